@@ -1,0 +1,81 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+import type { ListenAddress } from './config.ts';
+import type { Parsed } from './parsed.ts';
+
+/** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+/** Whether a host can mean nothing but this machine: `localhost`, `*.localhost` (RFC 6761), 127.0.0.0/8, ::1. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  if (isIPv4(name)) return name.startsWith('127.');
+  return name === '::1' || name === 'localhost' || name.endsWith('.localhost');
+}
+
+function parseSocketPath(path: string): Parsed<ListenAddress> {
+  if (!path.startsWith('/')) return { problem: 'must name an absolute path: unix:/path/to/socket' };
+  if (/[\x00-\x1f\x7f]/.test(path)) return { problem: 'may not hold control characters' };
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) {
+    return { problem: `must be a path of at most ${MAX_SOCKET_PATH_BYTES} bytes` };
+  }
+  return { value: { kind: 'unix', path } };
+}
+
+/** `HOST:PORT`, `[v6]:PORT` or `unix:/path`. Port 0 is a free port; `localhost` stays a name. */
+export function parseAddress(text: string): Parsed<ListenAddress> {
+  if (text.startsWith('unix:')) return parseSocketPath(text.slice('unix:'.length));
+  const [, v6, name, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? [];
+  if (digits === undefined) {
+    const bareV6 = isIP(text) === 6 || /:.*:/.test(text.replace(/^\[.*\]/, ''));
+    return {
+      problem: bareV6
+        ? 'must be [IPv6]:PORT, with the brackets'
+        : 'must be HOST:PORT, [IPv6]:PORT or unix:/path',
+    };
+  }
+  const port = Number(digits);
+  if (port > 65_535) return { problem: 'must have a port between 0 and 65535' };
+  if (v6 !== undefined) {
+    return isIPv6(v6)
+      ? { value: { kind: 'tcp', host: v6, port } }
+      : { problem: 'has no IPv6 address in the brackets' };
+  }
+  if (name === undefined || !/^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(name)) {
+    return {
+      problem: 'must have a host name or an address before the port (0.0.0.0 for every IPv4 interface)',
+    };
+  }
+  return { value: { kind: 'tcp', host: name, port } };
+}
+
+/** The inverse of `parseAddress`. */
+export function formatAddress(address: ListenAddress): string {
+  if (address.kind === 'unix') return `unix:${address.path}`;
+  return isIPv6(address.host) ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}
+
+/** Whether other machines could reach it. A name that isn't known to be loopback counts as reachable. */
+export function isRemotelyReachable(address: ListenAddress): boolean {
+  return address.kind === 'tcp' && !isLoopbackHost(address.host);
+}
+
+function boundAddresses(host: string): readonly string[] {
+  return host.toLowerCase() === 'localhost' ? ['127.0.0.1', '::1'] : [host.toLowerCase()];
+}
+
+/** `::` takes IPv4 as well (dual stack), `0.0.0.0` every IPv4 address. */
+function covers(wide: string, other: string): boolean {
+  return wide === other || wide === '::' || (wide === '0.0.0.0' && !isIPv6(other));
+}
+
+/** Whether the second of two listeners would find the address in use. Port 0 never clashes. */
+export function clash(a: ListenAddress, b: ListenAddress): boolean {
+  if (a.kind === 'unix' || b.kind === 'unix') {
+    return a.kind === 'unix' && b.kind === 'unix' && a.path === b.path;
+  }
+  if (a.port !== b.port || a.port === 0) return false;
+  return boundAddresses(a.host).some((one) =>
+    boundAddresses(b.host).some((other) => covers(one, other) || covers(other, one)),
+  );
+}

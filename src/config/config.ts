@@ -1,0 +1,112 @@
+import type { Secret } from './secret.ts';
+
+/** A base URL, taken apart once. `basePath` is empty or begins with `/` and does not end with one. */
+export interface Upstream {
+  /** `scheme://host[:port]`, as `new URL().origin` writes it. */
+  readonly origin: string;
+  readonly basePath: string;
+}
+
+export type ListenAddress =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string };
+
+/** What the kinds of credential have in common: where it may go, and in which header. */
+interface CredentialPlacement {
+  readonly name: string;
+  /** The origins that it may be sent to; the base URL's where the configuration names none. */
+  readonly origins: readonly string[];
+  /** Header name as it is sent, `Authorization` unless configured. */
+  readonly header: string;
+  /** `Bearer` unless configured; empty for the bare value. */
+  readonly scheme: string;
+}
+
+export type SessionGrant =
+  | { readonly kind: 'service-account'; readonly clientId: Secret; readonly clientSecret: Secret }
+  | { readonly kind: 'user'; readonly username: Secret; readonly password: Secret };
+
+export interface SessionCredentialConfig extends CredentialPlacement {
+  readonly kind: 'session';
+  readonly grant: SessionGrant;
+}
+
+export interface ApiKeyCredentialConfig extends CredentialPlacement {
+  readonly kind: 'api-key';
+  readonly key: Secret;
+}
+
+export type CredentialConfig = SessionCredentialConfig | ApiKeyCredentialConfig;
+
+/** Milliseconds; 0 means that there is no limit (`off`). */
+export interface Timeouts {
+  readonly connectMs: number;
+  readonly responseMs: number;
+  readonly idleMs: number;
+}
+
+export interface RouteConfig {
+  /** Begins with `/`; no trailing slash unless it is `/` itself. */
+  readonly prefix: string;
+  /** A credential's name, `none`, or `deny`. */
+  readonly credential: string;
+  /** Upper case; absent means every method. */
+  readonly methods?: readonly string[];
+  /** The path that replaces the prefix; same shape as `prefix`. */
+  readonly rewrite?: string;
+  /** The base URL of this route (the global one unless it names another). */
+  readonly upstream: Upstream;
+  readonly timeouts: Timeouts;
+  readonly clientAuthorization: 'replace' | 'keep' | 'reject';
+}
+
+export interface TlsFiles {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** PEM texts, read when the configuration was. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: Secret;
+}
+
+/** The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. */
+export interface Config {
+  /** The configuration file that was read, if any. */
+  readonly file?: string;
+  readonly upstream: Upstream;
+  /** Begins with `/`; joined to the upstream's base path it is where the session endpoint is. */
+  readonly sessionPath: string;
+  readonly tokenWaitMs: number;
+  readonly renewAfterMs: number;
+  readonly credentials: ReadonlyMap<string, CredentialConfig>;
+  readonly routes: readonly RouteConfig[];
+  readonly listen: readonly ListenAddress[];
+  /** Empty when the admin listener is off. */
+  readonly adminListen: readonly ListenAddress[];
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly browserCookies: boolean;
+  readonly callerKey?: Secret;
+  readonly timeouts: Timeouts;
+  readonly limits: {
+    readonly connections: number;
+    readonly waiting: number;
+    readonly headerSizeBytes: number;
+  };
+  readonly drainTimeoutMs: number;
+  readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | 'auto' };
+  readonly tls: TlsFiles;
+  /** Outbound proxies, as the environment gives them; empty strings where it gives none. */
+  readonly outboundProxy: {
+    readonly httpsProxy: string;
+    readonly httpProxy: string;
+    readonly noProxy: string;
+  };
+  /** Every secret and TLS file that was read: what a running proxy has to watch. */
+  readonly watchedFiles: readonly string[];
+  /** Names of environment variables that hold secrets: what a child process must not inherit. */
+  readonly secretVariables: readonly string[];
+  /** The configuration as a plain object for a person to read, each secret as `***`. */
+  readonly effective: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,129 @@
+import type { SessionGrant } from './config.ts';
+import { type CredentialType, PLACEMENT_FIELDS, SECRET_FIELDS } from './file-fields.ts';
+import { below, entry, isAbsent, reportUnknownKeys, type YamlMap } from './maps.ts';
+import type { Reading, Report } from './reading.ts';
+import type { Secret } from './secret.ts';
+import { type GivenSecret, secretFromFile, secretFromVariables } from './secrets.ts';
+import { SETTINGS } from './settings.ts';
+
+/** What is sent; absent when there is a fault in it. */
+export type Content =
+  | { readonly kind: 'session'; readonly grant: SessionGrant }
+  | { readonly kind: 'api-key'; readonly key: Secret };
+
+type SessionField = (typeof SECRET_FIELDS.session)[number];
+type SessionParts = Readonly<Record<SessionField, GivenSecret | undefined>>;
+
+const PAIRS = [
+  ['clientId', 'clientSecret'],
+  ['username', 'password'],
+] as const;
+
+/** Reports what keeps the parts from being one whole pair. `keyOf` is the variable or file key of a part. */
+function reportPairFaults(
+  parts: SessionParts,
+  keyOf: (field: SessionField) => string,
+  reading: Reading,
+): void {
+  const [account, user] = PAIRS.map(([id, secret]) => parts[id] ?? parts[secret]);
+  if (account !== undefined && user !== undefined) {
+    reading.report(
+      user.key,
+      `cannot be combined with ${account.key}: a credential is a service account or a user`,
+    );
+    return;
+  }
+  for (const [id, secret] of PAIRS) {
+    const given = parts[id] ?? parts[secret];
+    if (given === undefined || (parts[id] !== undefined && parts[secret] !== undefined)) continue;
+    reading.report(keyOf(parts[id] === undefined ? id : secret), `is missing; ${given.key} needs it`);
+  }
+}
+
+function sessionContent({ clientId, clientSecret, username, password }: SessionParts): Content | undefined {
+  const account = clientId !== undefined || clientSecret !== undefined;
+  const user = username !== undefined || password !== undefined;
+  if (account && !user && clientId?.secret && clientSecret?.secret) {
+    const grant = {
+      kind: 'service-account',
+      clientId: clientId.secret,
+      clientSecret: clientSecret.secret,
+    } as const;
+    return { kind: 'session', grant };
+  }
+  if (user && !account && username?.secret && password?.secret) {
+    return { kind: 'session', grant: { kind: 'user', username: username.secret, password: password.secret } };
+  }
+  return undefined;
+}
+
+function apiKeyContent(key: GivenSecret | undefined): Content | undefined {
+  return key?.secret && { kind: 'api-key', key: key.secret };
+}
+
+/** `token` and `apiKey`, where variables give them. One without content has a fault. */
+export function contentsFromVariables(
+  reading: Reading,
+): ReadonlyMap<string, { readonly content: Content | undefined }> {
+  const contents = new Map<string, { readonly content: Content | undefined }>();
+  const parts: SessionParts = {
+    clientId: secretFromVariables(SETTINGS.clientId, reading),
+    clientSecret: secretFromVariables(SETTINGS.clientSecret, reading),
+    username: secretFromVariables(SETTINGS.username, reading),
+    password: secretFromVariables(SETTINGS.password, reading),
+  };
+  if (Object.values(parts).some((part) => part !== undefined)) {
+    reportPairFaults(parts, (field) => SETTINGS[field].variable, reading);
+    contents.set('token', { content: sessionContent(parts) });
+  }
+  const key = secretFromVariables(SETTINGS.apiKey, reading);
+  if (key !== undefined) contents.set('apiKey', { content: apiKeyContent(key) });
+  return contents;
+}
+
+function apiKeyFromFile(map: YamlMap, path: string, reading: Reading): Content | undefined {
+  const key = secretFromFile(entry(map, 'key'), below(path, 'key'), 'header', reading);
+  if (key === undefined) reading.report(below(path, 'key'), 'is missing');
+  return apiKeyContent(key);
+}
+
+function sessionFromFile(map: YamlMap, path: string, reading: Reading): Content | undefined {
+  const part = (field: SessionField) =>
+    secretFromFile(entry(map, field), below(path, field), 'body', reading);
+  const parts: SessionParts = {
+    clientId: part('clientId'),
+    clientSecret: part('clientSecret'),
+    username: part('username'),
+    password: part('password'),
+  };
+  if (Object.values(parts).every((given) => given === undefined)) {
+    reading.report(path, 'needs clientId and clientSecret, or username and password');
+  }
+  reportPairFaults(parts, (field) => below(path, field), reading);
+  return sessionContent(parts);
+}
+
+/** Reports unknown keys; those of every type are known while the type itself is not. */
+export function reportUnknownFields(
+  map: YamlMap,
+  path: string,
+  type: CredentialType | undefined,
+  report: Report,
+): void {
+  const secrets = type === undefined ? Object.values(SECRET_FIELDS).flat() : SECRET_FIELDS[type];
+  reportUnknownKeys(map, path, ['type', ...secrets, ...Object.keys(PLACEMENT_FIELDS)], report);
+}
+
+/** The content of the file's entry, of the type that it says it has. */
+export function contentFromFile(
+  map: YamlMap,
+  path: string,
+  type: CredentialType | undefined,
+  reading: Reading,
+) {
+  if (type === 'session') return sessionFromFile(map, path, reading);
+  if (type === 'apiKey') return apiKeyFromFile(map, path, reading);
+  if (isAbsent(entry(map, 'type')))
+    reading.report(below(path, 'type'), 'is missing; it is session or apiKey');
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import type { CredentialConfig } from './config.ts';
+import {
+  type Content,
+  contentFromFile,
+  contentsFromVariables,
+  reportUnknownFields,
+} from './credential-contents.ts';
+import { CREDENTIAL_TYPE, NAME_PATTERN, PLACEMENT_FIELDS, RESERVED_NAMES } from './file-fields.ts';
+import { below, entry, isAbsent, isMap, readField, readMap, valueAt, type YamlMap } from './maps.ts';
+import type { Reading } from './reading.ts';
+import { noteVariable } from './secrets.ts';
+
+export interface Credentials {
+  readonly usable: ReadonlyMap<string, CredentialConfig>;
+  /** Every name that the configuration gives, those with a fault too. */
+  readonly names: readonly string[];
+}
+
+function placementOf(map: YamlMap, path: string, baseOrigin: string | undefined, reading: Reading) {
+  const { origins, header, scheme } = PLACEMENT_FIELDS;
+  return {
+    origins:
+      readField(map, path, 'origins', origins.kind, reading.report) ?? (baseOrigin ? [baseOrigin] : []),
+    header: readField(map, path, 'header', header.kind, reading.report) ?? header.default,
+    scheme: readField(map, path, 'scheme', scheme.kind, reading.report) ?? scheme.default,
+  };
+}
+
+function reportName(name: string, path: string, reading: Reading): void {
+  if (RESERVED_NAMES.includes(name))
+    reading.report(path, `cannot be a credential's name: routes use ${name} as a word`);
+  else if (!new RegExp(NAME_PATTERN).test(name)) {
+    reading.report(path, 'must have a name of letters, digits, - and _ that begins with a letter');
+  }
+}
+
+/** The file's entry, unless a variable has given the content: then its secrets are only noted, never read. */
+function contentOf(
+  map: YamlMap,
+  path: string,
+  given: { readonly content: Content | undefined } | undefined,
+  reading: Reading,
+): Content | undefined {
+  const type = readField(map, path, 'type', CREDENTIAL_TYPE, reading.report);
+  reportUnknownFields(map, path, type, reading.report);
+  if (given === undefined) return contentFromFile(map, path, type, reading);
+  for (const raw of Object.values(map)) noteVariable(raw, reading);
+  return given.content;
+}
+
+/**
+ * All credentials. Variables win over the file's entry of the same name, secrets and type; where it may go, and
+ * in which header, stays as the file says.
+ */
+export function readCredentials(reading: Reading, baseOrigin: string | undefined): Credentials {
+  const fromVariables = contentsFromVariables(reading);
+  const file = readMap(valueAt(reading.file.content, 'credentials'), 'credentials', reading.report);
+  const names = [...new Set([...fromVariables.keys(), ...Object.keys(file)])];
+  const usable = new Map<string, CredentialConfig>();
+  for (const name of names) {
+    const path = below('credentials', name);
+    reportName(name, path, reading);
+    const raw = entry(file, name);
+    const map = readMap(raw, path, reading.report);
+    if (!isMap(raw) && !isAbsent(raw)) continue;
+    const content = contentOf(map, path, fromVariables.get(name), reading);
+    const placement = placementOf(map, path, baseOrigin, reading);
+    if (content !== undefined) usable.set(name, { name, ...placement, ...content });
+  }
+  return { usable, names };
+}

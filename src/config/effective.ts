@@ -1,0 +1,78 @@
+import type { Config, CredentialConfig, RouteConfig, TlsFiles } from './config.ts';
+import { TIMEOUT_FIELDS } from './file-fields.ts';
+import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from './settings.ts';
+import { formatBaseUrl } from './urls.ts';
+
+const HIDDEN = '***';
+
+function secretsOf(credential: CredentialConfig): Record<string, string> {
+  if (credential.kind === 'api-key') return { type: 'apiKey', key: HIDDEN };
+  if (credential.grant.kind === 'user') return { type: 'session', username: HIDDEN, password: HIDDEN };
+  return { type: 'session', clientId: HIDDEN, clientSecret: HIDDEN };
+}
+
+function credentialView(credential: CredentialConfig): Record<string, unknown> {
+  const { origins, header, scheme } = credential;
+  return { ...secretsOf(credential), origins, header, scheme };
+}
+
+/** A route as it would stand in the file; what is the same as the global setting is left out. */
+function routeView(route: RouteConfig, values: Values): Record<string, unknown> {
+  const { prefix, credential, methods, rewrite, timeouts, clientAuthorization } = route;
+  const { connect, response, idle } = TIMEOUT_FIELDS;
+  const own = {
+    ...(timeouts.connectMs !== values.connectMs && { connect: connect.kind.format(timeouts.connectMs) }),
+    ...(timeouts.responseMs !== values.responseMs && { response: response.kind.format(timeouts.responseMs) }),
+    ...(timeouts.idleMs !== values.idleMs && { idle: idle.kind.format(timeouts.idleMs) }),
+  };
+  const upstream = formatBaseUrl(route.upstream);
+  const elsewhere = values.upstream !== undefined && upstream !== formatBaseUrl(values.upstream);
+  return {
+    prefix,
+    credential,
+    ...(methods && { methods }),
+    ...(rewrite && { rewrite }),
+    ...(elsewhere && { upstream }),
+    ...(Object.keys(own).length > 0 && { timeouts: own }),
+    clientAuthorization,
+  };
+}
+
+/** Every single setting at its place in the file. */
+function settingsView(values: Values): Record<string, unknown> {
+  const view: Record<string, unknown> = {};
+  const groups: Record<string, Record<string, unknown>> = {};
+  const named: Readonly<Record<string, unknown>> = values;
+  const inFile = new Set(FILE_SETTINGS.map((setting) => setting.key));
+  for (const [name, setting] of PLAIN_SETTINGS) {
+    const value = named[name];
+    if (setting.key === undefined || !inFile.has(setting.key) || value === undefined) continue;
+    const [first = '', second] = setting.key.split('.');
+    if (second === undefined) view[first] = setting.kind.format(value);
+    else {
+      groups[first] ??= {};
+      groups[first][second] = setting.kind.format(value);
+      view[first] = groups[first];
+    }
+  }
+  return view;
+}
+
+/** What is in force, for a person to read: in the shape of the file, each secret as `***`. */
+export function effectiveView(
+  values: Values,
+  config: Pick<Config, 'credentials' | 'routes' | 'callerKey'>,
+  tls: TlsFiles,
+): Record<string, unknown> {
+  const paths = Object.entries({ caFile: tls.caFile, certFile: tls.certFile, keyFile: tls.keyFile });
+  const files = Object.fromEntries(paths.filter(([, path]) => path !== undefined));
+  return {
+    ...settingsView(values),
+    ...(Object.keys(files).length > 0 && { tls: files }),
+    ...(config.callerKey && { [SETTINGS.callerKey.key]: HIDDEN }),
+    credentials: Object.fromEntries(
+      [...config.credentials].map(([name, each]) => [name, credentialView(each)]),
+    ),
+    routes: config.routes.map((route) => routeView(route, values)),
+  };
+}

@@ -1,0 +1,22 @@
+import { ConfigError, type ConfigFault } from '../errors.ts';
+import type { Report } from './reading.ts';
+
+/** Gathers faults, so that a person can mend all of them at once. */
+export interface FaultList {
+  readonly report: Report;
+  /** Throws when there is a fault: sorted by key, the same one once. */
+  readonly throwIfAny: () => void;
+}
+
+export function faultList(): FaultList {
+  const faults = new Map<string, ConfigFault>();
+  return {
+    report: (key, problem) => faults.set(`${key}\n${problem}`, { key, problem }),
+    throwIfAny: () => {
+      if (faults.size === 0) return;
+      // Numbers as numbers: routes[2] stands before routes[10].
+      const byKey = (a: ConfigFault, b: ConfigFault) => a.key.localeCompare(b.key, 'en', { numeric: true });
+      throw new ConfigError([...faults.values()].sort(byKey));
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Parsed } from './parsed.ts';
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/**
+ * Headers that a credential can't be put in: those that frame the message or belong to one connection, those that
+ * bearerd sets or strips itself, and cookies, which are the client's own.
+ */
+const TAKEN = new Set(
+  (
+    'connection content-length cookie expect host keep-alive proxy-authenticate proxy-authorization ' +
+    'proxy-connection set-cookie te trailer transfer-encoding upgrade via x-bearerd-key'
+  ).split(' '),
+);
+
+/** A header name (RFC 9110 §5.1) that a credential may be sent in. */
+export function parseHeaderName(text: string): Parsed<string> {
+  if (!TOKEN.test(text)) return { problem: 'must be a header name, such as Authorization or X-Api-Key' };
+  if (TAKEN.has(text.toLowerCase())) {
+    return { problem: 'must be another header: this one belongs to HTTP, to the client or to bearerd' };
+  }
+  return { value: text };
+}
+
+/** An authentication scheme (RFC 9110 §11.1), or nothing for the bare value. */
+export function parseScheme(text: string): Parsed<string> {
+  if (text !== '' && !TOKEN.test(text))
+    return { problem: 'must be one word, such as Bearer, or empty for none' };
+  return { value: text };
+}
+
+/** What keeps a secret from being sent as a header's value (RFC 9110 §5.5), if anything does. */
+export function headerValueProblem(text: string): string | undefined {
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) {
+    return 'cannot be sent in a header: it holds a line end, another control character, or one outside Latin-1';
+  }
+  if (/^[\t ]|[\t ]$/.test(text)) return 'cannot be sent in a header: it begins or ends with white space';
+  return undefined;
+}

@@ -1,0 +1,70 @@
+import { andThen, type Parsed } from './parsed.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a value can be: how it is read, how a person writes it, and its JSON Schema in the file. */
+export interface Kind<T> {
+  readonly schema: JsonSchema;
+  /** From a variable's text, or from whatever stands in the file. */
+  parse(raw: unknown): Parsed<T>;
+  /** As it would stand in the file. */
+  format(value: T): unknown;
+}
+
+/** A number or a boolean in YAML is taken as the text it was written as; `10` is then refused where `10s` is meant. */
+function scalarText(raw: unknown): Parsed<string> {
+  if (typeof raw === 'string') return { value: raw.trim() };
+  if (typeof raw === 'number' || typeof raw === 'boolean') return { value: String(raw) };
+  return { problem: `must be one value and not a ${Array.isArray(raw) ? 'list' : 'map'}` };
+}
+
+export function scalar<T>(
+  parse: (text: string) => Parsed<T>,
+  schema: JsonSchema,
+  format: (value: T) => unknown = (value) => value,
+): Kind<T> {
+  return { schema, parse: (raw) => andThen(scalarText(raw), parse), format };
+}
+
+const STRING: JsonSchema = { type: 'string' };
+
+interface ListRules {
+  /** What an entry is called where at least one is needed. */
+  readonly needs?: string;
+  /** The word `off`, alone, is the empty list. */
+  readonly off?: boolean;
+}
+
+function entriesOf(raw: unknown): Parsed<readonly unknown[]> {
+  if (Array.isArray(raw)) return { value: raw };
+  const line = scalarText(raw);
+  if ('problem' in line) return { problem: 'must be a list, or text with commas' };
+  const entries = line.value.split(',').map((entry) => entry.trim());
+  return { value: entries.filter((entry) => entry !== '') };
+}
+
+/** Text with commas (empty entries are dropped, so that a final comma does no harm), or a list in the file. */
+export function list<T>(
+  parse: (text: string) => Parsed<T>,
+  format: (value: T) => string,
+  rules: ListRules = {},
+): Kind<readonly T[]> {
+  const read = (entries: readonly unknown[]): Parsed<readonly T[]> => {
+    const parsed = entries.map((entry) => andThen(scalarText(entry), parse));
+    const problems = parsed.flatMap((entry, index) =>
+      'problem' in entry ? [`${entries.length > 1 ? `entry ${index + 1}: ` : ''}${entry.problem}`] : [],
+    );
+    if (problems.length > 0) return { problem: problems.join('; ') };
+    if (rules.needs !== undefined && entries.length === 0)
+      return { problem: `needs at least one ${rules.needs}` };
+    return { value: parsed.flatMap((entry) => ('value' in entry ? [entry.value] : [])) };
+  };
+  return {
+    schema: { oneOf: [STRING, { type: 'array', items: STRING, ...(rules.needs && { minItems: 1 }) }] },
+    parse: (raw) => {
+      const off = rules.off === true && typeof raw === 'string' && raw.trim() === 'off';
+      return off ? { value: [] } : andThen(entriesOf(raw), read);
+    },
+    format: (values) => (rules.off === true && values.length === 0 ? 'off' : values.map(format)),
+  };
+}

@@ -1,0 +1,124 @@
+import { METHODS } from 'node:http';
+
+import { formatAddress, parseAddress } from './addresses.ts';
+import type { ListenAddress, Upstream } from './config.ts';
+import { parseHeaderName, parseScheme } from './header-values.ts';
+import { type JsonSchema, type Kind, list, scalar } from './kind.ts';
+import {
+  type Bounds,
+  DURATION_PATTERN,
+  formatDuration,
+  formatSize,
+  parseDuration,
+  parseSize,
+  SIZE_PATTERN,
+} from './measures.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import type { Parsed } from './parsed.ts';
+import { parsePath, parseSessionPath } from './paths.ts';
+import { formatBaseUrl, parseAllowedHost, parseBaseUrl, parseOrigin, parseWebOrigin } from './urls.ts';
+
+const STRING: JsonSchema = { type: 'string' };
+
+export function duration(bounds: Bounds = {}): Kind<number> {
+  const pattern = bounds.off === true ? `${DURATION_PATTERN}|^off$` : DURATION_PATTERN;
+  return scalar(
+    (text) => parseDuration(text, bounds),
+    { type: 'string', pattern },
+    (ms) => (bounds.off === true && ms === 0 ? 'off' : formatDuration(ms)),
+  );
+}
+
+export function size(bounds: Bounds): Kind<number> {
+  return scalar((text) => parseSize(text, bounds), { type: 'string', pattern: SIZE_PATTERN }, formatSize);
+}
+
+/** A positive whole number. */
+export function count(max: number): Kind<number> {
+  return scalar(
+    (text) => {
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+      if (number < 1 || number > max) return { problem: `must be a whole number from 1 to ${max}` };
+      return { value: number };
+    },
+    { type: 'integer', minimum: 1, maximum: max },
+  );
+}
+
+export const flag: Kind<boolean> = scalar(
+  (text) =>
+    text === 'true' || text === 'false' ? { value: text === 'true' } : { problem: 'must be true or false' },
+  { type: 'boolean' },
+);
+
+export function choice<const T extends string>(options: readonly T[]): Kind<T> {
+  return scalar(
+    (text) => {
+      const value = options.find((option) => option === text);
+      if (value !== undefined) return { value };
+      return { problem: `must be one of ${options.join(', ')}${didYouMean(nearest(text, options))}` };
+    },
+    { enum: options },
+  );
+}
+
+function nonEmpty(text: string): Parsed<string> {
+  return text === '' ? { problem: 'must not be empty' } : { value: text };
+}
+
+export const text: Kind<string> = scalar(nonEmpty, { type: 'string', minLength: 1 });
+export const path: Kind<string> = scalar(parsePath, { type: 'string', pattern: '^/' });
+export const sessionPath: Kind<string> = scalar(parseSessionPath, { type: 'string', pattern: '^/.' });
+export const baseUrl: Kind<Upstream> = scalar(
+  parseBaseUrl,
+  { type: 'string', pattern: '^https?://' },
+  formatBaseUrl,
+);
+export const headerName: Kind<string> = scalar(parseHeaderName, STRING);
+export const scheme: Kind<string> = scalar(parseScheme, STRING);
+
+const same = (value: string): string => value;
+
+export const addresses: Kind<readonly ListenAddress[]> = list(parseAddress, formatAddress, {
+  needs: 'address',
+});
+export const addressesOrOff: Kind<readonly ListenAddress[]> = list(parseAddress, formatAddress, {
+  needs: 'address, or off',
+  off: true,
+});
+export const allowedHosts: Kind<readonly string[]> = list(parseAllowedHost, same);
+export const webOrigins: Kind<readonly string[]> = list(parseWebOrigin, same);
+export const origins: Kind<readonly string[]> = list(parseOrigin, same, { needs: 'origin' });
+
+/** Case is significant in a method (RFC 9110 §9.1), but nobody who writes `get` means anything but GET. */
+function parseMethod(name: string): Parsed<string> {
+  const method = name.toUpperCase();
+  if (method === 'CONNECT' || method === 'TRACE')
+    return { problem: 'names a method that is never forwarded' };
+  if (METHODS.includes(method)) return { value: method };
+  return { problem: `is no method that can be received${didYouMean(nearest(method, METHODS))}` };
+}
+
+export const methods: Kind<readonly string[]> = list(parseMethod, same, { needs: 'method' });
+
+/** A pair of `BEARERD_ROUTES`. */
+export interface RoutePair {
+  readonly prefix: string;
+  readonly credential: string;
+}
+
+/** The last `=` parts the two: a path may hold one, a credential's name may not. */
+function parseRoutePair(pair: string): Parsed<RoutePair> {
+  const at = pair.lastIndexOf('=');
+  const credential = pair.slice(at + 1).trim();
+  if (at < 1 || credential === '') return { problem: 'must be PREFIX=CREDENTIAL' };
+  const prefix = parsePath(pair.slice(0, at).trim());
+  if ('problem' in prefix) return { problem: `the prefix ${prefix.problem}` };
+  return { value: { prefix: prefix.value, credential } };
+}
+
+export const routePairs: Kind<readonly RoutePair[]> = list(
+  parseRoutePair,
+  (pair) => `${pair.prefix}=${pair.credential}`,
+  { needs: 'PREFIX=CREDENTIAL pair' },
+);

@@ -1,0 +1,33 @@
+import { clash, formatAddress, isRemotelyReachable } from './addresses.ts';
+import type { ListenAddress } from './config.ts';
+import { sourceOf } from './read-settings.ts';
+import type { Reading } from './reading.ts';
+import { SETTINGS, type Values } from './settings.ts';
+
+function reportClashes(
+  addresses: readonly ListenAddress[],
+  others: readonly ListenAddress[],
+  key: string,
+  reading: Reading,
+): void {
+  for (const [index, address] of addresses.entries()) {
+    const other = [...others, ...addresses.slice(0, index)].find((candidate) => clash(candidate, address));
+    if (other === undefined) continue;
+    reading.report(key, `cannot listen on ${formatAddress(address)}: ${formatAddress(other)} takes it`);
+  }
+}
+
+/** Two listeners need two addresses, and one that others can reach needs to know who calls. */
+export function checkListeners(values: Values, callerKeyGiven: boolean, reading: Reading): void {
+  const listenKey = sourceOf(SETTINGS.listen, reading).key;
+  reportClashes(values.listen, [], listenKey, reading);
+  reportClashes(values.adminListen, values.listen, sourceOf(SETTINGS.adminListen, reading).key, reading);
+  const remote = values.listen.find(isRemotelyReachable);
+  if (remote === undefined || callerKeyGiven || values.allowRemoteCallers) return;
+  const { callerKey, allowRemoteCallers } = SETTINGS;
+  reading.report(
+    listenKey,
+    `${formatAddress(remote)} can be reached from other machines; set ${callerKey.variable} so that only those who ` +
+      `have the key may call, or ${allowRemoteCallers.variable}=true to let everybody`,
+  );
+}

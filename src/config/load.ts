@@ -1,0 +1,115 @@
+import type { Config } from './config.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
+import { effectiveView } from './effective.ts';
+import { type FaultList, faultList } from './faults.ts';
+import { deepFreeze } from './freeze.ts';
+import { checkListeners } from './listeners.ts';
+import { valueAt } from './maps.ts';
+import { readOutboundProxy } from './outbound-proxy.ts';
+import { readEnvironment, reportUnknownVariables } from './read-environment.ts';
+import { readConfigFile } from './read-file.ts';
+import { readSettings, reportUnknownSettings, sourceOf } from './read-settings.ts';
+import type { LoadInput, Reading } from './reading.ts';
+import { type RouteDraft, readRoutes } from './route-drafts.ts';
+import { checkRoutes, finishRoutes, INSECURE } from './routes.ts';
+import { type GivenSecret, noteVariable, secretFromFile, secretFromVariables } from './secrets.ts';
+import { SECRET_SETTINGS, SETTINGS, type Values } from './settings.ts';
+import { readTls } from './tls.ts';
+import { isInsecure } from './urls.ts';
+
+async function startReading(input: LoadInput, { report }: FaultList): Promise<Reading> {
+  const cwd = input.cwd ?? process.cwd();
+  const environment = readEnvironment(input, cwd, report);
+  const file = await readConfigFile(input, cwd, environment, report);
+  const { readFile } = input;
+  return { cwd, environment, file, report, readFile, filesRead: new Set(), variablesNamed: new Set() };
+}
+
+function readCallerKey(reading: Reading): GivenSecret | undefined {
+  const { key, secret } = SETTINGS.callerKey;
+  const raw = valueAt(reading.file.content, key);
+  noteVariable(raw, reading);
+  return secretFromVariables(SETTINGS.callerKey, reading) ?? secretFromFile(raw, key, secret, reading);
+}
+
+/** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
+function checkTogether(
+  reading: Reading,
+  values: Values,
+  credentials: Credentials,
+  routes: readonly RouteDraft[],
+  callerKey: GivenSecret | undefined,
+): void {
+  if (reading.file.broken) return;
+  if (values.upstream && isInsecure(values.upstream.origin) && !values.allowInsecureUpstream) {
+    reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
+  }
+  checkRoutes(routes, values, credentials);
+  checkListeners(values, callerKey !== undefined, reading);
+}
+
+function secretVariables(reading: Reading): readonly string[] {
+  const own = SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
+  return [...new Set([...own, ...reading.variablesNamed])];
+}
+
+/** What the single settings give, in the shape of the configuration. */
+function settingsPart(values: Values) {
+  const { connectMs, responseMs, idleMs, connections, waiting, headerSizeBytes, logLevel, logFormat } =
+    values;
+  return {
+    sessionPath: values.sessionPath,
+    tokenWaitMs: values.tokenWaitMs,
+    renewAfterMs: values.renewAfterMs,
+    listen: values.listen,
+    adminListen: values.adminListen,
+    allowedHosts: values.allowedHosts,
+    allowedOrigins: values.allowedOrigins,
+    browserCookies: values.browserCookies,
+    timeouts: { connectMs, responseMs, idleMs },
+    limits: { connections, waiting, headerSizeBytes },
+    drainTimeoutMs: values.drainTimeoutMs,
+    log: { level: logLevel, format: logFormat },
+  };
+}
+
+/**
+ * Reads the environment, `.env`, the configuration file and every file that they name.
+ *
+ * @returns the whole configuration, frozen.
+ * @throws {ConfigError} with every fault that there is, never with a secret.
+ * @throws {ConfigFileError} when the configuration file can't be read.
+ */
+export async function loadConfig(input: LoadInput): Promise<Config> {
+  const faults = faultList();
+  const reading = await startReading(input, faults);
+  const values = readSettings(reading);
+  reportUnknownSettings(reading);
+  const callerKey = readCallerKey(reading);
+  const credentials = readCredentials(reading, values.upstream?.origin);
+  const drafts = readRoutes(reading, values, credentials);
+  const tls = readTls(values, reading);
+  const outboundProxy = readOutboundProxy(input.env, reading.report);
+  checkTogether(reading, values, credentials, drafts, callerKey);
+  reportUnknownVariables(reading.environment, reading.variablesNamed, reading.report);
+  faults.throwIfAny();
+
+  const { upstream } = values;
+  if (upstream === undefined) throw new Error('a missing base URL was not reported');
+  const secured = {
+    credentials: credentials.usable,
+    routes: finishRoutes(drafts, upstream),
+    ...(callerKey?.secret && { callerKey: callerKey.secret }),
+  };
+  return deepFreeze({
+    ...(reading.file.path !== undefined && { file: reading.file.path }),
+    upstream,
+    ...settingsPart(values),
+    ...secured,
+    tls,
+    outboundProxy,
+    watchedFiles: [...reading.filesRead],
+    secretVariables: secretVariables(reading),
+    effective: effectiveView(values, secured, tls),
+  });
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+
+import envSchema from 'env-schema';
+
+import { didYouMean, nearest } from './nearest.ts';
+import type { LoadInput, Report } from './reading.ts';
+import { environmentSchema } from './schema.ts';
+import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from './settings.ts';
+import { readFailure } from './text-file.ts';
+
+const PREFIX = 'BEARERD_';
+
+type Variables = Readonly<Record<string, string>>;
+
+export interface Environment {
+  /** Our variables that have a value, `.env` included. */
+  readonly variables: Variables;
+  /** Every name that begins with BEARERD_, known or not. */
+  readonly ownNames: readonly string[];
+  /** Any variable at all; the real environment wins over `.env`. */
+  readonly lookUp: (name: string) => string | undefined;
+}
+
+/** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
+const SCHEMA = environmentSchema();
+const SECRET_VARIABLES = new Set(SECRET_SETTINGS.map((setting) => setting.variable));
+
+function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report: Report): Variables {
+  try {
+    return parseEnv(readFile(join(cwd, '.env'))) as Variables;
+  } catch (error) {
+    const failure = readFailure(error);
+    // A folder of that name is a Python virtual environment more often than not.
+    if (!failure.missing && !failure.folder) report('.env', `cannot be read: ${failure.reason}`);
+    return {};
+  }
+}
+
+function namesIn(source: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.keys(source).filter((name) => name.startsWith(PREFIX) && source[name] !== undefined);
+}
+
+/**
+ * What counts as set. Compose files hand on every variable that they name, as an empty string when it has no
+ * value: such a one is not set. An empty secret stays, to be refused: it is a secret that got lost on the way.
+ */
+function ownVariables(source: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const own: Record<string, string> = {};
+  for (const name of namesIn(source)) {
+    const value = source[name] ?? '';
+    if (value.trim() !== '' || SECRET_VARIABLES.has(name)) own[name] = value;
+  }
+  return own;
+}
+
+export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
+  const dotEnv = readDotEnv(cwd, input.readFile, report);
+  const sources: [Variables, Variables] = [ownVariables(dotEnv), ownVariables(input.env)];
+  return {
+    // expandEnv would rewrite a $ in a secret; env: true would bring in the whole environment.
+    variables: envSchema<Variables>({ schema: SCHEMA, data: sources, env: false, expandEnv: false }),
+    ownNames: [...namesIn(dotEnv), ...namesIn(input.env)],
+    lookUp: (name) => input.env[name] ?? dotEnv[name],
+  };
+}
+
+/**
+ * Kubernetes gives every pod the variables of each Service in its namespace; those of a Service whose name begins
+ * with "bearerd" begin with our prefix. They are no typing errors.
+ */
+function isServiceLink(name: string, value: string | undefined): boolean {
+  const link = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
+  return link.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value ?? ''));
+}
+
+/** Faults for the BEARERD_ variables that nobody knows: neither we nor the file's `{env: NAME}`. */
+export function reportUnknownVariables(
+  environment: Environment,
+  named: ReadonlySet<string>,
+  report: Report,
+): void {
+  const known = new Set([...KNOWN_VARIABLES, URL_VARIABLE, ...named]);
+  for (const name of environment.ownNames) {
+    if (known.has(name) || isServiceLink(name, environment.lookUp(name))) continue;
+    const meant = nearest(
+      name.slice(PREFIX.length),
+      KNOWN_VARIABLES.map((variable) => variable.slice(PREFIX.length)),
+    );
+    report(name, `unknown variable${didYouMean(meant && PREFIX + meant)}`);
+  }
+}

@@ -1,0 +1,92 @@
+import { isAbsolute, join, resolve } from 'node:path';
+
+import type { ErrorCode } from 'yaml';
+
+import { ConfigFileError } from '../errors.ts';
+import { isAbsent, isMap, type YamlMap } from './maps.ts';
+import type { Environment } from './read-environment.ts';
+import type { LoadInput, Report } from './reading.ts';
+import { readFailure } from './text-file.ts';
+
+export interface ConfigFile {
+  /** Absolute; absent when there is no configuration file. */
+  readonly path?: string;
+  readonly content: YamlMap;
+  /** It can't be understood, so that nothing can be said about what it lacks. */
+  readonly broken: boolean;
+}
+
+/** Our own words for the parser's, which quote the line, secret and all. */
+const PROBLEMS: Partial<Record<ErrorCode, string>> = {
+  BAD_DQ_ESCAPE: 'a backslash in double quotes begins no known escape; use single quotes',
+  BAD_INDENT: 'the indentation fits nothing above it, or a bracket is not closed',
+  BAD_SCALAR_START: 'a value begins with a character that needs quotes',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a second key stands where a value is expected; put a value with ": " in it in quotes',
+  DUPLICATE_KEY: 'a key stands twice in the same map',
+  MISSING_CHAR: 'a quote, a bracket, a colon or a comma is missing',
+  MULTIPLE_DOCS: 'a second document begins; a configuration is one document',
+  NON_STRING_KEY: 'a key is not plain text',
+  RESOURCE_EXHAUSTION: 'brackets are nested too deeply',
+  TAB_AS_INDENT: 'a tab indents the line; use spaces',
+  TAG_RESOLVE_FAILED: 'a !tag is not known here; put a value that begins with ! in quotes',
+};
+
+/** One slip makes the parser stumble over many lines after it. */
+const MOST_PROBLEMS = 5;
+
+async function parseYaml(text: string, path: string, report: Report): Promise<ConfigFile> {
+  const { LineCounter, parseDocument } = await import('yaml');
+  const lineCounter = new LineCounter();
+  const options = { prettyErrors: false, stringKeys: true, merge: true, lineCounter } as const;
+  const document = parseDocument(text, options);
+  const problems = [...document.errors, ...document.warnings];
+  for (const { code, pos } of problems.slice(0, MOST_PROBLEMS)) {
+    const { line, col } = lineCounter.linePos(pos[0]);
+    report(path, `line ${line}, column ${col}: ${PROBLEMS[code] ?? 'this is not valid YAML'}`);
+  }
+  if (problems.length > 0) return { path, content: {}, broken: true };
+  try {
+    const content: unknown = document.toJS({ maxAliasCount: 100 });
+    if (isAbsent(content) || isMap(content)) return { path, content: content ?? {}, broken: false };
+    report(path, 'must be a map of keys and values');
+  } catch {
+    report(path, 'an alias (*name) has no anchor (&name) before it, or there are far too many aliases');
+  }
+  return { path, content: {}, broken: true };
+}
+
+function defaultPlaces(env: LoadInput['env'], cwd: string): readonly string[] {
+  // The XDG specification: a relative path is to be ignored, an unset one means ~/.config.
+  const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
+  const home = absolute(env.HOME);
+  const userFolder = absolute(env.XDG_CONFIG_HOME) ?? (home && join(home, '.config'));
+  return [
+    join(cwd, 'bearerd.yaml'),
+    join(cwd, 'config', 'bearerd.yaml'),
+    ...(userFolder === undefined ? [] : [join(userFolder, 'bearerd', 'bearerd.yaml')]),
+  ];
+}
+
+/** The named file, which must be there, or the first of the default places that there is. */
+export async function readConfigFile(
+  input: LoadInput,
+  cwd: string,
+  environment: Environment,
+  report: Report,
+): Promise<ConfigFile> {
+  const named = input.configFile ?? environment.variables.BEARERD_CONFIG;
+  const places = named === undefined ? defaultPlaces(input.env, cwd) : [resolve(cwd, named)];
+  for (const path of places) {
+    let text: string;
+    try {
+      text = input.readFile(path);
+    } catch (error) {
+      const failure = readFailure(error);
+      if (failure.missing && named === undefined) continue;
+      throw new ConfigFileError(path, failure.reason);
+    }
+    return parseYaml(text, path, report);
+  }
+  return { content: {}, broken: false };
+}

@@ -1,0 +1,29 @@
+import type { Environment } from './read-environment.ts';
+import type { ConfigFile } from './read-file.ts';
+
+/** Takes one fault: the variable or file key, and what is wrong with it. */
+export type Report = (key: string, problem: string) => void;
+
+/** What the world gives, so that tests can give something else. */
+export interface LoadInput {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads a text file, or throws what `fs.readFileSync` throws. */
+  readonly readFile: (path: string) => string;
+  /** From `--config`. */
+  readonly configFile?: string | undefined;
+  /** Where relative paths of variables begin; the process's working directory unless given. */
+  readonly cwd?: string | undefined;
+}
+
+/** One reading of the configuration: where values come from, and what is learned on the way. */
+export interface Reading {
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly file: ConfigFile;
+  readonly report: Report;
+  readonly readFile: (path: string) => string;
+  /** Absolute paths of the secret and TLS files that were read. */
+  readonly filesRead: Set<string>;
+  /** Variables that the file's `{env: NAME}` name. */
+  readonly variablesNamed: Set<string>;
+}

@@ -1,0 +1,126 @@
+import type { RouteConfig, Timeouts, Upstream } from './config.ts';
+import type { Credentials } from './credentials.ts';
+import { ROUTE_FIELDS, TIMEOUT_FIELDS } from './file-fields.ts';
+import type { Kind } from './kind.ts';
+import {
+  below,
+  entry,
+  isAbsent,
+  isMap,
+  readField,
+  readMap,
+  reportUnknownKeys,
+  valueAt,
+  type YamlMap,
+} from './maps.ts';
+import type { Reading, Report } from './reading.ts';
+import { SETTINGS, type Values } from './settings.ts';
+
+type Field = 'prefix' | 'credential' | 'upstream';
+
+/** A route as it was read; what is undefined was not given or had a fault. */
+export interface RouteDraft extends Omit<RouteConfig, 'upstream' | 'prefix' | 'credential'> {
+  readonly prefix: string | undefined;
+  readonly credential: string | undefined;
+  /** Its own one, not the global one. */
+  readonly upstream: Upstream | undefined;
+  /** Reports a fault at one of its fields. */
+  readonly report: (field: Field, problem: string) => void;
+}
+
+function timeoutsOf(values: Values): Timeouts {
+  return { connectMs: values.connectMs, responseMs: values.responseMs, idleMs: values.idleMs };
+}
+
+function readTimeouts(raw: unknown, path: string, timeouts: Timeouts, report: Report): Timeouts {
+  const map = readMap(raw, path, report);
+  reportUnknownKeys(map, path, Object.keys(TIMEOUT_FIELDS), report);
+  const read = (name: keyof typeof TIMEOUT_FIELDS) =>
+    readField(map, path, name, TIMEOUT_FIELDS[name].kind, report);
+  return {
+    connectMs: read('connect') ?? timeouts.connectMs,
+    responseMs: read('response') ?? timeouts.responseMs,
+    idleMs: read('idle') ?? timeouts.idleMs,
+  };
+}
+
+function draftFromFile(raw: unknown, path: string, timeouts: Timeouts, report: Report): RouteDraft {
+  const map: YamlMap = readMap(raw, path, report);
+  reportUnknownKeys(map, path, [...Object.keys(ROUTE_FIELDS), 'timeouts'], report);
+  const read = <T>(name: string, { kind }: { kind: Kind<T> }) => readField(map, path, name, kind, report);
+  for (const name of isMap(raw) || isAbsent(raw) ? ['prefix', 'credential'] : []) {
+    if (isAbsent(entry(map, name))) report(below(path, name), 'is missing');
+  }
+  const methods = read('methods', ROUTE_FIELDS.methods);
+  const rewrite = read('rewrite', ROUTE_FIELDS.rewrite);
+  return {
+    prefix: read('prefix', ROUTE_FIELDS.prefix),
+    credential: read('credential', ROUTE_FIELDS.credential),
+    ...(methods && { methods }),
+    ...(rewrite && { rewrite }),
+    upstream: read('upstream', ROUTE_FIELDS.upstream),
+    timeouts: readTimeouts(entry(map, 'timeouts'), below(path, 'timeouts'), timeouts, report),
+    clientAuthorization:
+      read('clientAuthorization', ROUTE_FIELDS.clientAuthorization) ??
+      ROUTE_FIELDS.clientAuthorization.default,
+    report: (field, problem) => report(below(path, field), problem),
+  };
+}
+
+function draftsFromFile(reading: Reading, timeouts: Timeouts): readonly RouteDraft[] | undefined {
+  const { report, file } = reading;
+  const raw = valueAt(file.content, 'routes');
+  if (isAbsent(raw)) return undefined;
+  if (!Array.isArray(raw) || raw.length === 0) {
+    report('routes', 'must be a list of at least one route');
+    return [];
+  }
+  return raw.map((route, index) => draftFromFile(route, `routes[${index}]`, timeouts, report));
+}
+
+function plainDraft(
+  prefix: string,
+  credential: string,
+  timeouts: Timeouts,
+  report: RouteDraft['report'],
+): RouteDraft {
+  return { prefix, credential, upstream: undefined, timeouts, clientAuthorization: 'replace', report };
+}
+
+function defaultDrafts(credentials: Credentials, timeouts: Timeouts, report: Report): readonly RouteDraft[] {
+  const credential = ['token', 'apiKey'].find((name) => credentials.names.includes(name));
+  if (credential !== undefined) {
+    const reportAt = (_field: Field, problem: string) => report('routes', `the default route ${problem}`);
+    return [plainDraft('/', credential, timeouts, reportAt)];
+  }
+  if (credentials.names.length > 0) {
+    report('routes', 'is missing: everything goes with token or apiKey by default, and there is neither');
+  } else {
+    report(
+      'credentials',
+      'is empty: set BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET (a service account), BEARERD_USERNAME and ' +
+        'BEARERD_PASSWORD (a user), or BEARERD_API_KEY',
+    );
+  }
+  return [];
+}
+
+/** The routes of `BEARERD_ROUTES`, else of the file, else one for everything. */
+export function readRoutes(
+  reading: Reading,
+  values: Values,
+  credentials: Credentials,
+): readonly RouteDraft[] {
+  const timeouts = timeoutsOf(values);
+  const inFile = draftsFromFile(reading, timeouts);
+  const { variable } = SETTINGS.routes;
+  if (variable in reading.environment.variables) {
+    return (values.routes ?? []).map(({ prefix, credential }, index) =>
+      plainDraft(prefix, credential, timeouts, (_field, problem) =>
+        reading.report(variable, `entry ${index + 1}: ${problem}`),
+      ),
+    );
+  }
+  if (inFile !== undefined) return inFile;
+  return reading.file.broken ? [] : defaultDrafts(credentials, timeouts, reading.report);
+}

@@ -1,0 +1,50 @@
+import type { RouteConfig, Upstream } from './config.ts';
+import type { Credentials } from './credentials.ts';
+import { RESERVED_NAMES } from './file-fields.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import type { RouteDraft } from './route-drafts.ts';
+import { SETTINGS, type Values } from './settings.ts';
+import { isInsecure } from './urls.ts';
+
+export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
+
+function checkCredential(draft: RouteDraft, values: Values, credentials: Credentials): void {
+  const name = draft.credential;
+  if (name === undefined || RESERVED_NAMES.includes(name)) return;
+  const known = [...new Set([...credentials.names, ...RESERVED_NAMES])];
+  if (!credentials.names.includes(name)) {
+    draft.report(
+      'credential',
+      `names no credential (there are ${known.join(', ')})${didYouMean(nearest(name, known))}`,
+    );
+    return;
+  }
+  const origin = (draft.upstream ?? values.upstream)?.origin;
+  const origins = credentials.usable.get(name)?.origins;
+  if (origin === undefined || origins === undefined || origins.includes(origin)) return;
+  const field = draft.upstream === undefined ? 'credential' : 'upstream';
+  draft.report(field, `would send ${name} to ${origin}; allow it in credentials.${name}.origins`);
+}
+
+/** What can only be said when all is read: names that must exist, prefixes that must differ, where secrets may go. */
+export function checkRoutes(drafts: readonly RouteDraft[], values: Values, credentials: Credentials): void {
+  for (const [index, draft] of drafts.entries()) {
+    checkCredential(draft, values, credentials);
+    const { prefix } = draft;
+    if (prefix !== undefined && drafts.slice(0, index).some((other) => other.prefix === prefix)) {
+      draft.report('prefix', 'has the prefix of another route');
+    }
+    if (draft.upstream !== undefined && isInsecure(draft.upstream.origin) && !values.allowInsecureUpstream) {
+      draft.report('upstream', INSECURE);
+    }
+  }
+}
+
+/** The finished routes, once there is no fault left. */
+export function finishRoutes(drafts: readonly RouteDraft[], base: Upstream): readonly RouteConfig[] {
+  return drafts.flatMap(({ report: _report, prefix, credential, upstream, ...rest }) =>
+    prefix === undefined || credential === undefined
+      ? []
+      : [{ ...rest, prefix, credential, upstream: upstream ?? base }],
+  );
+}

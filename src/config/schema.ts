@@ -1,0 +1,130 @@
+import {
+  NAME_PATTERN,
+  PLACEMENT_FIELDS,
+  RESERVED_NAMES,
+  ROUTE_FIELDS,
+  SECRET_FIELDS,
+  TIMEOUT_FIELDS,
+} from './file-fields.ts';
+import type { JsonSchema, Kind } from './kind.ts';
+import { FILE_SETTINGS, PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS, URL_VARIABLE } from './settings.ts';
+
+/** The environment for env-schema, which changes the object that it gets: a new one each time. */
+export function environmentSchema(): Record<string, unknown> {
+  const text = (name: string, description: string) => [name, { type: 'string', description }];
+  const properties = Object.fromEntries([
+    ...PLAIN_SETTINGS.map(([, setting]) => text(setting.variable, setting.description)),
+    ...SECRET_SETTINGS.flatMap(({ variable, description }) => [
+      text(variable, description),
+      text(`${variable}_FILE`, `file that holds it: ${description}`),
+    ]),
+    text(URL_VARIABLE, 'set by `bearerd exec` for its child; ignored'),
+  ]);
+  return { type: 'object', properties };
+}
+
+interface Described {
+  readonly kind: Kind<unknown>;
+  readonly default?: string;
+  readonly description: string;
+}
+
+function valueSchema({ kind, description, default: text }: Described): JsonSchema {
+  const parsed = text === undefined || text === '' ? undefined : kind.parse(text);
+  const given = parsed !== undefined && 'value' in parsed ? { default: kind.format(parsed.value) } : {};
+  return { ...kind.schema, description, ...given };
+}
+
+function mapSchema(properties: JsonSchema, required: readonly string[] = []): JsonSchema {
+  const needs = required.length > 0 ? { required } : {};
+  return { type: 'object', additionalProperties: false, properties, ...needs };
+}
+
+function mapValues<T>(map: Readonly<Record<string, T>>, change: (value: T) => JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value)]));
+}
+
+const SECRET: JsonSchema = {
+  description:
+    'the secret itself, {env: NAME} or {file: PATH} (from the folder of this file, where it is relative)',
+  oneOf: [
+    { type: 'string', minLength: 1 },
+    mapSchema({ env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' } }, ['env']),
+    mapSchema({ file: { type: 'string', minLength: 1 } }, ['file']),
+  ],
+};
+
+function credentialSchema(type: string, secrets: readonly string[]): JsonSchema {
+  const properties = {
+    type: { const: type },
+    ...Object.fromEntries(secrets.map((secret) => [secret, { $ref: '#/definitions/secret' }])),
+    ...mapValues<Described>(PLACEMENT_FIELDS, valueSchema),
+  };
+  return mapSchema(properties, ['type', ...secrets]);
+}
+
+function credentialsSchema(): JsonSchema {
+  const [clientId, clientSecret, username, password] = SECRET_FIELDS.session;
+  return {
+    type: 'object',
+    description: 'credentials by name; the variables set token and apiKey',
+    propertyNames: { pattern: NAME_PATTERN, not: { enum: RESERVED_NAMES } },
+    additionalProperties: {
+      oneOf: [
+        credentialSchema('session', [clientId, clientSecret]),
+        credentialSchema('session', [username, password]),
+        credentialSchema('apiKey', SECRET_FIELDS.apiKey),
+      ],
+    },
+  };
+}
+
+function routesSchema(): JsonSchema {
+  const timeouts = mapValues<Described>(TIMEOUT_FIELDS, ({ kind, description }) => ({
+    ...kind.schema,
+    description,
+  }));
+  const properties = {
+    ...mapValues<Described>(ROUTE_FIELDS, valueSchema),
+    timeouts: { ...mapSchema(timeouts), description: 'in place of the global ones' },
+  };
+  return {
+    type: 'array',
+    minItems: 1,
+    description:
+      'routes; without any, everything goes with token, or with apiKey where only a key is configured',
+    items: mapSchema(properties, ['prefix', 'credential']),
+  };
+}
+
+/** The single settings, `session.path` as a property of `session`. */
+function settingsProperties(): JsonSchema {
+  const top: Record<string, JsonSchema> = {};
+  const groups: Record<string, Record<string, JsonSchema>> = {};
+  for (const setting of FILE_SETTINGS) {
+    const [first = '', second] = setting.key.split('.');
+    if (second === undefined) top[first] = valueSchema(setting);
+    else groups[first] = { ...groups[first], [second]: valueSchema(setting) };
+  }
+  return { ...top, ...mapValues(groups, (properties) => mapSchema(properties)) };
+}
+
+/** The configuration file, for editors and for `bearerd schema` (draft-07, which every editor knows). */
+export function fileSchema(): JsonSchema {
+  const callerKey = {
+    allOf: [{ $ref: '#/definitions/secret' }],
+    description: SETTINGS.callerKey.description,
+  };
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'bearerd configuration file',
+    description: 'A BEARERD_ variable wins over the same setting here. See docs/configuration.md.',
+    ...mapSchema({
+      ...settingsProperties(),
+      callerKey,
+      credentials: credentialsSchema(),
+      routes: routesSchema(),
+    }),
+    definitions: { secret: SECRET },
+  };
+}

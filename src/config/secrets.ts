@@ -1,0 +1,95 @@
+import { headerValueProblem } from './header-values.ts';
+import { entry, isAbsent, isMap } from './maps.ts';
+import { folderOf } from './read-settings.ts';
+import type { Reading } from './reading.ts';
+import { Secret } from './secret.ts';
+import type { SecretSetting } from './settings.ts';
+import { readTextFile } from './text-file.ts';
+
+/** A header can't carry every text; a request body can. */
+export type SecretUse = SecretSetting['secret'];
+
+/** A secret that the configuration gives; without a value when there is a fault in it, which has been reported. */
+export interface GivenSecret {
+  readonly key: string;
+  readonly secret?: Secret;
+}
+
+/** The final line end that editors add is not part of a secret; anything else may be. */
+function withoutFinalLineEnd(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}
+
+function checked(text: string, key: string, use: SecretUse, reading: Reading): GivenSecret {
+  const problem = text === '' ? 'is empty' : use === 'header' ? headerValueProblem(text) : undefined;
+  if (problem === undefined) return { key, secret: new Secret(text) };
+  reading.report(key, problem);
+  return { key };
+}
+
+function fromFile(path: string, folder: string, key: string, use: SecretUse, reading: Reading): GivenSecret {
+  const file = readTextFile(path, folder, key, reading);
+  if (file === undefined) return { key };
+  // What the decoder leaves where bytes were no UTF-8: the secret would be sent changed.
+  if (file.content.includes('\ufffd')) {
+    reading.report(key, 'names a file that is not UTF-8 text');
+    return { key };
+  }
+  return checked(withoutFinalLineEnd(file.content), key, use, reading);
+}
+
+/** The secret that `BEARERD_X` or `BEARERD_X_FILE` gives. */
+export function secretFromVariables(setting: SecretSetting, reading: Reading): GivenSecret | undefined {
+  const { variables } = reading.environment;
+  const fileVariable = `${setting.variable}_FILE`;
+  const text = variables[setting.variable];
+  const path = variables[fileVariable];
+  if (text !== undefined && path !== undefined) {
+    reading.report(setting.variable, `is given together with ${fileVariable}; keep one of the two`);
+    return { key: setting.variable };
+  }
+  if (text !== undefined) return checked(text, setting.variable, setting.secret, reading);
+  return path === undefined ? undefined : fromFile(path, reading.cwd, fileVariable, setting.secret, reading);
+}
+
+const SHAPE = 'must be text, {env: NAME} or {file: PATH}';
+
+function reference(raw: unknown, name: 'env' | 'file'): string | undefined {
+  const value = isMap(raw) && Object.keys(raw).length === 1 ? entry(raw, name) : undefined;
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Notes the variable that `{env: NAME}` names: it holds a secret, whether or not the secret is used. */
+export function noteVariable(raw: unknown, reading: Reading): void {
+  const name = reference(raw, 'env');
+  if (name !== undefined) reading.variablesNamed.add(name);
+}
+
+/**
+ * The secret at one key of the file. No fault here shows what stands there, not even the keys of a map:
+ * `{hunter2}` is a map to YAML.
+ */
+export function secretFromFile(
+  raw: unknown,
+  key: string,
+  use: SecretUse,
+  reading: Reading,
+): GivenSecret | undefined {
+  if (raw === undefined) return undefined;
+  if (typeof raw === 'string' || raw === null) return checked(raw ?? '', key, use, reading);
+  noteVariable(raw, reading);
+  const path = reference(raw, 'file');
+  if (path !== undefined) return fromFile(path, folderOf(reading), key, use, reading);
+  const name = reference(raw, 'env');
+  if (name === undefined) {
+    const number = typeof raw === 'number' || typeof raw === 'boolean';
+    reading.report(key, number ? 'must be in quotes: YAML reads it as a number or a boolean' : SHAPE);
+    return { key };
+  }
+  const text = reading.environment.lookUp(name);
+  if (!isAbsent(text)) return checked(text, key, use, reading);
+  // Shown only where it looks like a variable's name, since secrets get pasted here too.
+  const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? `the variable ${name}, which` : 'a variable that';
+  reading.report(key, `names ${shown} is not set`);
+  return { key };
+}

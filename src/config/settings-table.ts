@@ -1,0 +1,23 @@
+import { SETTINGS } from './settings.ts';
+
+export const TABLE_BEGIN = '<!-- settings:begin -->';
+export const TABLE_END = '<!-- settings:end -->';
+
+const code = (text: string | undefined): string => (text === undefined || text === '' ? '' : `\`${text}\``);
+
+/** The table of all settings in docs/configuration.md, with its two markers. */
+export function settingsTable(): string {
+  const rows = Object.values(SETTINGS).map((setting) => {
+    const file = 'secret' in setting ? `, \`${setting.variable}_FILE\`` : '';
+    const preset = 'required' in setting ? 'required' : code('default' in setting ? setting.default : '');
+    const key = code('key' in setting ? setting.key : '');
+    return `| ${code(setting.variable)}${file} | ${key} | ${preset} | ${setting.description} |`;
+  });
+  return [
+    TABLE_BEGIN,
+    '| variable | file key | default | meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    TABLE_END,
+  ].join('\n');
+}

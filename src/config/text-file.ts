@@ -1,0 +1,58 @@
+import { isAbsolute, resolve } from 'node:path';
+
+import type { Reading } from './reading.ts';
+
+/** Why a file can't be read, in words that come from the code alone. */
+export interface ReadFailure {
+  readonly reason: string;
+  readonly missing: boolean;
+  readonly folder: boolean;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its links go in a circle',
+  ENAMETOOLONG: 'the path is too long',
+};
+
+export function readFailure(error: unknown): ReadFailure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'not readable';
+  return {
+    reason: REASONS[code] ?? code,
+    missing: code === 'ENOENT' || code === 'ENOTDIR',
+    folder: code === 'EISDIR',
+  };
+}
+
+/**
+ * A path as a message may show it. Somebody who puts a secret where its file's path belongs must not find it in
+ * a log, so only what looks like a path is shown.
+ */
+function shown(path: string, folder: string): string {
+  return isAbsolute(path) || /^\.\.?\//.test(path) ? path : `the file that it names (read from ${folder})`;
+}
+
+/**
+ * The text of a secret or TLS file; a fault when there is none. A relative path begins at `folder`. The file is
+ * to be watched from now on.
+ */
+export function readTextFile(
+  path: string,
+  folder: string,
+  key: string,
+  reading: Pick<Reading, 'readFile' | 'report' | 'filesRead'>,
+): { readonly path: string; readonly content: string } | undefined {
+  const absolute = resolve(folder, path);
+  try {
+    const content = reading.readFile(absolute);
+    reading.filesRead.add(absolute);
+    return { path: absolute, content };
+  } catch (error) {
+    reading.report(key, `cannot read ${shown(path, folder)}: ${readFailure(error).reason}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { isIPv6 } from 'node:net';
+
+import { isLoopbackHost } from './addresses.ts';
+import type { Upstream } from './config.ts';
+import type { Parsed } from './parsed.ts';
+import { parsePath } from './paths.ts';
+
+/**
+ * `https://host[:port][/path]`, or `http://`. The path is kept as it is written and not as the URL parser would
+ * rewrite it, because it is sent byte for byte.
+ */
+export function parseBaseUrl(text: string): Parsed<Upstream> {
+  const [, authority, path, rest] = /^https?:\/\/([^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? [];
+  if (authority === undefined || path === undefined)
+    return { problem: 'must begin with https:// (or http://)' };
+  if (authority.includes('@')) return { problem: 'may not hold a user name or a password' };
+  if (rest !== '') return { problem: 'may not have a query (?) or a fragment (#)' };
+  const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
+  if (url === null || url.port === '0') return { problem: 'is not a valid URL' };
+  if (path === '' || path === '/') return { value: { origin: url.origin, basePath: '' } };
+  const basePath = parsePath(path);
+  if ('problem' in basePath) return { problem: `the path ${basePath.problem}` };
+  return { value: { origin: url.origin, basePath: basePath.value } };
+}
+
+export function formatBaseUrl(upstream: Upstream): string {
+  return `${upstream.origin}${upstream.basePath}`;
+}
+
+/** Whether credentials would cross a network in clear text. */
+export function isInsecure(origin: string): boolean {
+  const url = new URL(origin);
+  return url.protocol === 'http:' && !isLoopbackHost(url.hostname.replace(/\.$/, ''));
+}
+
+/** `scheme://host[:port]` as browsers write it: lower case, without the scheme's own port. Any scheme. */
+export function parseWebOrigin(text: string): Parsed<string> {
+  if (text === '*' || text === 'null')
+    return { problem: 'must be one origin: * and null would let any page in' };
+  const [, authority, rest] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\\s]*)(.*)$/is.exec(text) ?? [];
+  if (authority === undefined) return { problem: 'must be scheme://host or scheme://host:port' };
+  if (authority.includes('@')) return { problem: 'may not hold a user name or a password' };
+  if (rest !== '') return { problem: 'must end after the host and port; leave out the path, even a final /' };
+  const url = URL.parse(text);
+  if (url === null || url.hostname === '') return { problem: 'is not a valid origin' };
+  if (url.hostname.includes('*')) return { problem: 'must name one host; * is not a wildcard here' };
+  return { value: `${url.protocol}//${url.host}` };
+}
+
+/** The origin of an upstream. */
+export function parseOrigin(text: string): Parsed<string> {
+  if (!/^https?:\/\//i.test(text)) return { problem: 'must begin with https:// (or http://)' };
+  return parseWebOrigin(text);
+}
+
+/** A name that `Host` may have: `sidecar`, `*.svc.cluster.local`, `10.0.0.7`, `[fd00::7]`. Lower case, no port. */
+export function parseAllowedHost(text: string): Parsed<string> {
+  const host = text.toLowerCase().replace(/\.$/, '');
+  const v6 = /^\[(.*)\]$/.exec(host)?.[1];
+  if (v6 !== undefined && isIPv6(v6)) return { value: host };
+  if (isIPv6(host)) return { problem: 'must have an IPv6 address in brackets' };
+  if (/:\d*$/.test(host)) return { problem: 'must be a name without a port (every port is allowed)' };
+  if (host === '*') return { problem: 'must be a name or *.suffix; * alone would undo the check' };
+  const label = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
+  if (!new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*$`).test(host)) {
+    return { problem: 'must be a host name, or *.suffix for all names below one' };
+  }
+  return { value: host };
+}

@@ -1,0 +1,127 @@
+import { readFailure } from './text-file.ts';
+
+/** Contents by path, as a configuration has read them. */
+type Contents = ReadonlyMap<string, string>;
+
+export interface WatchOptions {
+  readonly files: readonly string[];
+  readonly readFile: (path: string) => Promise<string>;
+  /** A change is offered at the second poll that sees it. */
+  readonly intervalMs?: number;
+  /** What the configuration read, so that no change is lost before the first poll; else that poll's content. */
+  readonly known?: Contents;
+  /**
+   * Takes the new content, whole; false when it makes no good configuration and the old one goes on. Called for
+   * one file at a time.
+   */
+  readonly onChange: (path: string, content: string) => boolean | Promise<boolean>;
+  /** Called once when a file gets missing, empty or unreadable, and again only after it was whole in between. */
+  readonly onTrouble: (path: string, reason: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface SecretFileWatch {
+  /** Watches these files from now on, and no others. */
+  readonly update: (files: readonly string[], known?: Contents) => void;
+}
+
+interface WatchedFile {
+  readonly path: string;
+  /** The last content that was taken, or offered and refused: each is offered once. */
+  settled: string | undefined;
+  /** What the last poll saw; a content is whole when two polls in a row see it. */
+  seen: string | undefined;
+  troubled: boolean;
+  reading: boolean;
+}
+
+type Look = { readonly content: string } | { readonly trouble: string };
+
+async function look(path: string, readFile: WatchOptions['readFile']): Promise<Look> {
+  try {
+    const content = await readFile(path);
+    return content.replace(/\r?\n$/, '') === '' ? { trouble: 'it is empty' } : { content };
+  } catch (error) {
+    return { trouble: readFailure(error).reason };
+  }
+}
+
+/** The content to offer, if this look at a file gives one. */
+function changeIn(file: WatchedFile, content: string): string | undefined {
+  const whole = content === file.seen;
+  file.troubled = false;
+  file.settled ??= content;
+  file.seen = content;
+  return whole && content !== file.settled ? content : undefined;
+}
+
+/** One look at one file. `isWatched` is asked after it, since a look may take its time. */
+async function poll(
+  file: WatchedFile,
+  { readFile, onTrouble }: WatchOptions,
+  isWatched: () => boolean,
+  offer: (content: string) => Promise<unknown>,
+): Promise<void> {
+  const found = await look(file.path, readFile);
+  if (!isWatched()) return;
+  if ('trouble' in found) {
+    const isNew = !file.troubled;
+    file.seen = undefined;
+    file.troubled = true;
+    if (isNew) onTrouble(file.path, found.trouble);
+    return;
+  }
+  const content = changeIn(file, found.content);
+  if (content === undefined) return;
+  file.settled = content;
+  await offer(content);
+}
+
+/**
+ * Polls the contents of files: a poll of what is in a file sees a write in place, a rename and Kubernetes' swap of
+ * `..data` alike, which `fs.watch` doesn't. Each file is read on its own, at most once at a time, so that one on a
+ * hanging file system holds up no other. Stops with the signal; keeps no process alive.
+ */
+export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
+  const watched = new Map<string, WatchedFile>();
+  let lastOffer: Promise<unknown> = Promise.resolve();
+  const update: SecretFileWatch['update'] = (files, known) => {
+    for (const path of watched.keys()) if (!files.includes(path)) watched.delete(path);
+    for (const path of files) {
+      const file = watched.get(path) ?? {
+        path,
+        settled: undefined,
+        seen: undefined,
+        troubled: false,
+        reading: false,
+      };
+      file.settled = known?.get(path) ?? file.settled;
+      watched.set(path, file);
+    }
+  };
+
+  const tick = (): void => {
+    for (const file of watched.values()) {
+      if (file.reading) continue;
+      const isWatched = () => watched.get(file.path) === file && !options.signal.aborted;
+      const offer = (content: string) => {
+        const change = () => isWatched() && options.onChange(file.path, content);
+        lastOffer = lastOffer.then(change, change);
+        return lastOffer;
+      };
+      const done = () => {
+        file.reading = false;
+      };
+      file.reading = true;
+      // A listener that throws has refused the content; the watch goes on.
+      poll(file, options, isWatched, offer).then(done, done);
+    }
+  };
+
+  if (options.signal.aborted) return { update };
+  update(options.files, options.known);
+  tick();
+  const timer = setInterval(tick, options.intervalMs ?? 1000).unref();
+  options.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  return { update };
+}

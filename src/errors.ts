@@ -1,0 +1,246 @@
+/** The errors that the program knows by name. Nothing is ever classified by a message. */
+
+/** One thing that is wrong in the configuration. It never holds a secret's value. */
+export interface ConfigFault {
+  /** The variable (`BEARERD_LISTEN`) or the file key (`routes[2].prefix`). */
+  readonly key: string;
+  /** What is wrong, and what would be right. */
+  readonly problem: string;
+}
+
+/** The configuration can't be used. Holds every fault, not the first one. */
+export class ConfigError extends Error {
+  readonly code = 'config-invalid';
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[]) {
+    super(faults.map((fault) => `${fault.key}: ${fault.problem}`).join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/** The configuration file that somebody named can't be read (exit code 66). */
+export class ConfigFileError extends Error {
+  readonly code = 'config-file-unreadable';
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`${path}: ${reason}`);
+    this.name = 'ConfigFileError';
+    this.path = path;
+  }
+}
+
+/** The command line can't be understood (exit code 64). */
+export class UsageError extends Error {
+  readonly code = 'usage';
+  override readonly name = 'UsageError';
+}
+
+/** An address can't be listened on (exit code 71). */
+export class ListenError extends Error {
+  readonly code = 'listen-failed';
+  override readonly name = 'ListenError';
+}
+
+/**
+ * Why a login failed:
+ * - `unreachable`: no answer (DNS, connect, TLS, reset, timeout);
+ * - `server-error`: an answer that says "not now" or is no login at all (5xx and what fits nowhere else);
+ * - `rate-limited`: 429, or 503 with `Retry-After`;
+ * - `unusable`: 200 without a usable token;
+ * - `redirected`: 3xx, which is never followed;
+ * - `refused`: 400, 401 or 403, the credentials themselves.
+ */
+export type LoginFailure =
+  | 'unreachable'
+  | 'server-error'
+  | 'rate-limited'
+  | 'unusable'
+  | 'redirected'
+  | 'refused';
+
+/** A login that gave no token. `message` is for the operator: it holds no secret and no bytes of the answer. */
+export class LoginError extends Error {
+  readonly code: LoginFailure;
+  readonly status: number | undefined;
+  /** What `Retry-After` asked for, in milliseconds, unclamped. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: LoginFailure,
+    message: string,
+    detail: { status?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.name = 'LoginError';
+    this.code = code;
+    this.status = detail.status;
+    this.retryAfterMs = detail.retryAfterMs;
+  }
+}
+
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** What the client is told: constant, so that it can't hold anything of the request or of a secret. */
+  readonly detail: string;
+  /** The `error` parameter of `Proxy-Status` (RFC 9209 §2.3). */
+  readonly proxyStatus: string;
+}
+
+/** Every answer that bearerd gives of its own accord. */
+export const PROBLEMS = {
+  'bad-path': {
+    status: 400,
+    title: 'Ambiguous path',
+    detail: 'The request path could be read as a different path by the upstream, so it was not forwarded.',
+    proxyStatus: 'http_request_error',
+  },
+  'bad-request': {
+    status: 400,
+    title: 'Malformed request',
+    detail: 'The request is not valid HTTP/1.1, so it was not forwarded.',
+    proxyStatus: 'http_request_error',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'Request headers too large',
+    detail: 'The request headers are larger than BEARERD_MAX_HEADER_SIZE.',
+    proxyStatus: 'http_request_error',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'Request timeout',
+    detail: 'The request headers did not arrive in time.',
+    proxyStatus: 'http_request_error',
+  },
+  'expectation-failed': {
+    status: 417,
+    title: 'Expectation failed',
+    detail: 'Only "Expect: 100-continue" is supported.',
+    proxyStatus: 'http_request_error',
+  },
+  'client-authorization': {
+    status: 400,
+    title: 'Authorization not allowed',
+    detail: 'This route accepts no Authorization header from the client: bearerd adds the credential.',
+    proxyStatus: 'http_request_denied',
+  },
+  'host-refused': {
+    status: 403,
+    title: 'Host not allowed',
+    detail: 'The Host header does not name this proxy. Other names are allowed by BEARERD_ALLOWED_HOSTS.',
+    proxyStatus: 'http_request_denied',
+  },
+  'origin-refused': {
+    status: 403,
+    title: 'Origin not allowed',
+    detail:
+      'Web pages of this origin may not call this proxy. Origins are allowed by BEARERD_ALLOWED_ORIGINS.',
+    proxyStatus: 'http_request_denied',
+  },
+  'caller-key-required': {
+    status: 407,
+    title: 'Caller key required',
+    detail: 'Send the caller key as "Proxy-Authorization: Bearer ..." or "X-Bearerd-Key".',
+    proxyStatus: 'http_request_denied',
+  },
+  'route-denied': {
+    status: 403,
+    title: 'Route denied',
+    detail: 'The route configuration does not allow this path to be forwarded.',
+    proxyStatus: 'http_request_denied',
+  },
+  'no-route': {
+    status: 404,
+    title: 'No route',
+    detail: 'No configured route matches this path.',
+    proxyStatus: 'http_request_denied',
+  },
+  'method-refused': {
+    status: 405,
+    title: 'Method not allowed',
+    detail: 'This method is not allowed here.',
+    proxyStatus: 'http_request_denied',
+  },
+  'token-unavailable': {
+    status: 503,
+    title: 'No access token',
+    detail: 'No usable access token could be had in time. bearerd goes on trying.',
+    proxyStatus: 'proxy_internal_error',
+  },
+  'login-refused': {
+    status: 503,
+    title: 'Login refused',
+    detail: 'The session endpoint refuses the configured credentials.',
+    proxyStatus: 'proxy_configuration_error',
+  },
+  'upstream-unreachable': {
+    status: 502,
+    title: 'Upstream unreachable',
+    detail: 'The upstream could not be reached, or it broke the connection before it answered.',
+    proxyStatus: 'destination_unavailable',
+  },
+  'upstream-invalid': {
+    status: 502,
+    title: 'Invalid upstream response',
+    detail: 'The upstream gave an answer that is not valid HTTP or whose headers are too large.',
+    proxyStatus: 'http_protocol_error',
+  },
+  'upstream-timeout': {
+    status: 504,
+    title: 'Upstream timeout',
+    detail: 'The upstream did not accept the connection or did not answer in time.',
+    proxyStatus: 'http_response_timeout',
+  },
+  'loop-detected': {
+    status: 508,
+    title: 'Loop detected',
+    detail: 'This request has already been through this proxy.',
+    proxyStatus: 'proxy_loop_detected',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    detail: 'More requests wait or run than the configured limits allow.',
+    proxyStatus: 'connection_limit_reached',
+  },
+  draining: {
+    status: 503,
+    title: 'Shutting down',
+    detail: 'This proxy is stopping and takes no new requests.',
+    proxyStatus: 'destination_unavailable',
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** A request that bearerd answers itself. `cause` is for the log and never reaches a client. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterS: number | undefined;
+  /** For `Allow` with a 405. */
+  readonly allow: string | undefined;
+  /** A more exact RFC 9209 error type than the code's usual one. */
+  readonly proxyStatus: string;
+
+  constructor(
+    code: ProblemCode,
+    extra: {
+      retryAfterS?: number | undefined;
+      allow?: string | undefined;
+      proxyStatus?: string | undefined;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(PROBLEMS[code].detail, extra.cause === undefined ? undefined : { cause: extra.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.retryAfterS = extra.retryAfterS;
+    this.allow = extra.allow;
+    this.proxyStatus = extra.proxyStatus ?? PROBLEMS[code].proxyStatus;
+  }
+}

@@ -1,0 +1,64 @@
+import type { LoginError, ProblemCode } from './errors.ts';
+
+/**
+ * What happens that somebody may want to see. The stages that do the work neither log nor count: they tell,
+ * and `observe/` makes lines, numbers and a page of it.
+ */
+export type Event =
+  | {
+      readonly type: 'login-succeeded';
+      readonly credential: string;
+      readonly durationMs: number;
+      readonly fingerprint: string;
+      readonly lifetimeMs: number;
+      readonly renewInMs: number;
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly type: 'login-failed';
+      readonly credential: string;
+      readonly durationMs: number;
+      readonly error: LoginError;
+      readonly nextTryInMs: number;
+      /** A token is still at hand. */
+      readonly usable: boolean;
+    }
+  | { readonly type: 'token-expired'; readonly credential: string; readonly fingerprint: string }
+  | { readonly type: 'token-rejected'; readonly credential: string; readonly fingerprint: string }
+  | RequestEvent
+  | {
+      readonly type: 'upstream-failed';
+      readonly code: ProblemCode;
+      readonly route: string;
+      readonly cause: unknown;
+    }
+  | { readonly type: 'connection-refused'; readonly code: ProblemCode }
+  | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
+  | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
+  | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
+  | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
+  | { readonly type: 'stopped'; readonly cut: number }
+  | { readonly type: 'internal-error'; readonly where: string; readonly cause: unknown };
+
+/** One request, when it is over. One object for each, filled as the request goes its way. */
+export interface RequestEvent {
+  readonly type: 'request';
+  readonly requestId: string;
+  readonly method: string;
+  /** Without the query: its values may be secrets. */
+  path: string;
+  /** The configured prefix, or empty where none was chosen. */
+  route: string;
+  credential: string;
+  status: number;
+  /** Where bearerd answered itself. */
+  code: ProblemCode | undefined;
+  readonly startedMonoMs: number;
+  durationMs: number;
+  bytesIn: number;
+  bytesOut: number;
+  /** The client was gone before the answer was complete. */
+  aborted: boolean;
+}
+
+export type Observe = (event: Event) => void;

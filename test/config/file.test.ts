@@ -1,0 +1,508 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { stringify } from 'yaml';
+
+import { FILE_KEYS } from '../../src/config/settings.ts';
+
+import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
+
+const TOKEN =
+  'baseUrl: https://api.example.com\ncredentials: { token: { type: session, clientId: a, clientSecret: b } }\n';
+
+t.test('the file alone is a whole configuration', async (t) => {
+  const config = await loadYaml(
+    `baseUrl: https://api.example.com/v2
+allowInsecureUpstream: true
+session: { path: /login, tokenWait: 1s, renewAfter: 2m }
+credentials:
+  token:   { type: session, clientId: sa-1, clientSecret: { file: secrets/client } }
+  apiKey:  { type: apiKey, key: { env: MY_API_KEY }, origins: 'https://api.example.com,http://other.example', header: X-Api-Key, scheme: '' }
+  reports: { type: session, username: ada@example.com, password: { file: /run/password } }
+routes:
+  - { prefix: /companies/, credential: apiKey, rewrite: /data/companies }
+  - { prefix: /reports, credential: reports, methods: [get, HEAD], timeouts: { response: off, idle: 1h } }
+  - { prefix: /other, credential: apiKey, upstream: http://other.example/base/, clientAuthorization: keep }
+  - { prefix: /api/admin, credential: deny, methods: 'GET, POST' }
+  - { prefix: /, credential: token }
+listen: [localhost:1, 'unix:/run/x.sock']
+admin: { listen: off }
+allowedHosts: [sidecar, '*.local']
+allowedOrigins: http://localhost:3000, http://localhost:3001
+browserCookies: true
+callerKey: caller
+allowRemoteCallers: false
+timeouts: { connect: 1s, response: 2s, idle: off }
+limits: { connections: 5, waiting: "6", headerSize: 8KiB }
+drainTimeout: 1m
+log: { level: warn, format: pretty }
+`,
+    { MY_API_KEY: 'k' },
+    { [`${CWD}/secrets/client`]: 's\n', '/run/password': 'p\r\n' },
+  );
+  t.match(config, {
+    file: FILE,
+    upstream: { origin: 'https://api.example.com', basePath: '/v2' },
+    sessionPath: '/login',
+    tokenWaitMs: 1000,
+    renewAfterMs: 120_000,
+    adminListen: [],
+    allowedHosts: ['sidecar', '*.local'],
+    allowedOrigins: ['http://localhost:3000', 'http://localhost:3001'],
+    browserCookies: true,
+    timeouts: { connectMs: 1000, responseMs: 2000, idleMs: 0 },
+    limits: { connections: 5, waiting: 6, headerSizeBytes: 8192 },
+    drainTimeoutMs: 60_000,
+    log: { level: 'warn', format: 'pretty' },
+  });
+  t.match(config.routes, [
+    {
+      prefix: '/companies',
+      rewrite: '/data/companies',
+      upstream: { basePath: '/v2' },
+      clientAuthorization: 'replace',
+    },
+    { methods: ['GET', 'HEAD'], timeouts: { connectMs: 1000, responseMs: 0, idleMs: 3_600_000 } },
+    { upstream: { origin: 'http://other.example', basePath: '/base' }, clientAuthorization: 'keep' },
+    { credential: 'deny', methods: ['GET', 'POST'] },
+    { prefix: '/', credential: 'token', timeouts: { connectMs: 1000, responseMs: 2000, idleMs: 0 } },
+  ]);
+  t.match(config.credentials.get('apiKey'), {
+    kind: 'api-key',
+    header: 'X-Api-Key',
+    scheme: '',
+    origins: ['https://api.example.com', 'http://other.example'],
+  });
+  t.same(config.watchedFiles, [`${CWD}/secrets/client`, '/run/password']);
+});
+
+t.test('the effective configuration has the shape of the file, and *** for each secret', async (t) => {
+  const config = await loadYaml(`${TOKEN}routes:
+  - { prefix: /x, credential: token, rewrite: /y, methods: [GET], timeouts: { idle: 1s } }
+  - { prefix: /, credential: none, upstream: https://other.example/z }
+limits: { headerSize: 1024KiB }
+timeouts: { connect: off }
+callerKey: c`);
+  t.strictSame(config.effective, {
+    baseUrl: 'https://api.example.com',
+    allowInsecureUpstream: false,
+    session: { path: '/api/identity/v1/session', tokenWait: '10s', renewAfter: '15m' },
+    listen: ['localhost:9180'],
+    admin: { listen: ['localhost:9181'] },
+    allowedHosts: [],
+    browserCookies: false,
+    allowedOrigins: [],
+    allowRemoteCallers: false,
+    timeouts: { connect: 'off', response: '5m', idle: '5m' },
+    limits: { connections: 10_000, waiting: 1000, headerSize: '1MiB' },
+    drainTimeout: '25s',
+    log: { level: 'info', format: 'auto' },
+    callerKey: '***',
+    credentials: {
+      token: {
+        type: 'session',
+        clientId: '***',
+        clientSecret: '***',
+        origins: ['https://api.example.com'],
+        header: 'Authorization',
+        scheme: 'Bearer',
+      },
+    },
+    routes: [
+      {
+        prefix: '/x',
+        credential: 'token',
+        methods: ['GET'],
+        rewrite: '/y',
+        timeouts: { idle: '1s' },
+        clientAuthorization: 'replace',
+      },
+      {
+        prefix: '/',
+        credential: 'none',
+        upstream: 'https://other.example/z',
+        clientAuthorization: 'replace',
+      },
+    ],
+  });
+});
+
+t.test('an empty file, empty maps and keys without a value say nothing', async (t) => {
+  for (const yaml of [
+    '',
+    '# only a comment\n',
+    '---\n',
+    'admin:\nlog:\n  level:\nroutes:\ncredentials:\n',
+    '{}',
+  ]) {
+    t.match(
+      await loadYaml(yaml, LEAST),
+      { file: FILE, log: { level: 'info' }, routes: [{ credential: 'token' }] },
+      yaml,
+    );
+  }
+});
+
+t.test('broken YAML is a fault with line and column, and the line is not shown', async (t) => {
+  const broken: [string, RegExp][] = [
+    ['a: 1\nkey: "s3cret\n', /line 3, column 1: a quote/],
+    ['key: [s3cret\nb: 1', /line 2, column 1: the indentation/],
+    ['key: s3cret\nkey: s3cret\n', /line 2, column 1: a key stands twice/],
+    ['session: { path: /s3cret, path: /s3cret }', /line 1, column 27: a key stands twice/],
+    ['key: s3cret: x', /line 1, column \d+: a second key/],
+    ['key: @s3cret', /line 1, column 6: a value begins/],
+    ['\tkey: s3cret', /a tab/],
+    ['key: !s3cret x', /!tag/],
+    ['a: 1\n---\nb: s3cret', /a second document/],
+    ['? [s3cret]\n: 1', /not plain text/],
+    ['key: *s3cret', /an alias/],
+    ['- s3cret', /must be a map/],
+    ['s3cret', /must be a map/],
+    [`a: ${'['.repeat(50_000)}`, /nested too deeply/],
+  ];
+  for (const [yaml, expected] of broken) {
+    const text = (await faultsOfYaml(yaml, LEAST)).join('\n');
+    t.match(text, expected, yaml.slice(0, 40));
+    t.ok(text.startsWith(`${FILE}: `), 'the fault names the file');
+    t.notMatch(text, /s3cret/, 'and shows nothing of it');
+  }
+});
+
+t.test('of a broken file nothing is said to be missing, but the variables are checked', async (t) => {
+  const faults = await faultsOfYaml('a: [', {
+    BEARERD_TOKEN_WAIT: '10',
+    BEARERD_API_KEY: '',
+    BEARERD_LISTEN: '0.0.0.0:1',
+    BEARERD_LISTN: 'x',
+  });
+  t.same(
+    faults.filter((fault) => !fault.startsWith(FILE)),
+    [
+      'BEARERD_API_KEY: is empty',
+      'BEARERD_LISTN: unknown variable; did you mean BEARERD_LISTEN?',
+      'BEARERD_TOKEN_WAIT: has no unit; write 10s',
+    ],
+  );
+});
+
+t.test('aliases work, and a bomb of them goes off harmlessly', async (t) => {
+  const config = await loadYaml(
+    `${TOKEN}timeouts: &t { connect: 1s }\nroutes:\n  - { prefix: /, credential: token, timeouts: { <<: *t, idle: 2s } }`,
+  );
+  t.match(config.routes, [{ timeouts: { connectMs: 1000, idleMs: 2000 } }]);
+  const lines = Array.from(
+    { length: 30 },
+    (_, i) =>
+      `a${i}: &a${i} [${Array(9)
+        .fill(i === 0 ? 'x' : `*a${i - 1}`)
+        .join(', ')}]`,
+  );
+  t.match(await faultsOfYaml(lines.join('\n'), LEAST), [/far too many aliases/]);
+  t.match(await faultsOfYaml('listen: &a [*a]', LEAST), [/^listen: /]);
+});
+
+t.test('an unknown key is a fault at every level, with the key that was meant', async (t) => {
+  const faults =
+    await faultsOfYaml(`${TOKEN.replace('clientSecret: b', 'clientSecret: b, scope: x, orgins: [https://a.example]')}
+baseurl: x
+tokenWait: 1s
+xyzzy: 1
+__proto__: { polluted: 1 }
+constructor: 1
+session: { tokenwait: 1s, paths: x }
+admin: { lisen: off }
+timeouts: { conect: 1s }
+limits: { headersize: 1KiB }
+log: { lvl: info }
+tls: { ca: x }
+routes:
+  - { prefix: /, credential: token, method: GET, timeouts: { responses: 1s } }
+`);
+  t.same(faults, [
+    '__proto__: unknown key',
+    'admin.lisen: unknown key; did you mean admin.listen?',
+    'baseurl: unknown key; did you mean baseUrl?',
+    'constructor: unknown key',
+    'credentials.token.orgins: unknown key; did you mean credentials.token.origins?',
+    'credentials.token.scope: unknown key',
+    'limits.headersize: unknown key; did you mean limits.headerSize?',
+    'log.lvl: unknown key; did you mean log.level?',
+    'routes[0].method: unknown key; did you mean routes[0].methods?',
+    'routes[0].timeouts.responses: unknown key; did you mean routes[0].timeouts.response?',
+    'session.paths: unknown key; did you mean session.path?',
+    'session.tokenwait: unknown key; did you mean session.tokenWait?',
+    'timeouts.conect: unknown key; did you mean timeouts.connect?',
+    'tls.ca: unknown key; did you mean tls.caFile?',
+    'tokenWait: unknown key; did you mean session.tokenWait?',
+    'xyzzy: unknown key',
+  ]);
+});
+
+t.test('a wrong type or value is a fault with its full key, all of them at once', async (t) => {
+  const faults = await faultsOfYaml(`baseUrl: [https://api.example.com]
+session: { tokenWait: 10, renewAfter: true, path: { a: b } }
+admin: off
+listen: { host: localhost }
+allowedHosts: [ok, { a: b }, 'x:1']
+browserCookies: yes
+callerKey: 12345
+timeouts: [1s]
+limits: { connections: 1.5, waiting: many, headerSize: 32768 }
+drainTimeout: -1s
+log: { level: verbose }
+credentials:
+  token: secret
+  k: { type: apikey, key: 7, origins: [], header: Host, scheme: a b }
+  '1x': { type: apiKey, key: x }
+  deny: { type: apiKey, key: x }
+  later: { type: oauth2 }
+  typeless: { key: x }
+  keyless: { type: apiKey }
+  empty: { type: session }
+routes: { prefix: / }
+`);
+  const keys = faults.map((fault) => fault.replace(/: .*/, ''));
+  t.same(keys, [
+    'admin',
+    'allowedHosts',
+    'baseUrl',
+    'browserCookies',
+    'callerKey',
+    'credentials.1x',
+    'credentials.deny',
+    'credentials.empty',
+    'credentials.k.header',
+    'credentials.k.origins',
+    'credentials.k.scheme',
+    'credentials.k.type',
+    'credentials.keyless.key',
+    'credentials.later.type',
+    'credentials.token',
+    'credentials.typeless.type',
+    'drainTimeout',
+    'limits.connections',
+    'limits.headerSize',
+    'limits.waiting',
+    'listen',
+    'log.level',
+    'routes',
+    'session.path',
+    'session.renewAfter',
+    'session.tokenWait',
+    'timeouts',
+  ]);
+  const text = faults.join('\n');
+  for (const part of [
+    'session.tokenWait: has no unit; write 10s',
+    'limits.headerSize: has no unit; write 32768B',
+    'allowedHosts: entry 2: must be one value and not a map; entry 3: must be a name without a port',
+    'callerKey: must be in quotes',
+    'credentials.k.type: must be one of session, apiKey; did you mean apiKey?',
+    'credentials.empty: needs clientId and clientSecret, or username and password',
+  ]) {
+    t.ok(text.includes(part), part);
+  }
+});
+
+t.test('a value that a variable overrides is checked all the same', async (t) => {
+  t.match(
+    await faultsOfYaml('session: { tokenWait: 5 }\nroutes: [{ prefix: x, credential: token }]', {
+      ...LEAST,
+      BEARERD_TOKEN_WAIT: '1s',
+      BEARERD_ROUTES: '/=token',
+    }),
+    [/^routes\[0\]\.prefix: must begin/, /^session\.tokenWait/],
+  );
+});
+
+t.test(
+  'a variable that names a credential wins over the entry of the same name, and leaves it its place',
+  async (t) => {
+    const yaml = `credentials:
+  token: { type: session, username: { env: NOT_SET }, password: { file: /not/there }, origins: [https://api.example.com, https://b.example], header: X-Token, scheme: Token }
+  apiKey: { origins: [https://c.example] }`;
+    const config = await loadYaml(yaml, { ...LEAST, BEARERD_API_KEY: 'k' });
+    t.match(config.credentials.get('token'), {
+      grant: { kind: 'service-account' },
+      header: 'X-Token',
+      scheme: 'Token',
+      origins: ['https://api.example.com', 'https://b.example'],
+    });
+    t.match(config.credentials.get('apiKey'), {
+      kind: 'api-key',
+      origins: ['https://c.example'],
+      header: 'Authorization',
+    });
+    t.same(config.watchedFiles, []);
+    t.match(
+      await faultsOfYaml(yaml, { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_CLIENT_ID: 'a' }),
+      [/^BEARERD_CLIENT_SECRET: is missing/, /^credentials\.apiKey\.type: is missing/],
+    );
+  },
+);
+
+t.test(
+  'a service account and a user exclude each other in one entry, and half of a pair is a fault',
+  async (t) => {
+    const faults = await faultsOfYaml(`baseUrl: https://api.example.com
+routes: [{ prefix: /, credential: none }]
+credentials:
+  both: { type: session, clientId: a, clientSecret: b, username: c, password: d }
+  half: { type: session, clientId: a }
+  other: { type: session, password: a }
+  mixed: { type: session, clientId: a, key: b }`);
+    t.same(faults, [
+      'credentials.both.username: cannot be combined with credentials.both.clientId: a credential is a service account or a user',
+      'credentials.half.clientSecret: is missing; credentials.half.clientId needs it',
+      'credentials.mixed.clientSecret: is missing; credentials.mixed.clientId needs it',
+      'credentials.mixed.key: unknown key',
+      'credentials.other.username: is missing; credentials.other.password needs it',
+    ]);
+  },
+);
+
+t.test('a route names a credential that exists, and no prefix twice', async (t) => {
+  const faults = await faultsOfYaml(`${TOKEN}routes:
+  - { prefix: /a, credential: tokne }
+  - { prefix: /a/, credential: token }
+  - { prefix: /b }
+  - { credential: token }
+  - nonsense
+  - { prefix: /c, credential: token, methods: [GTE, CONNECT], rewrite: x, clientAuthorization: kep }
+  - { prefix: /A, credential: Deny }
+  - { prefix: /d, credential: token, methods: [] }`);
+  t.same(faults, [
+    'routes[0].credential: names no credential (there are token, none, deny); did you mean token?',
+    'routes[1].prefix: has the prefix of another route',
+    'routes[2].credential: is missing',
+    'routes[3].prefix: is missing',
+    'routes[4]: must be a map of keys and values',
+    'routes[5].clientAuthorization: must be one of replace, keep, reject; did you mean keep?',
+    'routes[5].methods: entry 1: is no method that can be received; did you mean GET?; entry 2: names a method that is never forwarded',
+    'routes[5].rewrite: must begin with /',
+    'routes[6].credential: names no credential (there are token, none, deny); did you mean deny?',
+    'routes[7].methods: needs at least one method',
+  ]);
+  t.same(await faultsOf({ env: { ...LEAST, BEARERD_ROUTES: '/a=token,/b=apiKey,/a=none' } }), [
+    'BEARERD_ROUTES: entry 2: names no credential (there are token, none, deny)',
+    'BEARERD_ROUTES: entry 3: has the prefix of another route',
+  ]);
+});
+
+t.test('a credential goes to no origin that it does not name', async (t) => {
+  const entry = (origins: string) => `credentials:\n  apiKey: { type: apiKey, key: k, ${origins} }\n`;
+  const env = { BEARERD_BASE_URL: 'https://api.example.com' };
+  t.same(
+    await faultsOfYaml(
+      `${entry('')}routes: [{ prefix: /, credential: apiKey, upstream: https://b.example }]`,
+      env,
+    ),
+    ['routes[0].upstream: would send apiKey to https://b.example; allow it in credentials.apiKey.origins'],
+  );
+  t.same(
+    await faultsOfYaml(
+      `${entry('origins: [https://b.example]')}routes: [{ prefix: /, credential: apiKey }]`,
+      env,
+    ),
+    [
+      'routes[0].credential: would send apiKey to https://api.example.com; allow it in credentials.apiKey.origins',
+    ],
+  );
+  t.match(await faultsOfYaml(entry('origins: [https://b.example]'), env), [
+    /^routes: the default route would send apiKey/,
+  ]);
+  t.match(await faultsOfYaml(entry('origins: [https://b.example]'), { ...env, BEARERD_ROUTES: '/=apiKey' }), [
+    /^BEARERD_ROUTES: entry 1: would send apiKey/,
+  ]);
+  t.same(
+    await faultsOfYaml(
+      `${entry('origins: ["https://B.example:443"]')}routes: [{ prefix: /, credential: apiKey, upstream: https://b.example/x }]`,
+      env,
+    ),
+    [],
+  );
+});
+
+t.test('the http:// rule holds for each upstream', async (t) => {
+  const yaml = `${TOKEN}routes: [{ prefix: /, credential: none, upstream: http://b.example }]\n`;
+  t.match(await faultsOfYaml(yaml), [/^routes\[0\]\.upstream: may be http:\/\/ for a loopback host only/]);
+  t.same(await faultsOfYaml(`${yaml}allowInsecureUpstream: true`), []);
+  t.match(await faultsOfYaml(TOKEN.replace('https:', 'http:')), [/^baseUrl: may be http/]);
+});
+
+t.test('routes are needed where there is neither token nor apiKey', async (t) => {
+  const yaml = 'baseUrl: https://api.example.com\ncredentials: { reports: { type: apiKey, key: k } }\n';
+  t.match(await faultsOfYaml(yaml), [/^routes: is missing/]);
+  t.match(await faultsOfYaml(`${yaml}routes: []`), [/^routes: must be a list of at least one route/]);
+});
+
+t.test('faults in the file name its keys, the caller key among them', async (t) => {
+  const yaml = `${TOKEN}listen: 0.0.0.0:1\nadmin: { listen: '0.0.0.0:1' }\n`;
+  t.match(await faultsOfYaml(yaml), [
+    /^admin\.listen: cannot listen/,
+    /^listen: 0\.0\.0\.0:1 can be reached/,
+  ]);
+  const good = `${TOKEN}listen: 0.0.0.0:1\n`;
+  t.same(await faultsOfYaml(`${good}callerKey: { env: K }`, { K: 'k' }), []);
+  t.same(await faultsOfYaml(`${good}allowRemoteCallers: true`), []);
+  t.same(
+    await faultsOfYaml(`${good}callerKey: { env: K }`),
+    ['callerKey: names the variable K, which is not set'],
+    'one fault, not two',
+  );
+});
+
+t.test('relative paths begin at the folder of what names them', async (t) => {
+  const yaml = `${TOKEN.replace('clientSecret: b', 'clientSecret: { file: ../s }')}`;
+  const config = await loadFrom({
+    env: { BEARERD_CONFIG: '/etc/bearerd/x.yaml', BEARERD_API_KEY_FILE: 'key' },
+    files: { '/etc/bearerd/x.yaml': yaml, '/etc/s': 's', [`${CWD}/key`]: 'k' },
+  });
+  t.same([...config.watchedFiles].sort(), ['/etc/s', `${CWD}/key`].sort());
+});
+
+t.test('whatever stands in the file gives a configuration or faults, and no other error', async (t) => {
+  const keys = [
+    ...FILE_KEYS.flatMap((key) => key.split('.')),
+    'type',
+    'key',
+    'origins',
+    'prefix',
+    'credential',
+    'env',
+    'file',
+    '__proto__',
+  ];
+  const values = [
+    'session',
+    'apiKey',
+    'token',
+    '/',
+    'https://a.example',
+    'off',
+    '10s',
+    '',
+    null,
+    0,
+    true,
+    [],
+    {},
+  ];
+  const { content } = fc.letrec((tie) => ({
+    content: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(...values),
+      fc.string(),
+      fc.array(tie('content'), { maxLength: 3 }),
+      tie('map'),
+    ),
+    map: fc.dictionary(fc.constantFrom(...keys), tie('content'), { maxKeys: 6 }),
+  }));
+  const top = fc.dictionary(fc.constantFrom(...FILE_KEYS.map((key) => key.replace(/\..*/, ''))), content);
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(top, content), async (value) => {
+      await faultsOfYaml(stringify(value), LEAST);
+    }),
+    { numRuns: 500 },
+  );
+  t.pass('no other error came');
+});

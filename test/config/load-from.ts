@@ -1,0 +1,56 @@
+import type { Config } from '../../src/config/config.ts';
+import { formatFaults } from '../../src/config/explain.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/errors.ts';
+
+/** Files by absolute path: their text, or the code of the error that reading them gives. */
+export type Files = Readonly<Record<string, string | { readonly code: string }>>;
+
+export interface World {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly files?: Files;
+  readonly configFile?: string;
+}
+
+export const CWD = '/work/dir';
+export const FILE = `${CWD}/bearerd.yaml`;
+
+/** The least that is needed: a base URL and a service account. */
+export const LEAST = {
+  BEARERD_BASE_URL: 'https://api.example.com',
+  BEARERD_CLIENT_ID: 'sa-1',
+  BEARERD_CLIENT_SECRET: 'client-secret',
+};
+
+export function loadFrom({ env = LEAST, files = {}, configFile }: World): Promise<Config> {
+  const readFile = (path: string): string => {
+    const content = files[path] ?? { code: 'ENOENT' };
+    if (typeof content === 'string') return content;
+    throw Object.assign(new Error(`${content.code}: ${path}`), content);
+  };
+  return loadConfig({ env, readFile, configFile, cwd: CWD });
+}
+
+/** The configuration of one file in the default place. */
+export function loadYaml(yaml: string, env: World['env'] = {}, files: Files = {}): Promise<Config> {
+  return loadFrom({ env, files: { [FILE]: yaml, ...files } });
+}
+
+/** Every fault as `KEY: problem`; none when the configuration is good. */
+export async function faultsOf(world: World): Promise<readonly string[]> {
+  try {
+    await loadFrom(world);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return formatFaults(error).split('\n');
+    throw error;
+  }
+}
+
+export function faultsOfYaml(
+  yaml: string,
+  env: World['env'] = {},
+  files: Files = {},
+): Promise<readonly string[]> {
+  return faultsOf({ env, files: { [FILE]: yaml, ...files } });
+}

@@ -1,0 +1,112 @@
+import t from 'tap';
+
+import { CWD, FILE, type Files, faultsOf, LEAST, loadFrom } from './load-from.ts';
+
+/** Made for this test alone; it is good for a hundred years and for nothing else. */
+const CERT = `-----BEGIN CERTIFICATE-----
+MIIBhTCCASugAwIBAgIUNJuH1yErXqEoQzsDDu5PFWUDunAwCgYIKoZIzj0EAwIw
+FzEVMBMGA1UEAwwMYmVhcmVyZC10ZXN0MCAXDTI2MTEyNzIzMDI0OVoYDzIxMjYx
+MTAzMjMwMjQ5WjAXMRUwEwYDVQQDDAxiZWFyZXJkLXRlc3QwWTATBgcqhkjOPQIB
+BggqhkjOPQMBBwNCAATkai6TTWx+6q2a9zrE9ySt2hXx0ku/vbC5vpos6PQXB+gU
+AR8PJycCEaeI0oZeF9SfiM6tsBZYj1UxbUkIxniTo1MwUTAdBgNVHQ4EFgQUocgY
+7LwGGHjrujOLtwT/cTEmGYAwHwYDVR0jBBgwFoAUocgY7LwGGHjrujOLtwT/cTEm
+GYAwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA0mivSfXXzVYp
+jOR8hJQCMfBrmDWpR6QE+T4tk/JLcuACIHKC0cklinPNdPeoj48JTVLw/XujM5aA
+TsKGzfgClq1k
+-----END CERTIFICATE-----
+`;
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOHjj0luKGrddyo6J
+KmhBsspubVO+2AqnPopd8T8kqsehRANCAATkai6TTWx+6q2a9zrE9ySt2hXx0ku/
+vbC5vpos6PQXB+gUAR8PJycCEaeI0oZeF9SfiM6tsBZYj1UxbUkIxniT
+-----END PRIVATE KEY-----
+`;
+const OTHER_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgv+lcxTtZ2hpVb4F1
+ou6VgFw4ZnQf6HiCblZHGRvwJd6hRANCAARd36s1QaVPnN3hI2L/SUN9rMa8I4PP
+Im85oFPpY0gNrnph4z3bauENJoiGQjZ7HYeV4ajvmbGBtjCPP4bOiDvA
+-----END PRIVATE KEY-----
+`;
+const ENCRYPTED_KEY = `-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjbn/nQ1R82mQICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEFK6F8m+NSWB3y1SYpgGoUIEgZDs
+bnS8V2jawDCrPVYM8bXLMGqrLmPeJhMiZYeQ0ZyAeGWAcc0sZZsJnVksRTlktQfc
+7R9GvOBluaLBbtpjsH1Z94IShoJwZXW7VkpmqRvlrQxxrd5UQz0iBN8Pr5oNKV5F
+enf+aFS06D5Zq/uuWEPiUbv63v20RvFO4TA7Vcblg/jUhFi8c6QmOPc1y5fkd14=
+-----END ENCRYPTED PRIVATE KEY-----
+`;
+
+const FILES: Files = {
+  '/tls/ca.pem': `# two of them\n${CERT}${CERT}`,
+  '/tls/cert.pem': CERT,
+  '/tls/key.pem': KEY,
+  '/tls/other.pem': OTHER_KEY,
+  '/tls/encrypted.pem': ENCRYPTED_KEY,
+  '/tls/text.pem': 'no PEM at all',
+  '/tls/damaged.pem': CERT.replace('MII', 'AAA'),
+};
+const CA = 'BEARERD_TLS_CA_FILE';
+const CERT_FILE = 'BEARERD_TLS_CERT_FILE';
+const KEY_FILE = 'BEARERD_TLS_KEY_FILE';
+
+const faultsWith = (tls: Record<string, string>) => faultsOf({ env: { ...LEAST, ...tls }, files: FILES });
+
+t.test('a private CA and a client certificate are read, and watched from then on', async (t) => {
+  const { tls, watchedFiles, effective } = await loadFrom({
+    env: { ...LEAST, [CA]: '/tls/ca.pem', [CERT_FILE]: '/tls/cert.pem', [KEY_FILE]: '/tls/key.pem' },
+    files: FILES,
+  });
+  t.match(tls, {
+    caFile: '/tls/ca.pem',
+    ca: FILES['/tls/ca.pem'],
+    certFile: '/tls/cert.pem',
+    cert: CERT,
+    keyFile: '/tls/key.pem',
+  });
+  t.equal(tls.key?.expose(), KEY);
+  t.same(watchedFiles, ['/tls/ca.pem', '/tls/cert.pem', '/tls/key.pem']);
+  t.same(effective.tls, { caFile: '/tls/ca.pem', certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' });
+});
+
+t.test('paths in the file begin at its folder', async (t) => {
+  const files = { ...FILES, [FILE]: 'tls: { caFile: ca.pem }', [`${CWD}/ca.pem`]: CERT };
+  t.equal((await loadFrom({ files })).tls.caFile, `${CWD}/ca.pem`);
+});
+
+t.test('a certificate and its key come together', async (t) => {
+  t.same(await faultsWith({ [CERT_FILE]: '/tls/cert.pem' }), [
+    `${KEY_FILE}: is missing; ${CERT_FILE} needs it`,
+  ]);
+  t.same(await faultsWith({ [KEY_FILE]: '/tls/key.pem' }), [
+    `${CERT_FILE}: is missing; ${KEY_FILE} needs it`,
+  ]);
+  t.same(await faultsWith({ [CERT_FILE]: '/tls/cert.pem', [KEY_FILE]: '/tls/other.pem' }), [
+    `${KEY_FILE}: names a key that does not belong to the certificate`,
+  ]);
+});
+
+t.test('a TLS file that is not there, or is not what it has to be, is a fault', async (t) => {
+  t.same(await faultsWith({ [CA]: '/tls/none.pem' }), [`${CA}: cannot read /tls/none.pem: no such file`]);
+  for (const path of ['/tls/text.pem', '/tls/damaged.pem', '/tls/key.pem']) {
+    t.match(
+      await faultsWith({ [CA]: path }),
+      [new RegExp(`^${CA}: names a file without a PEM certificate`)],
+      path,
+    );
+    t.match(
+      await faultsWith({ [CERT_FILE]: path, [KEY_FILE]: '/tls/key.pem' }),
+      [new RegExp(`^${CERT_FILE}: names a file`)],
+      path,
+    );
+  }
+  for (const path of ['/tls/text.pem', '/tls/cert.pem', '/tls/encrypted.pem']) {
+    t.match(
+      await faultsWith({ [CERT_FILE]: '/tls/cert.pem', [KEY_FILE]: path }),
+      [new RegExp(`^${KEY_FILE}: names a file without a PEM private key`)],
+      path,
+    );
+  }
+  t.match(await faultsOf({ files: { ...FILES, [FILE]: 'tls: { caFile: /tls/text.pem }' } }), [
+    /^tls\.caFile: /,
+  ]);
+});
