@@ -1,0 +1,61 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly expiresMs: number;
+}
+
+export type TokenState = 'live' | 'expired' | 'revoked' | 'unknown';
+
+/** Older tokens are forgotten, so that a client in a login loop can't fill the memory. */
+const REMEMBERED = 10_000;
+
+/** Every token that the mock has given out, and whether it is still good. */
+export class IssuedTokens {
+  readonly #now: () => number;
+  readonly #tokens = new Map<string, { readonly expiresMs: number; revoked: boolean }>();
+  readonly #latest = new Map<string, IssuedToken>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  issue(subject: string, lifetimeMs: number): IssuedToken {
+    const issuedMs = this.#now();
+    const expiresMs = issuedMs + lifetimeMs;
+    const issued = { token: jwt(subject, issuedMs, expiresMs), expiresMs };
+    this.#tokens.set(issued.token, { expiresMs, revoked: false });
+    this.#latest.set(subject, issued);
+    for (const oldest of this.#tokens.keys()) {
+      if (this.#tokens.size <= REMEMBERED) break;
+      this.#tokens.delete(oldest);
+    }
+    return issued;
+  }
+
+  /** The subject's last token until it expires, revoked or not. */
+  latest(subject: string): IssuedToken | undefined {
+    const latest = this.#latest.get(subject);
+    return latest !== undefined && latest.expiresMs > this.#now() ? latest : undefined;
+  }
+
+  state(token: string): TokenState {
+    const known = this.#tokens.get(token);
+    if (known === undefined) return 'unknown';
+    if (known.revoked) return 'revoked';
+    return known.expiresMs > this.#now() ? 'live' : 'expired';
+  }
+
+  revokeAll(): void {
+    for (const known of this.#tokens.values()) known.revoked = true;
+  }
+}
+
+/** Looks like a JWT, whose times are whole seconds (RFC 7519 §2). Nobody checks the signature, so it is noise. */
+function jwt(subject: string, issuedMs: number, expiresMs: number): string {
+  const header = { alg: 'HS256', typ: 'JWT' };
+  const [iat, exp] = [issuedMs, expiresMs].map((ms) => Math.floor(ms / 1000));
+  const claims = { sub: subject, iat, exp, jti: randomUUID() };
+  const parts = [JSON.stringify(header), JSON.stringify(claims), randomBytes(32)];
+  return parts.map((part) => Buffer.from(part as string).toString('base64url')).join('.');
+}
