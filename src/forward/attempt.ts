@@ -1,0 +1,74 @@
+import type { Dispatcher } from 'undici';
+import { type AccessToken, isUsable } from '../credentials/access-token.ts';
+import type { Exchange } from './exchange.ts';
+import { REPLAY_LIMIT_BYTES } from './request-body.ts';
+import type { ConnectionAware, UpstreamConnection } from './upstream-pool.ts';
+
+/**
+ * One sending of a request, as undici's dispatch handler. An exchange has mostly one; it has a second one after a
+ * 401 or on a stale connection. What a former one still has to say is thrown away here.
+ */
+export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
+  /** Set by the connection that takes the request. */
+  connection?: UpstreamConnection;
+  controller: Dispatcher.DispatchController | undefined;
+  /** The connection had carried a request before. */
+  reused = false;
+  /** A first byte of the answer has come. */
+  responseBegun = false;
+  readonly token: AccessToken | undefined;
+  readonly #exchange: Exchange;
+  #discarded = 0;
+
+  constructor(exchange: Exchange, token: AccessToken | undefined) {
+    this.#exchange = exchange;
+    this.token = token;
+  }
+
+  get #current(): boolean {
+    return this.#exchange.attempt === this;
+  }
+
+  /** Just before the first byte leaves: the last moment at which nothing has happened yet. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (!this.#current) return controller.abort(new Error('the client has left'));
+    if (this.token !== undefined && !isUsable(this.token, this.#exchange.clock)) {
+      // It took long to connect, and the token is over.
+      this.#exchange.restart();
+      return controller.abort(new Error('the token expired before the request was sent'));
+    }
+    if (this.connection !== undefined) this.reused = this.connection.requests++ > 0;
+    this.#exchange.requestStarted();
+  }
+
+  onResponseStarted(): void {
+    this.responseBegun = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    _headers: unknown,
+    statusMessage?: string,
+  ): void {
+    // 1xx are dropped: `Expect` is answered on this side, and a client that asked for nothing expects nothing.
+    if (!this.#current || status < 200) return;
+    this.#exchange.responseStarted(this, status, statusMessage ?? '', controller.rawHeaders as Buffer[]);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#current) return this.#exchange.responseData(controller, chunk);
+    // The rest of an answer that nobody gets: read while it is short, for the connection's sake.
+    this.#discarded += chunk.length;
+    if (this.#discarded > REPLAY_LIMIT_BYTES) controller.abort(new Error('the answer is not wanted'));
+  }
+
+  onResponseEnd(): void {
+    if (this.#current) this.#exchange.responseEnded(this);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#current) this.#exchange.failed(this, error);
+  }
+}

@@ -1,0 +1,145 @@
+/** What a request's header lines say to us, found in one pass and without building an object of all of them. */
+export interface RequestHead {
+  /** First `Host` value; undefined where there is none. */
+  readonly host: string | undefined;
+  readonly hostLines: number;
+  /** First `Origin` value. */
+  readonly origin: string | undefined;
+  readonly originLines: number;
+  readonly fetchSite: string | undefined;
+  /** A browser sends one of the two with each cross-origin or scripted request. */
+  readonly fromBrowser: boolean;
+  /** `Access-Control-Request-Method` of a preflight. */
+  readonly preflightMethod: string | undefined;
+  readonly preflightHeaders: string | undefined;
+  /** Lines of the client's own `Authorization`. */
+  readonly authorizationLines: number;
+  readonly callerKey: string | undefined;
+  readonly proxyAuthorization: string | undefined;
+  /** The request has a body by its framing (RFC 9112 §6.3), whatever its method. */
+  readonly hasBody: boolean;
+  /** -1 for chunked. */
+  readonly contentLength: number;
+  readonly expectContinue: boolean;
+  /** All `Via` values, joined; empty where there is none. */
+  readonly via: string;
+  readonly upgrade: string | undefined;
+}
+
+/** The same, to be filled. */
+type Draft = { -readonly [Key in keyof RequestHead]: RequestHead[Key] };
+
+/** @param raw `request.rawHeaders`: names and values in turn. */
+export function readRequestHead(raw: readonly string[]): RequestHead {
+  const head: Draft = {
+    host: undefined,
+    hostLines: 0,
+    origin: undefined,
+    originLines: 0,
+    fetchSite: undefined,
+    fromBrowser: false,
+    preflightMethod: undefined,
+    preflightHeaders: undefined,
+    authorizationLines: 0,
+    callerKey: undefined,
+    proxyAuthorization: undefined,
+    hasBody: false,
+    contentLength: 0,
+    expectContinue: false,
+    via: '',
+    upgrade: undefined,
+  };
+  for (let i = 0; i < raw.length; i += 2) {
+    const read = READERS.get(raw[i]!) ?? READERS.get(raw[i]!.toLowerCase());
+    if (read !== undefined) read(head, raw[i + 1]!);
+  }
+  head.fromBrowser = head.originLines > 0 || head.fetchSite !== undefined;
+  return head;
+}
+
+const READERS = new Map<string, (head: Draft, value: string) => void>([
+  [
+    'host',
+    (head, value) => {
+      head.host ??= value;
+      head.hostLines++;
+    },
+  ],
+  [
+    'origin',
+    (head, value) => {
+      head.origin ??= value;
+      head.originLines++;
+    },
+  ],
+  [
+    'sec-fetch-site',
+    (head, value) => {
+      // Of several, the one that gives least trust.
+      if (head.fetchSite !== 'cross-site') head.fetchSite = value.toLowerCase();
+    },
+  ],
+  [
+    'access-control-request-method',
+    (head, value) => {
+      head.preflightMethod ??= value;
+    },
+  ],
+  [
+    'access-control-request-headers',
+    (head, value) => {
+      head.preflightHeaders = head.preflightHeaders === undefined ? value : `${head.preflightHeaders}, ${value}`;
+    },
+  ],
+  [
+    'authorization',
+    (head) => {
+      head.authorizationLines++;
+    },
+  ],
+  [
+    'x-bearerd-key',
+    (head, value) => {
+      head.callerKey ??= value;
+    },
+  ],
+  [
+    'proxy-authorization',
+    (head, value) => {
+      head.proxyAuthorization ??= value;
+    },
+  ],
+  [
+    'content-length',
+    (head, value) => {
+      const length = Number(value);
+      head.contentLength = length;
+      if (length > 0) head.hasBody = true;
+    },
+  ],
+  [
+    'transfer-encoding',
+    (head) => {
+      head.contentLength = -1;
+      head.hasBody = true;
+    },
+  ],
+  [
+    'expect',
+    (head, value) => {
+      if (value.toLowerCase() === '100-continue') head.expectContinue = true;
+    },
+  ],
+  [
+    'via',
+    (head, value) => {
+      head.via = head.via === '' ? value : `${head.via}, ${value}`;
+    },
+  ],
+  [
+    'upgrade',
+    (head, value) => {
+      head.upgrade = head.upgrade === undefined ? value : `${head.upgrade}, ${value}`;
+    },
+  ],
+]);

@@ -1,0 +1,50 @@
+import { addNamed, REQUEST_DROPS } from './hop-by-hop.ts';
+
+/** What is put into a request in place of what was struck out of it. */
+export interface Injection {
+  /** The credential's header as sent, and its value; absent on a `none` route. */
+  readonly credential: { readonly header: string; readonly value: string } | undefined;
+  /** The client's own credential header passes (`clientAuthorization: keep`). */
+  readonly keepClientCredential: boolean;
+  /** The header that a credential of this route stands in, in lower case. */
+  readonly credentialHeader: string;
+  readonly dropCookies: boolean;
+  /** `1.1 bearerd (...)`. */
+  readonly via: string;
+}
+
+/**
+ * Strip, then inject: names and values as flat pairs, in the client's order and bytes (each character a byte).
+ * All that the client's `Connection` names goes before ours comes, so that it can't strike out our credential.
+ *
+ * @param raw `request.rawHeaders`
+ */
+export function requestHeaders(raw: readonly string[], injection: Injection): string[] {
+  let named: Set<string> | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
+  }
+  const { credentialHeader, keepClientCredential, dropCookies, credential } = injection;
+  const result: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    if (isCredentialHeader(name, credentialHeader)) {
+      if (!keepClientCredential) continue;
+    } else if (REQUEST_DROPS.has(name) || named?.has(name) || (dropCookies && name === 'cookie')) {
+      continue;
+    }
+    result.push(raw[i]!, raw[i + 1]!);
+  }
+  if (credential !== undefined) result.push(credential.header, credential.value);
+  result.push('via', injection.via);
+  return result;
+}
+
+/**
+ * True for the header that our credential stands in. CGI and WSGI read `X_Api_Key` as `X-Api-Key`, so that
+ * spelling is struck out, too.
+ */
+export function isCredentialHeader(name: string, credentialHeader: string): boolean {
+  if (name === credentialHeader) return true;
+  return name.includes('_') && name.replaceAll('_', '-') === credentialHeader;
+}

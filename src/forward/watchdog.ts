@@ -1,0 +1,57 @@
+import type { Clock } from '../clock.ts';
+
+/** Something that must not stand still for longer than it may. */
+export interface Watched {
+  /** On the monotonic clock; Infinity for no limit. */
+  deadlineMonoMs: number;
+  /** Called once the deadline has passed, from a timer: must not throw. */
+  expire(nowMonoMs: number): void;
+}
+
+const LONGEST_INTERVAL_MS = 1_000;
+const SHORTEST_INTERVAL_MS = 20;
+
+/**
+ * One timer for all requests under way. A timer for each of them, moved with each piece of a body, costs more
+ * than the piece; a glance at all of them once in a while costs nothing, and is late by a tenth at the most.
+ */
+export class Watchdog {
+  readonly #clock: Clock;
+  readonly #watched = new Set<Watched>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  /** Says how short the limits may be (milliseconds, 0 for none): it looks ten times as often as that. */
+  attend(limitsMs: readonly number[]): void {
+    const shortest = Math.min(...limitsMs.filter((ms) => ms > 0), LONGEST_INTERVAL_MS * 10);
+    const intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.min(LONGEST_INTERVAL_MS, shortest / 10));
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => this.#sweep(), intervalMs).unref();
+  }
+
+  add(watched: Watched): void {
+    this.#watched.add(watched);
+  }
+
+  delete(watched: Watched): void {
+    this.#watched.delete(watched);
+  }
+
+  #sweep(): void {
+    const now = this.#clock.monoMs();
+    for (const watched of this.#watched) {
+      if (now >= watched.deadlineMonoMs) watched.expire(now);
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}

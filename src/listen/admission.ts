@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '../errors.ts';
+import type { RequestEvent } from '../events.ts';
+import { type RequestHead, readRequestHead } from '../forward/request-head.ts';
+import { splitTarget } from '../routes/path.ts';
+import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import type { Guard } from './guard.ts';
+
+/** What a request is measured by; one immutable set for each configuration. */
+export interface AdmissionRules {
+  readonly guard: Guard;
+  readonly routes: RouteTable;
+  readonly browserCookies: boolean;
+  /** What our own `Via` holds: a request that has it has been here before. */
+  readonly loopMark: string;
+}
+
+export type Admission =
+  | {
+      readonly kind: 'forward';
+      readonly head: RequestHead;
+      readonly route: Route;
+      readonly target: string;
+      readonly corsOrigin: string | undefined;
+      readonly dropCookies: boolean;
+    }
+  | { readonly kind: 'preflight'; readonly head: RequestHead; readonly corsOrigin: string }
+  | { readonly kind: 'refuse'; readonly problem: Problem; readonly corsOrigin: string | undefined };
+
+/**
+ * Guard and match: may this request be forwarded, and by which route? Pure but for the socket's own address;
+ * fills in what the access log wants to know. Upgrades go through it like any other request.
+ */
+export function admit(request: IncomingMessage, target: string, rules: AdmissionRules, event: RequestEvent): Admission {
+  if (request.method === 'TRACE') return refuse(new Problem('method-refused'));
+  const head = readRequestHead(request.rawHeaders);
+  if (head.hostLines > 1 || (head.hostLines === 0 && request.httpVersion !== '1.0')) {
+    return refuse(new Problem('bad-request'));
+  }
+  const split = splitTarget(target);
+  if (split !== undefined) event.path = split.path;
+  for (const host of [head.host, split?.authority]) {
+    const problem = host === undefined ? undefined : rules.guard.checkHost(host, request.socket);
+    if (problem !== undefined) return refuse(problem);
+  }
+  const origin = rules.guard.checkOrigin(head);
+  if (origin instanceof Problem) return refuse(origin);
+  if (origin !== undefined && request.method === 'OPTIONS' && head.preflightMethod !== undefined) {
+    return { kind: 'preflight', head, corsOrigin: origin };
+  }
+  const keyProblem = rules.guard.checkCallerKey(head);
+  if (keyProblem !== undefined) return refuse(keyProblem, origin);
+  if (head.via !== '' && head.via.includes(rules.loopMark)) return refuse(new Problem('loop-detected'), origin);
+  if (split === undefined) return refuse(new Problem('bad-path'), origin);
+
+  const match = rules.routes.match(request.method!, split.path);
+  if (match.route !== undefined) {
+    event.route = match.route.prefix;
+    event.credential = match.route.credentialName;
+  }
+  if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
+  const { route } = match;
+  // `keep` passes the client's one credential; of two, the upstream might read either.
+  const authorizations = head.authorizationLines;
+  if (authorizations > 0 && route.clientAuthorization === 'reject') return refuse(new Problem('client-authorization'), origin);
+  if (authorizations > 1 && route.clientAuthorization === 'keep') return refuse(new Problem('bad-request'), origin);
+  return {
+    kind: 'forward',
+    head,
+    route,
+    target: upstreamTarget(route, split.path, split.query),
+    corsOrigin: origin,
+    dropCookies: head.fromBrowser && !rules.browserCookies,
+  };
+}
+
+function refuse(problem: Problem, corsOrigin?: string): Admission {
+  return { kind: 'refuse', problem, corsOrigin };
+}

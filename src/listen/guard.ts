@@ -1,0 +1,98 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Config } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
+import { Problem } from '../errors.ts';
+import type { RequestHead } from '../forward/request-head.ts';
+
+/** Who may call. Each check stands alone: a page that gets past one still meets the others. */
+export interface Guard {
+  /** A caller key is configured. */
+  readonly hasCallerKey: boolean;
+  /** The `Host`, and the authority of an absolute-form target; a Problem where it is not ours. */
+  checkHost(host: string, socket: Socket): Problem | undefined;
+  /** A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem. */
+  checkOrigin(head: RequestHead): Problem | string | undefined;
+  checkCallerKey(head: RequestHead): Problem | undefined;
+}
+
+/** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{0,5})?$/i;
+const REFUSED_HOST = new Problem('host-refused');
+const REFUSED_ORIGIN = new Problem('origin-refused');
+const KEY_REQUIRED = new Problem('caller-key-required');
+
+export function createGuard(
+  config: Pick<Config, 'allowedHosts' | 'allowedOrigins' | 'callerKey'>,
+): Guard {
+  const exact = new Set(['localhost', '127.0.0.1', '[::1]', ...config.allowedHosts.filter((h) => !h.startsWith('*'))]);
+  const suffixes = ['.localhost', ...config.allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1))];
+  const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const expectedKey = config.callerKey === undefined ? undefined : digest(config.callerKey);
+
+  return {
+    hasCallerKey: expectedKey !== undefined,
+
+    checkHost(host, socket) {
+      const name = hostName(host);
+      if (name === undefined) return REFUSED_HOST;
+      if (exact.has(name) || suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix))) {
+        return undefined;
+      }
+      return name === arrivedAt(socket) ? undefined : REFUSED_HOST;
+    },
+
+    checkOrigin({ origin, originLines, fetchSite, host }) {
+      if (originLines > 1) return REFUSED_ORIGIN;
+      if (origin !== undefined) {
+        const lower = origin.toLowerCase();
+        if (origins.has(lower)) return origin;
+        return isSameAuthority(lower, host) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
+      }
+      return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
+    },
+
+    checkCallerKey(head) {
+      if (expectedKey === undefined) return undefined;
+      const given = head.callerKey ?? bearerOf(head.proxyAuthorization);
+      // Digests: equal in length, so that the comparison tells nothing about the key's.
+      return given !== undefined && timingSafeEqual(digest(given), expectedKey) ? undefined : KEY_REQUIRED;
+    },
+  };
+}
+
+/** The name in lower case, without port and without one trailing dot; undefined where it is no host at all. */
+function hostName(host: string): string | undefined {
+  const match = HOST.exec(host);
+  if (match === null) return undefined;
+  const name = match[1]!.toLowerCase();
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}
+
+/** The local address of the connection as a `Host` would name it: a pod is probed at its own address. */
+function arrivedAt(socket: Socket): string | undefined {
+  const address = socket.localAddress;
+  if (address === undefined) return undefined;
+  if (address.startsWith('::ffff:')) return address.slice(7);
+  return address.includes(':') ? `[${address.toLowerCase()}]` : address;
+}
+
+/** An origin's host and port are those of the `Host` that it was sent with: the page came from here. */
+function isSameAuthority(origin: string, host: string | undefined): boolean {
+  if (host === undefined) return false;
+  const match = /^(https?):\/\/(.+)$/.exec(origin);
+  if (match === null) return false;
+  const port = match[1] === 'https' ? ':443' : ':80';
+  const withoutDefault = (text: string) => (text.endsWith(port) ? text.slice(0, -port.length) : text);
+  return withoutDefault(match[2]!) === withoutDefault(host.toLowerCase());
+}
+
+function bearerOf(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : /^bearer +(.+)$/i.exec(value)?.[1];
+}
+
+function digest(value: string | Secret): Buffer {
+  // A header's characters are bytes; the configured key is text, and was checked to be sendable.
+  const text = typeof value === 'string' ? value : value.expose();
+  return createHash('sha256').update(text, 'latin1').digest();
+}
