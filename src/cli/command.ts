@@ -1,0 +1,29 @@
+import type { ParseArgsConfig } from 'node:util';
+
+export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
+
+/** One subcommand. Its module is loaded when it is called, so that none pays for the others. */
+export interface Command {
+  /** What stands after `bearerd NAME` in its usage line. */
+  readonly synopsis: string;
+  readonly summary: string;
+  /** More for `--help`, already broken into lines; may be empty. */
+  readonly help: string;
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** The fewest and the most arguments that are no options. */
+  readonly positionals: readonly [number, number];
+  /** Resolves with the exit code. */
+  readonly run: (values: OptionValues, positionals: readonly string[]) => Promise<number>;
+}
+
+export function textOption(values: OptionValues, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Writes to stdout and waits until it is out, so that an exit cuts nothing off. */
+export function print(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write(text, () => resolve());
+  });
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { type OptionValues, textOption } from './command.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The configuration that this command line and environment mean. */
+export function configurationOf(values: OptionValues, env: Environment = process.env): Promise<Config> {
+  return new ConfigurationSource(env, textOption(values, 'config')).load();
+}
+
+/** Reads the configuration, and remembers what stood in the files: a change of one of them needs the others as they were. */
+export class ConfigurationSource {
+  readonly #env: Environment;
+  readonly #configFile: string | undefined;
+  #contents = new Map<string, string>();
+
+  constructor(env: Environment, configFile: string | undefined) {
+    this.#env = env;
+    this.#configFile = configFile;
+  }
+
+  /** What each file held when the configuration in use was read. */
+  get contents(): ReadonlyMap<string, string> {
+    return this.#contents;
+  }
+
+  /** Everything anew from the disk. What it read is kept only when it makes a good configuration. */
+  load(): Promise<Config> {
+    return this.#read((path) => readFileSync(path, 'utf8'));
+  }
+
+  /** The configuration in use with one file's new content: nothing else on the disk is looked at. */
+  loadWith(changedPath: string, content: string): Promise<Config> {
+    const before = this.#contents;
+    return this.#read((path) => {
+      const text = path === changedPath ? content : before.get(path);
+      if (text === undefined) throw Object.assign(new Error('not there before'), { code: 'ENOENT' });
+      return text;
+    });
+  }
+
+  async #read(readFile: (path: string) => string): Promise<Config> {
+    const contents = new Map<string, string>();
+    const config = await loadConfig({
+      env: this.#env,
+      readFile: (path) => {
+        const text = readFile(path);
+        contents.set(path, text);
+        return text;
+      },
+      ...(this.#configFile === undefined ? {} : { configFile: this.#configFile }),
+    });
+    this.#contents = contents;
+    return config;
+  }
+}

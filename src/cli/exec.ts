@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { UsageError } from '../errors.ts';
+import { type Command, textOption } from './command.ts';
+import { ConfigurationSource } from './configuration.ts';
+import { open } from './serve.ts';
+
+/** What a shell answers for a command that it can't find, or may not run. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+export const exec: Command = {
+  synopsis: '[--env NAME] [--config FILE] -- CMD ARG...',
+  summary: 'runs a command with a proxy of its own, and exits with the command’s code',
+  help: `
+  --env NAME   the variable that tells the command the proxy's URL; BEARERD_URL unless given
+
+The proxy takes a free port of 127.0.0.1. The command's environment holds none of the secret variables.
+`,
+  options: { env: { type: 'string' } },
+  positionals: [1, Number.POSITIVE_INFINITY],
+  async run(values, [command, ...args]) {
+    const name = textOption(values, 'env') ?? 'BEARERD_URL';
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new UsageError(`--env ${name}: not the name of a variable`);
+    const source = new ConfigurationSource(execEnvironment(), textOption(values, 'config'));
+    const served = await open({ source, fd: 2, forChild: true });
+    const env = childEnvironment(served.config.secretVariables, name, served.gateway.urls[0]!);
+    const code = await runChild(command!, args, env);
+    await served.gateway.destroy();
+    served.log.flush();
+    return code;
+  },
+};
+
+/** Ports of its own, and no caller key: the command doesn't know one. */
+function execEnvironment(): Record<string, string | undefined> {
+  const { BEARERD_CALLER_KEY: _key, BEARERD_CALLER_KEY_FILE: _file, ...rest } = process.env;
+  return { ...rest, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+}
+
+function childEnvironment(secrets: readonly string[], name: string, url: string): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env };
+  for (const secret of secrets) delete env[secret];
+  env[name] = url;
+  return env;
+}
+
+/** Runs it on our terminal, passes signals on, and gives its exit code: 128 and the signal's number if one ended it. */
+function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve) => {
+    const child: ChildProcess = spawn(command, args, { env, stdio: 'inherit' });
+    for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      process.stderr.write(
+        `bearerd: ${command}: ${error.code === 'ENOENT' ? 'no such command' : error.code}\n`,
+      );
+      resolve(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
+    });
+    child.on('exit', (code, signal) => {
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}

@@ -1,0 +1,13 @@
+import type { Command } from './command.ts';
+import { configurationOf } from './configuration.ts';
+import { EXIT } from './exit-codes.ts';
+import { isReady } from './probe.ts';
+
+export const healthcheck: Command = {
+  synopsis: '[--config FILE]',
+  summary: 'exits with 0 if the running proxy of this configuration is ready, else with 1',
+  help: '\nFor images without curl: it asks the admin listener.\n',
+  options: {},
+  positionals: [0, 0],
+  run: async (values) => ((await isReady(await configurationOf(values))) ? EXIT.done : EXIT.failed),
+};

@@ -1,0 +1,40 @@
+import http from 'node:http';
+import type { Config, ListenAddress } from '../config/config.ts';
+import { ConfigError } from '../errors.ts';
+
+const PROBE_TIMEOUT_MS = 2_000;
+
+/**
+ * Asks the admin listener of this configuration whether the proxy is ready.
+ *
+ * @throws ConfigError when there is none to ask.
+ */
+export async function isReady({ adminListen }: Config): Promise<boolean> {
+  const address = adminListen.find((a) => a.kind === 'unix' || a.port !== 0);
+  if (address === undefined) {
+    const problem = 'the admin listener is off, or on a port of no fixed number; this command asks it';
+    throw new ConfigError([{ key: 'BEARERD_ADMIN_LISTEN', problem }]);
+  }
+  return probe(address);
+}
+
+function probe(address: ListenAddress): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = http.get(
+      { ...target(address), path: '/readyz', headers: { host: 'localhost' }, timeout: PROBE_TIMEOUT_MS },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}
+
+function target(address: ListenAddress): http.RequestOptions {
+  if (address.kind === 'unix') return { socketPath: address.path };
+  // The addresses that mean "all of them" can't be connected to everywhere.
+  const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host === '::' ? '::1' : address.host;
+  return { host, port: address.port };
+}

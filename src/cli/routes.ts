@@ -1,0 +1,101 @@
+import type { Config } from '../config/config.ts';
+import type { Credential, TokenSource } from '../credentials/credential.ts';
+import { PROBLEMS, UsageError } from '../errors.ts';
+import { splitTarget } from '../routes/path.ts';
+import { createRouteTable, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import { type Command, print } from './command.ts';
+import { configurationOf } from './configuration.ts';
+import { EXIT } from './exit-codes.ts';
+
+export const routes: Command = {
+  synopsis: '[METHOD PATH] [--config FILE]',
+  summary: 'prints the route table, or which route one request would take, and why',
+  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request\n',
+  options: {},
+  positionals: [0, 2],
+  async run(values, positionals) {
+    if (positionals.length === 1) throw new UsageError('usage: bearerd routes [METHOD PATH]');
+    const config = await configurationOf(values);
+    const table = tableOf(config);
+    const [method, target] = positionals;
+    await print(method === undefined ? list(table) : explain(table, method.toUpperCase(), target!));
+    return EXIT.done;
+  },
+};
+
+/** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
+function tableOf(config: Config): RouteTable {
+  const credentials = new Map<string, Credential>();
+  for (const { name, kind, header, origins } of config.credentials.values()) {
+    const placement = { name, header, origins: new Set(origins) };
+    credentials.set(
+      name,
+      kind === 'session'
+        ? { ...placement, kind: 'token', source: NO_SOURCE }
+        : { ...placement, kind: 'api-key', headerValue: '' },
+    );
+  }
+  return createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath });
+}
+
+const NO_SOURCE: TokenSource = {
+  name: '',
+  current: () => undefined,
+  wait: () => Promise.reject(new Error('no token is needed to choose a route')),
+  rejected: () => undefined,
+};
+
+function list({ routes: all }: RouteTable): string {
+  const rows = [...all]
+    .sort((a, b) => b.prefix.length - a.prefix.length)
+    .map((route) => [route.prefix, route.credentialName, methodsOf(route), destinationOf(route)]);
+  const table = [['PREFIX', 'CREDENTIAL', 'METHODS', 'UPSTREAM'], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
+  return table
+    .map(
+      (row) =>
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+function explain(table: RouteTable, method: string, target: string): string {
+  const split = splitTarget(target);
+  const match = split === undefined ? undefined : table.match(method, split.path);
+  if (split === undefined || match === undefined)
+    return refusal('bad-path', 'the target must begin with /', undefined);
+  if (!match.ok) return refusal(match.code, match.why, match.route);
+  const { route } = match;
+  const url = route.upstreamOrigin + upstreamTarget(route, split.path, split.query);
+  return lines([
+    ['result', 'forwarded'],
+    ['route', route.prefix],
+    ['credential', route.credentialName],
+    ['upstream', url],
+    ['why', `${route.prefix} is the longest prefix that matches ${split.path} at a segment boundary`],
+  ]);
+}
+
+function refusal(code: keyof typeof PROBLEMS, why: string, route: Route | undefined): string {
+  return lines([
+    ['result', `refused with ${PROBLEMS[code].status} ${code}`],
+    ['route', route?.prefix ?? 'none'],
+    ['credential', route === undefined || code === 'bad-path' ? 'none' : route.credentialName],
+    ['why', why],
+  ]);
+}
+
+function lines(entries: readonly (readonly [string, string])[]): string {
+  return entries.map(([key, value]) => `${`${key}:`.padEnd(12)}${value}\n`).join('');
+}
+
+function methodsOf({ methods }: Route): string {
+  return methods === undefined ? 'any' : [...methods].join(',');
+}
+
+function destinationOf({ denied, upstreamOrigin, upstreamPrefix }: Route): string {
+  return denied ? '-' : `${upstreamOrigin}${upstreamPrefix === '' ? '/' : upstreamPrefix}`;
+}

@@ -1,0 +1,128 @@
+import closeWithGrace from 'close-with-grace';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../errors.ts';
+import { Gateway } from '../gateway.ts';
+import { createLog, type Log } from '../observe/log.ts';
+import { VERSION } from '../version.ts';
+import type { ConfigurationSource } from './configuration.ts';
+import { EXIT } from './exit-codes.ts';
+import { followSecretFiles } from './follow-secrets.ts';
+
+export interface ServeOptions {
+  /** Where the configuration comes from, now and at each SIGHUP. */
+  readonly source: ConfigurationSource;
+  /** Where the log goes. */
+  readonly fd: 1 | 2;
+  /** Runs for one child process (`exec`): no caller key, and signals are the child's. */
+  readonly forChild?: boolean;
+  /** Called once the sockets are open. */
+  readonly onListening?: (gateway: Gateway) => void | Promise<void>;
+}
+
+export interface Served {
+  readonly gateway: Gateway;
+  readonly log: Log;
+  readonly config: Config;
+  /** Drains within the configured time; gives the exit code. */
+  readonly stop: (signal: string) => Promise<number>;
+}
+
+/** Opens the gateway and everything around it that a long-running process needs, but for the signals that end it. */
+export async function open({ source, fd, forChild = false, onListening }: ServeOptions): Promise<Served> {
+  const adapt = forChild ? withoutCallerKey : (loaded: Config) => loaded;
+  let config = adapt(await source.load());
+  const log = await createLog(config.log, fd);
+  keepAlive(log);
+  const gateway = new Gateway({ config, observe: log.observe, droppedLogLines: log.dropped });
+  await gateway.start();
+  log.info(
+    {
+      version: VERSION,
+      urls: gateway.urls,
+      admin: gateway.adminUrls,
+      upstream: config.upstream.origin + config.upstream.basePath,
+    },
+    `listening on ${gateway.urls.join(', ')}${gateway.adminUrls.length === 0 ? '' : ` (admin ${gateway.adminUrls.join(', ')})`}`,
+  );
+  warnOfExposure(config, log);
+
+  const apply = (next: Config, by: string) => {
+    const restartNeededFor = gateway.reconfigure(next);
+    config = next;
+    log.setLevel(next.log.level);
+    log.observe({ type: 'reloaded', by, restartNeededFor });
+  };
+  const rebuild = async (path: string, content: string) => adapt(await source.loadWith(path, content));
+  const secrets = followSecretFiles(config, source.contents, rebuild, apply, log.observe);
+  const reload = async () => {
+    try {
+      apply(adapt(await source.load()), 'SIGHUP');
+      secrets.update(config, source.contents);
+    } catch (error) {
+      const reason = error instanceof ConfigError || error instanceof Error ? error.message : 'unknown';
+      log.observe({ type: 'reload-refused', by: 'SIGHUP', reason });
+    }
+  };
+  // One at a time: a second SIGHUP while one is worked on waits for it.
+  let reloading = Promise.resolve();
+  if (!forChild) {
+    process.on('SIGHUP', () => {
+      reloading = reloading.then(reload);
+    });
+  }
+  await onListening?.(gateway);
+
+  const stop = async (signal: string) => {
+    secrets.stop();
+    const cut = await gateway.drain(config.drainTimeoutMs, signal);
+    log.flush();
+    return cut === 0 ? EXIT.done : EXIT.failed;
+  };
+  return { gateway, log, config, stop };
+}
+
+/** A child process knows no caller key: only it is told the port. */
+function withoutCallerKey({ callerKey: _, ...rest }: Config): Config {
+  return rest;
+}
+
+/** Runs until SIGTERM or SIGINT, then drains; a second signal ends it at once. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const served = await open(options);
+  return new Promise<number>(() => {
+    closeWithGrace(
+      {
+        delay: false, // The drain has its own limit.
+        logger: false,
+        skip: ['SIGHUP', 'SIGUSR2', 'uncaughtException', 'unhandledRejection', 'beforeExit'],
+        onSecondSignal: () => served.log.flush(),
+      },
+      async ({ signal }) => {
+        process.exit(await served.stop(signal ?? 'unknown'));
+      },
+    );
+  });
+}
+
+/**
+ * Nothing that goes wrong with one request may end the process for all. What gets here is a fault of ours or of a
+ * library's; it is told with the place where it happened, and the others go on.
+ */
+function keepAlive(log: Log): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (cause: unknown) => log.observe({ type: 'internal-error', where: event, cause }));
+  }
+}
+
+/** What an operator asked for, and should see that he asked for. */
+function warnOfExposure(config: Config, log: Log): void {
+  const open = config.listen.filter(
+    (address) => address.kind === 'tcp' && !/^(?:localhost|127\..*|::1|.*\.localhost)$/.test(address.host),
+  );
+  if (open.length > 0 && config.callerKey === undefined) {
+    log.warn({}, 'anyone who reaches this port acts as the configured account: no caller key is set');
+  }
+  if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    log.warn({}, 'NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: certificates are verified all the same');
+  }
+}

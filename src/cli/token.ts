@@ -1,0 +1,56 @@
+import type { Config, CredentialConfig } from '../config/config.ts';
+import { didYouMean, nearest } from '../config/nearest.ts';
+import { UsageError } from '../errors.ts';
+import { type Command, print, textOption } from './command.ts';
+import { configurationOf } from './configuration.ts';
+import { EXIT } from './exit-codes.ts';
+import { logIn } from './log-in.ts';
+
+export const token: Command = {
+  synopsis: '[--credential NAME] [--header | --json] [--config FILE]',
+  summary: 'logs in once and prints the token, and nothing else, on stdout',
+  help: `
+  --credential NAME   which one; "token" unless given
+  --header            the whole "Authorization: Bearer ..." line
+  --json              an object of "token" and "expiresAt"
+`,
+  options: { credential: { type: 'string' }, header: { type: 'boolean' }, json: { type: 'boolean' } },
+  positionals: [0, 0],
+  async run(values) {
+    if (values.header === true && values.json === true)
+      throw new UsageError('--header and --json exclude each other');
+    const config = await configurationOf(values);
+    const credential = choose(config, textOption(values, 'credential'));
+    const { value, expiresAt } = await obtain(config, credential);
+    if (values.json === true) await print(`${JSON.stringify({ token: value, expiresAt })}\n`);
+    else if (values.header === true) await print(`${headerLine(credential, value)}\n`);
+    else await print(`${value}\n`);
+    return EXIT.done;
+  },
+};
+
+function choose({ credentials }: Config, name: string | undefined): CredentialConfig {
+  const sessions = [...credentials.values()].filter((c) => c.kind === 'session');
+  const known = [...credentials.keys()];
+  const credential = name === undefined ? (credentials.get('token') ?? sessions[0]) : credentials.get(name);
+  if (credential !== undefined) return credential;
+  if (name === undefined) throw new UsageError('no credential that logs in is configured');
+  const near = nearest(name, known);
+  const choice = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
+  throw new UsageError(`--credential ${name}: there is no such credential${didYouMean(near)} (${choice})`);
+}
+
+/** A key is at hand and never expires; a token has to be got. */
+async function obtain(
+  config: Config,
+  credential: CredentialConfig,
+): Promise<{ value: string; expiresAt: string | null }> {
+  if (credential.kind === 'api-key') return { value: credential.key.expose(), expiresAt: null };
+  const { token: value, lifetimeMs, warnings } = await logIn(config, credential);
+  for (const warning of warnings) process.stderr.write(`bearerd: ${warning}\n`);
+  return { value, expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };
+}
+
+function headerLine({ header, scheme }: CredentialConfig, value: string): string {
+  return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
+}

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseDuration } from '../config/measures.ts';
+import { UsageError } from '../errors.ts';
+import { type Command, textOption } from './command.ts';
+import { configurationOf } from './configuration.ts';
+import { EXIT } from './exit-codes.ts';
+import { isReady } from './probe.ts';
+
+const INTERVAL_MS = 100;
+
+export const wait: Command = {
+  synopsis: '[--timeout 60s] [--config FILE]',
+  summary: 'exits with 0 as soon as the running proxy is ready, with 1 at the timeout',
+  help: '\n  --timeout 60s   how long to wait\n',
+  options: { timeout: { type: 'string' } },
+  positionals: [0, 0],
+  async run(values) {
+    const limitMs = timeoutOf(textOption(values, 'timeout') ?? '60s');
+    const config = await configurationOf(values);
+    const deadline = performance.now() + limitMs;
+    for (;;) {
+      if (await isReady(config)) return EXIT.done;
+      if (performance.now() >= deadline) return EXIT.failed;
+      await sleep(Math.min(INTERVAL_MS, Math.max(1, deadline - performance.now())));
+    }
+  },
+};
+
+function timeoutOf(text: string): number {
+  const parsed = parseDuration(text);
+  if ('problem' in parsed) throw new UsageError(`--timeout ${text}: ${parsed.problem}`);
+  return parsed.value;
+}

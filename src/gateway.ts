@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from './clock.ts';
+import type { Config, CredentialConfig, SessionCredentialConfig, SessionGrant } from './config/config.ts';
+import type { Credential } from './credentials/credential.ts';
+import { createLogin } from './credentials/session-endpoint.ts';
+import { LoginError } from './errors.ts';
+import type { Event, Observe } from './events.ts';
+import type { ForwardContext } from './forward/exchange.ts';
+import { UpstreamPools } from './forward/upstream-pool.ts';
+import { Watchdog } from './forward/watchdog.ts';
+import { AdminListener } from './listen/admin.ts';
+import { createGuard } from './listen/guard.ts';
+import { answerProblem } from './listen/problem.ts';
+import { ProxyListener, type ProxySettings } from './listen/proxy.ts';
+import { createMetrics, type Metrics } from './observe/metrics.ts';
+import { statusPage } from './observe/page.ts';
+import { type Readiness, readinessOf, type Status, statusOf } from './observe/status.ts';
+import { createRouteTable } from './routes/route-table.ts';
+import { RenewingSource, type RenewingSourceOptions, type TokenStatus } from './tokens/renewing-source.ts';
+import { VERSION } from './version.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  /** Receives every event; what it throws is caught. */
+  readonly observe: Observe;
+  readonly clock?: Clock;
+  readonly droppedLogLines?: () => number;
+}
+
+/** While draining, connections that have become idle are looked for this often. */
+const DRAIN_SWEEP_MS = 50;
+
+/**
+ * The whole proxy, put together: the one place where every part is made and handed what it needs.
+ * `start`, `demo`, `exec` and the tests run this same object.
+ */
+export class Gateway {
+  readonly #clock: Clock;
+  readonly #observe: Observe;
+  readonly #metrics: Metrics;
+  readonly #watchdog: Watchdog;
+  readonly #proxy: ProxyListener;
+  readonly #admin: AdminListener | undefined;
+  readonly #sources = new Map<string, RenewingSource>();
+  readonly #loops = new Set<Promise<void>>();
+  readonly #loopMark = `bearerd (${randomBytes(6).toString('hex')})`;
+  readonly #startedMonoMs: number;
+  #config: Config;
+  #settings: ProxySettings;
+  #draining = false;
+  urls: readonly string[] = [];
+  adminUrls: readonly string[] = [];
+
+  constructor({ config, observe, clock = systemClock, droppedLogLines = () => 0 }: GatewayOptions) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#startedMonoMs = clock.monoMs();
+    this.#metrics = createMetrics({
+      version: VERSION,
+      inFlight: () => this.#watchdog.size,
+      tokens: () => this.#tokens(),
+      droppedLogLines,
+    });
+    this.#observe = (event) => this.#tell(event, [this.#metrics.observe, observe]);
+    this.#watchdog = new Watchdog(clock);
+    this.#settings = this.#createSettings(config);
+    this.#proxy = new ProxyListener({
+      settings: () => this.#settings,
+      context: this.#forwardContext(),
+      headerSizeBytes: config.limits.headerSizeBytes,
+    });
+    this.#admin = config.adminListen.length === 0 ? undefined : this.#createAdmin();
+  }
+
+  /**
+   * Listens, and begins to log in. Resolves when the sockets are open, whether or not there is a token yet.
+   *
+   * @throws ListenError when an address can't be had; nothing is left open then.
+   */
+  async start(): Promise<void> {
+    try {
+      this.urls = await this.#proxy.listen(this.#config.listen);
+      this.adminUrls = (await this.#admin?.listen(this.#config.adminListen)) ?? [];
+    } catch (error) {
+      await this.destroy();
+      throw error;
+    }
+    for (const source of this.#sources.values()) this.#run(source);
+  }
+
+  /**
+   * Takes a new configuration whole; requests under way end with the one that they began with.
+   * What belongs to the listening sockets stays as it is until a restart; gives the keys of it that differ.
+   */
+  reconfigure(config: Config): string[] {
+    const before = this.#settings;
+    this.#settings = this.#createSettings(config);
+    const restartNeededFor = (['listen', 'adminListen'] as const).filter(
+      (key) => JSON.stringify(config[key]) !== JSON.stringify(this.#config[key]),
+    ) as string[];
+    if (config.limits.headerSizeBytes !== this.#config.limits.headerSizeBytes) {
+      restartNeededFor.push('limits.headerSize');
+    }
+    this.#config = config;
+    before.pools.close();
+    return restartNeededFor;
+  }
+
+  get readiness(): Readiness {
+    return readinessOf({
+      draining: this.#draining,
+      tokens: this.#tokens(),
+      routes: this.#settings.routes.routes,
+    });
+  }
+
+  get status(): Status {
+    return statusOf({
+      version: VERSION,
+      uptimeMs: this.#clock.monoMs() - this.#startedMonoMs,
+      draining: this.#draining,
+      inFlight: this.#watchdog.size,
+      credentials: this.#config.credentials,
+      tokens: this.#tokens(),
+      routes: this.#settings.routes.routes,
+      requestsByRoute: this.#metrics.requestsByRoute(),
+    });
+  }
+
+  /** Requests and tunnels under way. */
+  get inFlight(): number {
+    return this.#watchdog.size;
+  }
+
+  /**
+   * Stops in order: no new logins, no new connections, idle ones closed, requests under way finished, up to
+   * `limitMs`. Gives how many were cut off.
+   */
+  async drain(limitMs: number, signal: string): Promise<number> {
+    this.#draining = true;
+    this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
+    for (const source of this.#sources.values()) source.stop();
+    const deadline = this.#clock.monoMs() + limitMs;
+    this.#proxy.stopAccepting();
+    while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
+      await this.#clock.sleep(DRAIN_SWEEP_MS);
+      this.#proxy.stopAccepting();
+    }
+    const cut = this.#watchdog.size;
+    await this.destroy();
+    this.#observe({ type: 'stopped', cut });
+    return cut;
+  }
+
+  /** Ends everything now. */
+  async destroy(): Promise<void> {
+    this.#draining = true;
+    for (const source of this.#sources.values()) source.abort();
+    this.#watchdog.stop();
+    await Promise.all([this.#proxy.close(), this.#admin?.close(), ...this.#loops]);
+    this.#settings.pools.destroy();
+  }
+
+  #tell(event: Event, observers: readonly Observe[]): void {
+    for (const observe of observers) {
+      try {
+        observe(event);
+      } catch {
+        // Whoever looks on must not stop the work; and telling of it would go the same way.
+      }
+    }
+  }
+
+  #forwardContext(): ForwardContext {
+    return {
+      clock: this.#clock,
+      observe: this.#observe,
+      watchdog: this.#watchdog,
+      via: `1.1 ${this.#loopMark}`,
+      explain: answerProblem,
+      draining: () => this.#draining,
+    };
+  }
+
+  #createSettings(config: Config): ProxySettings {
+    const pools = new UpstreamPools(config);
+    const credentials = new Map<string, Credential>();
+    for (const credential of config.credentials.values()) {
+      credentials.set(credential.name, this.#createCredential(credential, config, pools));
+    }
+    for (const [name, source] of this.#sources) {
+      if (config.credentials.get(name)?.kind === 'session') continue;
+      source.abort();
+      this.#sources.delete(name);
+    }
+    const limits = config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]);
+    this.#watchdog.attend(limits);
+    return {
+      pools,
+      guard: createGuard(config),
+      routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
+      browserCookies: config.browserCookies,
+      loopMark: this.#loopMark,
+      maxConnections: config.limits.connections,
+    };
+  }
+
+  #createCredential(config: CredentialConfig, all: Config, pools: UpstreamPools): Credential {
+    const placement = { name: config.name, header: config.header, origins: new Set(config.origins) };
+    if (config.kind === 'api-key') {
+      const key = config.key.expose();
+      const headerValue = config.scheme === '' ? key : `${config.scheme} ${key}`;
+      return { ...placement, kind: 'api-key', headerValue };
+    }
+    return { ...placement, kind: 'token', source: this.#sourceFor(config, all, pools) };
+  }
+
+  /** A credential keeps its source through reloads, and with it its token, as long as it keeps its name. */
+  #sourceFor(config: SessionCredentialConfig, all: Config, pools: UpstreamPools): RenewingSource {
+    const { origin, basePath } = all.upstream;
+    const endpoint = {
+      origin,
+      path: basePath + all.sessionPath,
+      dispatcher: pools.get(origin, all.timeouts.connectMs).dispatcher,
+    };
+    const options: RenewingSourceOptions = {
+      name: config.name,
+      login: createLogin(endpoint, config.grant, this.#clock),
+      scheme: config.scheme,
+      renewAfterMs: all.renewAfterMs,
+      tokenWaitMs: all.tokenWaitMs,
+      maxWaiting: all.limits.waiting,
+      clock: this.#clock,
+      observe: this.#observe,
+    };
+    const known = this.#sources.get(config.name);
+    if (known === undefined) {
+      const source = new RenewingSource(options);
+      this.#sources.set(config.name, source);
+      if (this.urls.length > 0) this.#run(source);
+      return source;
+    }
+    known.reconfigure(options, this.#loginChanged(config, all));
+    return known;
+  }
+
+  #loginChanged(config: SessionCredentialConfig, all: Config): boolean {
+    const before = this.#config.credentials.get(config.name);
+    const { upstream, sessionPath } = this.#config;
+    return (
+      before?.kind !== 'session' ||
+      before.scheme !== config.scheme ||
+      upstream.origin !== all.upstream.origin ||
+      upstream.basePath !== all.upstream.basePath ||
+      sessionPath !== all.sessionPath ||
+      !sameGrant(before.grant, config.grant)
+    );
+  }
+
+  #run(source: RenewingSource): void {
+    const loop = source
+      .keepFresh()
+      .catch((cause: unknown) =>
+        this.#observe({ type: 'internal-error', where: `renewal of ${source.name}`, cause }),
+      )
+      .finally(() => this.#loops.delete(loop));
+    this.#loops.add(loop);
+  }
+
+  #tokens(): ReadonlyMap<string, TokenStatus> {
+    return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
+  }
+
+  #createAdmin(): AdminListener {
+    return new AdminListener(
+      {
+        guard: () => this.#settings.guard,
+        readiness: () => this.readiness,
+        status: () => this.status,
+        page: () => statusPage(this.status),
+        metrics: () => this.#metrics.expose(),
+        renew: () => this.#renewAll(),
+      },
+      this.#config.limits.headerSizeBytes,
+    );
+  }
+
+  async #renewAll(): Promise<{ renewed: string[]; failed: Record<string, string> }> {
+    const renewed: string[] = [];
+    const failed: Record<string, string> = {};
+    await Promise.all(
+      [...this.#sources].map(async ([name, source]) => {
+        const result = await source.renewNow();
+        if (result instanceof LoginError) failed[name] = result.message;
+        else renewed.push(name);
+      }),
+    );
+    return { renewed, failed };
+  }
+}
+
+function sameGrant(a: SessionGrant, b: SessionGrant): boolean {
+  if (a.kind === 'service-account') {
+    return b.kind === a.kind && a.clientId.equals(b.clientId) && a.clientSecret.equals(b.clientSecret);
+  }
+  return b.kind === 'user' && a.username.equals(b.username) && a.password.equals(b.password);
+}

@@ -1,0 +1,188 @@
+import { pino } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { Event, Observe, RequestEvent } from '../events.ts';
+
+export interface Log {
+  readonly observe: Observe;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  setLevel(level: string): void;
+  /** Writes out what is still held, at the process's end. */
+  flush(): void;
+  /** Lines that could not be written: a full disk, a closed pipe. */
+  readonly dropped: () => number;
+}
+
+/** Lines are held in memory up to this size while stdout can't take them; then they are dropped and counted. */
+const MAX_HELD_BYTES = 4 * 1024 * 1024;
+
+/** One JSON object a line on stdout, or for people on a terminal. `fd` is 2 for `exec`, whose stdout is the command's. */
+export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1): Promise<Log> {
+  let dropped = 0;
+  const destination = pino.destination({ dest: fd, sync: false, maxLength: MAX_HELD_BYTES });
+  // Whoever read our log has gone, or the disk is full: the proxy serves on.
+  destination.on('error', () => {
+    dropped++;
+  });
+  destination.on('drop', () => {
+    dropped++;
+  });
+  const terminal = fd === 1 ? process.stdout.isTTY : process.stderr.isTTY;
+  const pretty = format === 'pretty' || (format === 'auto' && terminal === true);
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const stream = pretty
+    ? (await import('pino-pretty')).default({
+        destination,
+        colorize: terminal === true,
+        ignore: 'pid,hostname',
+      })
+    : destination;
+  const logger = pino(options, stream);
+
+  return {
+    observe: (event) => {
+      if (event.type === 'request') {
+        if (logger.isLevelEnabled('info')) logger.info(requestFields(event), 'request');
+      } else {
+        const [severity, fields, message] = describe(event);
+        logger[severity](fields, message);
+      }
+    },
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    setLevel: (next) => {
+      logger.level = next;
+    },
+    flush: () => {
+      try {
+        destination.flushSync();
+      } catch {
+        dropped++;
+      }
+    },
+    dropped: () => dropped,
+  };
+}
+
+function requestFields(event: RequestEvent): object {
+  return {
+    method: event.method,
+    path: event.path,
+    route: event.route,
+    credential: event.credential,
+    status: event.status,
+    durationMs: Math.round(event.durationMs * 100) / 100,
+    bytesIn: event.bytesIn,
+    bytesOut: event.bytesOut,
+    requestId: event.requestId,
+    ...(event.code === undefined ? {} : { code: event.code }),
+    ...(event.aborted ? { aborted: true } : {}),
+  };
+}
+
+type Line = ['info' | 'warn' | 'error', object, string];
+
+/** What happened, in plain words. Nothing here holds a secret, a token or a body. */
+function describe(event: Exclude<Event, RequestEvent>): Line {
+  switch (event.type) {
+    case 'login-succeeded': {
+      const { credential, fingerprint, warnings } = event;
+      const fields = {
+        credential,
+        fingerprint,
+        durationMs: Math.round(event.durationMs),
+        expiresInSeconds: Math.round(event.lifetimeMs / 1000),
+        renewInSeconds: Math.round(event.renewInMs / 1000),
+        ...(warnings.length === 0 ? {} : { warnings }),
+      };
+      return [warnings.length === 0 ? 'info' : 'warn', fields, 'logged in: a fresh access token'];
+    }
+    case 'login-failed': {
+      const { credential, error, usable } = event;
+      const fields = {
+        credential,
+        reason: error.code,
+        status: error.status,
+        durationMs: Math.round(event.durationMs),
+        nextTryInSeconds: Math.round(event.nextTryInMs / 1000),
+        tokenUsable: usable,
+        cause: causeCode(error.cause),
+      };
+      return [
+        error.code === 'refused' || !usable ? 'error' : 'warn',
+        fields,
+        `login failed: ${error.message}`,
+      ];
+    }
+    case 'token-expired':
+      return ['warn', { ...named(event) }, 'the access token has expired and there is no newer one'];
+    case 'token-rejected':
+      return ['warn', { ...named(event) }, 'the upstream rejected the access token (401): it is renewed'];
+    case 'upstream-failed':
+      return [
+        'warn',
+        { code: event.code, route: event.route, cause: causeCode(event.cause) },
+        'the upstream failed',
+      ];
+    case 'connection-refused':
+      return ['warn', { code: event.code }, 'a connection was answered before there was a request'];
+    case 'reloaded': {
+      const { restartNeededFor } = event;
+      const rest = restartNeededFor.length === 0 ? '' : '; what is listed takes effect after a restart';
+      return [
+        'info',
+        { by: event.by, ...(rest === '' ? {} : { restartNeededFor }) },
+        `configuration reloaded${rest}`,
+      ];
+    }
+    case 'reload-refused':
+      return [
+        'error',
+        { by: event.by, reason: event.reason },
+        'the new configuration is faulty: the old one goes on',
+      ];
+    case 'secret-trouble':
+      return [
+        'warn',
+        { path: event.path, reason: event.reason },
+        'a secret file is not usable: the last value goes on',
+      ];
+    case 'draining':
+      return [
+        'info',
+        { signal: event.signal, inFlight: event.inFlight },
+        'stopping: requests under way are finished',
+      ];
+    case 'stopped':
+      return event.cut === 0
+        ? ['info', { cut: 0 }, 'stopped']
+        : ['warn', { cut: event.cut }, `stopped: ${event.cut} requests were cut off at the drain timeout`];
+    case 'internal-error':
+      return [
+        'error',
+        { where: event.where, cause: stackOf(event.cause) },
+        'internal error: please report it',
+      ];
+  }
+}
+
+function named({ credential, fingerprint }: { credential: string; fingerprint: string }): object {
+  return { credential, fingerprint };
+}
+
+/** A code is for everybody; a library's message may hold bytes of an answer, or an address. */
+function causeCode(cause: unknown): string | undefined {
+  if (cause === undefined || cause === null) return undefined;
+  const { code, name, cause: inner } = cause as { code?: unknown; name?: unknown; cause?: unknown };
+  if (typeof code === 'string') return code;
+  return inner === undefined ? (typeof name === 'string' ? name : undefined) : causeCode(inner);
+}
+
+/** Frames without the message: where it was, not what it held. */
+function stackOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return typeof cause;
+  const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
+  return [cause.name, ...frames.slice(0, 5).map((line) => line.trim())].join(' | ');
+}

@@ -1,0 +1,238 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { startMockApi } from '../../src/mock/mock-api.ts';
+import { run } from '../support/cli.ts';
+
+// Every command is a process of its own here: what is tested is what a person or a script sees.
+const mock = await startMockApi();
+t.teardown(() => mock.close());
+
+const ACCOUNT = {
+  BEARERD_BASE_URL: mock.url,
+  BEARERD_CLIENT_ID: mock.credentials.clientId,
+  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+};
+const SECRETS = [mock.credentials.clientSecret, mock.credentials.apiKey];
+
+t.test('--version and --help go to stdout and exit 0, on their own and on a command', async (t) => {
+  t.testdir({});
+  const [version, help, commandHelp] = await Promise.all([
+    run(t, ['--version']),
+    run(t, ['--help']),
+    run(t, ['token', '--help']),
+  ]);
+  t.match(version, { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
+  t.match(help, { code: 0, stdout: /usage: bearerd/, stderr: '' });
+  for (const command of 'start demo mock check routes token exec healthcheck wait schema'.split(' ')) {
+    t.match(help.stdout, new RegExp(`^ {2}${command} `, 'm'));
+  }
+  t.match(commandHelp, { code: 0, stdout: /--credential NAME/ });
+});
+
+t.test('wrong usage exits 64 and says what would be right', async (t) => {
+  t.testdir({});
+  const cases: [string[], RegExp][] = [
+    [['strat'], /unknown command "strat"; did you mean "start"\?/],
+    [['check', '--onlin'], /--onlin is not understood here; did you mean --online\?/],
+    [['token', '--credential'], /bearerd token/],
+    [['token', '--credential', 'tokn'], /no such credential; did you mean token\?/],
+    [['token', '--header', '--json'], /exclude each other/],
+    [['routes', 'GET'], /METHOD PATH/],
+    [['wait', '--timeout', '10'], /has no unit; write 10s/],
+    [['start', 'x'], /bearerd/],
+    [['exec'], /bearerd exec/],
+    [['exec', '--env', '1X', '--', 'true'], /not the name of a variable/],
+    [['mock', '--behave', 'login=nonsense'], /login/],
+    [['mock', '--listen', 'nowhere'], /--listen/],
+  ];
+  const results = await Promise.all(cases.map(([args]) => run(t, args, ACCOUNT)));
+  for (const [i, result] of results.entries()) {
+    t.equal(result.code, 64, cases[i]![0].join(' '));
+    t.match(result.stderr, cases[i]![1]);
+    t.equal(result.stdout, '');
+  }
+});
+
+t.test('a faulty configuration stops at once with 78 and names every fault', async (t) => {
+  t.testdir({});
+  const { code, stderr, stdout } = await run(t, [], {
+    BEARERD_BASE_URL: 'http://example.com',
+    BEARERD_CLIENT_ID: 'x',
+    BEARERD_TOKEN_WAIT: '10',
+    BEARERD_TOKENWAIT: '10s',
+  });
+  t.equal(code, 78);
+  t.equal(stdout, '');
+  for (const key of [
+    'BEARERD_BASE_URL',
+    'BEARERD_CLIENT_SECRET',
+    'BEARERD_TOKEN_WAIT',
+    'BEARERD_TOKENWAIT',
+  ]) {
+    t.match(stderr, new RegExp(`^${key}: `, 'm'));
+  }
+  t.match(stderr, /did you mean BEARERD_TOKEN_WAIT\?/);
+});
+
+t.test(
+  'a configuration file that was named and is not there exits 66; broken YAML exits 78 and quotes nothing',
+  async (t) => {
+    const dir = t.testdir({ 'broken.yaml': 'callerKey: "s3cret-line\nroutes: [' });
+    const missing = await run(t, ['check', '--config', 'missing.yaml'], ACCOUNT, dir);
+    t.match(missing, { code: 66, stderr: /missing\.yaml/ });
+    const broken = await run(t, ['check', '--config', 'broken.yaml'], ACCOUNT, dir);
+    t.equal(broken.code, 78);
+    t.match(broken.stderr, /line \d+/);
+    t.notMatch(broken.stderr, /s3cret/);
+  },
+);
+
+t.test('check prints the configuration in force with every secret as ***', async (t) => {
+  t.testdir({});
+  const { code, stdout } = await run(t, ['check', '--online'], {
+    ...ACCOUNT,
+    BEARERD_API_KEY: mock.credentials.apiKey,
+  });
+  t.equal(code, 0);
+  t.match(stdout, /baseUrl: http:\/\/127\.0\.0\.1/);
+  t.match(stdout, /clientSecret: (['"]?)\*\*\*\1/);
+  t.match(stdout, /token: fresh; the token lives for 900 s/);
+  for (const secret of SECRETS) t.notMatch(stdout, new RegExp(secret));
+});
+
+t.test(
+  'check --online and token tell refused credentials (77) from an endpoint that is down (69)',
+  async (t) => {
+    t.testdir({});
+    const wrong = { ...ACCOUNT, BEARERD_CLIENT_SECRET: 'wrong-secret-value' };
+    const down = { ...ACCOUNT, BEARERD_BASE_URL: 'http://127.0.0.1:1' };
+    const [refusedCheck, refusedToken, downCheck, downToken] = await Promise.all([
+      run(t, ['check', '--online'], wrong),
+      run(t, ['token'], wrong),
+      run(t, ['check', '--online'], down),
+      run(t, ['token'], down),
+    ]);
+    t.match(refusedCheck, { code: 77, stderr: /refuses the credentials \(status 401\)/ });
+    t.match(refusedToken, { code: 77, stdout: '', stderr: /refuses the credentials/ });
+    t.match(downCheck, { code: 69, stderr: /can't be reached: ECONNREFUSED/ });
+    t.match(downToken, { code: 69, stdout: '' });
+    for (const { stdout, stderr } of [refusedCheck, refusedToken])
+      t.notMatch(stdout + stderr, /wrong-secret/);
+  },
+);
+
+t.test('token prints the token and nothing else on stdout, in three forms', async (t) => {
+  t.testdir({});
+  const env = { ...ACCOUNT, BEARERD_API_KEY: mock.credentials.apiKey };
+  const [plain, header, json, key] = await Promise.all([
+    run(t, ['token'], env),
+    run(t, ['token', '--header', '--credential', 'token'], env),
+    run(t, ['token', '--json'], env),
+    run(t, ['token', '--header', '--credential', 'apiKey'], env),
+  ]);
+  t.match(plain, { code: 0, stdout: /^[\w-]+\.[\w-]+\.[\w-]+\n$/ });
+  t.match(header, { code: 0, stdout: /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+\n$/ });
+  const parsed = JSON.parse(json.stdout);
+  t.match(parsed, { token: /^[\w-]+\./, expiresAt: /Z$/ });
+  t.equal(key.stdout, `Authorization: Bearer ${mock.credentials.apiKey}\n`);
+});
+
+t.test(
+  'routes prints the table, and explains one request by the very table that the proxy uses',
+  async (t) => {
+    t.testdir({});
+    const env = {
+      ...ACCOUNT,
+      BEARERD_API_KEY: 'k',
+      BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny,/health=none',
+    };
+    const explain = (...args: string[]) => run(t, ['routes', ...args], env);
+    const [table, key, denied, session, bad] = await Promise.all([
+      explain(),
+      explain('GET', '/companies/acme?x=1'),
+      explain('GET', '/api/admin'),
+      explain('POST', '/api/identity/v1/session'),
+      explain('GET', '/companies/../api'),
+    ]);
+    t.same(
+      table.stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2).join(' ')),
+      ['PREFIX CREDENTIAL', '/companies apiKey', '/api/admin deny', '/health none', '/ token', ''],
+      'the longest prefix first',
+    );
+    t.match(
+      key.stdout,
+      /result: +forwarded\nroute: +\/companies\ncredential: +apiKey\nupstream: +http.*\/companies\/acme\?x=1\n/,
+    );
+    t.match(denied.stdout, /refused with 403 route-denied/);
+    t.match(session.stdout, /refused with 403 route-denied/);
+    t.match(bad.stdout, /refused with 400 bad-path/);
+  },
+);
+
+t.test('schema prints a JSON Schema', async (t) => {
+  t.testdir({});
+  const { code, stdout } = await run(t, ['schema']);
+  t.equal(code, 0);
+  t.match(JSON.parse(stdout), { type: 'object', properties: { baseUrl: {}, routes: {}, credentials: {} } });
+});
+
+t.test('exec runs a command with a proxy of its own, without the secrets, and gives its code', async (t) => {
+  const dir = t.testdir({ 'bearerd.yaml': 'callerKey: file-caller-key\n' });
+  const script = `
+    const url = process.env.API_URL;
+    const response = await fetch(url + '/companies/example.com');
+    const names = Object.keys(process.env).filter((n) => /SECRET|CLIENT_ID|API_KEY|CALLER|MY_OWN/.test(n));
+    console.log(JSON.stringify({ url, status: response.status, names }));
+    process.exit(7);`;
+  const env = { ...ACCOUNT, BEARERD_CALLER_KEY: 'caller-key-1', BEARERD_URL: 'http://outer' };
+  const { code, stdout, stderr } = await run(
+    t,
+    ['exec', '--env', 'API_URL', '--', process.execPath, '--input-type=module', '-e', script],
+    env,
+    dir,
+  );
+  t.equal(code, 7, stderr);
+  t.match(JSON.parse(stdout), { url: /^http:\/\/127\.0\.0\.1:\d+$/, status: 200, names: [] });
+  t.match(stderr, /listening on/, 'the log is on stderr');
+  const missing = await run(t, ['exec', '--', 'no-such-command-here'], ACCOUNT, dir);
+  t.equal(missing.code, 127);
+  const killed = await run(t, ['exec', '--', 'sh', '-c', 'kill -TERM $$'], ACCOUNT, dir);
+  t.equal(killed.code, 128 + 15);
+});
+
+t.test('an address that is taken exits 71 with one line', async (t) => {
+  t.testdir({});
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as { port: number };
+  const result = await run(t, [], {
+    ...ACCOUNT,
+    BEARERD_LISTEN: `127.0.0.1:${port}`,
+    BEARERD_ADMIN_LISTEN: 'off',
+  });
+  t.equal(result.code, 71);
+  t.match(
+    result.stderr,
+    new RegExp(`^bearerd: cannot listen on 127\\.0\\.0\\.1:${port}: the address is already in use\\n$`),
+  );
+});
+
+t.test(
+  'healthcheck and wait ask the admin listener; without one that is a fault of the configuration',
+  async (t) => {
+    const dir = t.testdir({});
+    writeFileSync(join(dir, 'note'), '');
+    const nobody = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
+    const [down, late, off] = await Promise.all([
+      run(t, ['healthcheck'], nobody),
+      run(t, ['wait', '--timeout', '300ms'], nobody),
+      run(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
+    ]);
+    t.equal(down.code, 1);
+    t.equal(late.code, 1);
+    t.match(off, { code: 78, stderr: /BEARERD_ADMIN_LISTEN/ });
+  },
+);

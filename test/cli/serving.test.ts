@@ -1,0 +1,405 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import http from 'node:http';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type MockApi, startMockApi } from '../../src/mock/mock-api.ts';
+import { run, start } from '../support/cli.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: http.IncomingHttpHeaders;
+}
+
+function get(url: string, options: http.RequestOptions = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, { agent: false, ...options }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, body, headers: response.headers }));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+function account(mock: MockApi, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  return {
+    BEARERD_BASE_URL: mock.url,
+    BEARERD_CLIENT_ID: mock.credentials.clientId,
+    BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+    ...env,
+  };
+}
+
+/** A running bearerd, and the two URLs that its start line names. */
+async function serving(t: Test, env: NodeJS.ProcessEnv, args: string[] = [], cwd?: string) {
+  const running = start(t, args, env, cwd);
+  const [line] = await running.until(/\{.*"listening on .*\n/);
+  const { urls, admin } = JSON.parse(line) as { urls: string[]; admin: string[] };
+  const ready = async () => {
+    while ((await get(`${admin[0]}/readyz`)).status !== 200) await sleep(20);
+  };
+  return { ...running, url: urls[0]!, admin: admin[0]!, urls, ready };
+}
+
+async function mockApi(t: Test, options: Parameters<typeof startMockApi>[0] = {}): Promise<MockApi> {
+  const mock = await startMockApi(options);
+  t.teardown(() => mock.close());
+  return mock;
+}
+
+/** Asks until the answer is as wanted: what is waited for has a bound of its own in the product. */
+async function until<T>(ask: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (wanted(value)) return value;
+    await sleep(50);
+  }
+}
+
+t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0', async (t) => {
+  t.testdir({});
+  const mock = await mockApi(t);
+  const proxy = await serving(t, account(mock));
+  await proxy.ready();
+  mock.behave({ data: 'slow', dataDelayMs: 1_200 });
+  const logins = mock.stats.loginAttempts;
+  const slow = get(`${proxy.url}/echo`);
+  await until(
+    () => get(`${proxy.admin}/status`),
+    ({ body }) => JSON.parse(body).requestsInFlight === 1,
+  );
+  proxy.child.kill('SIGTERM');
+  await proxy.until(/"inFlight":1,"msg":"stopping/);
+  await t.rejects(get(`${proxy.url}/echo`), 'nothing listens any more');
+  const answer = await slow;
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.connection, 'close');
+  const { code, signal } = await proxy.finished;
+  t.equal(code, 0);
+  t.equal(signal, null);
+  t.equal(mock.stats.loginAttempts, logins, 'no login after SIGTERM');
+});
+
+t.test(
+  'what is not done at the drain timeout is cut, told, and exits 1; a second signal stops at once',
+  async (t) => {
+    t.testdir({});
+    const mock = await mockApi(t);
+    mock.behave({ data: 'hang' });
+    const proxy = await serving(t, account(mock, { BEARERD_DRAIN_TIMEOUT: '300ms' }));
+    await proxy.ready();
+    const cut = get(`${proxy.url}/echo`).catch(() => 'cut');
+    await until(
+      () => get(`${proxy.admin}/status`),
+      ({ body }) => JSON.parse(body).requestsInFlight === 1,
+    );
+    proxy.child.kill('SIGTERM');
+    t.equal((await proxy.finished).code, 1);
+    t.match(proxy.output(), /stopped: 1 requests were cut off/);
+    t.equal(await cut, 'cut');
+
+    const other = await serving(t, account(mock));
+    await other.ready();
+    get(`${other.url}/echo`).catch(() => {});
+    await until(
+      () => get(`${other.admin}/status`),
+      ({ body }) => JSON.parse(body).requestsInFlight === 1,
+    );
+    other.child.kill('SIGINT');
+    await other.until(/"msg":"stopping/);
+    other.child.kill('SIGINT');
+    t.equal((await other.finished).code, 1);
+  },
+);
+
+t.test('SIGTERM while a login hangs ends an idle process at once', async (t) => {
+  t.testdir({});
+  const mock = await mockApi(t);
+  mock.behave({ login: 'hang' });
+  const proxy = await serving(t, account(mock));
+  await until(
+    async () => mock.stats.loginAttempts,
+    (n) => n === 1,
+  );
+  const started = performance.now();
+  proxy.child.kill('SIGTERM');
+  t.equal((await proxy.finished).code, 0);
+  t.ok(performance.now() - started < 5_000, 'it did not wait for the login’s own 10 s');
+});
+
+t.test(
+  'a session endpoint that comes up late is found without a restart, and wait returns then',
+  async (t) => {
+    t.testdir({});
+    const mock = await mockApi(t);
+    mock.behave({ login: 'down' });
+    const free = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => free.once('listening', resolve));
+    const { port } = free.address() as { port: number };
+    await new Promise((resolve) => free.close(resolve));
+    const env = account(mock, { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}`, BEARERD_TOKEN_WAIT: '100ms' });
+    const proxy = await serving(t, env);
+    const unready = await get(`${proxy.admin}/readyz`);
+    t.equal(unready.status, 503);
+    t.equal((await get(`${proxy.admin}/healthz`)).status, 200);
+    t.equal((await get(`${proxy.url}/echo`)).status, 503);
+    t.equal((await run(t, ['healthcheck'], env)).code, 1);
+    const waiting = run(t, ['wait', '--timeout', '60s'], env);
+    mock.behave({ login: 'ok' });
+    t.equal((await waiting).code, 0);
+    t.equal((await run(t, ['healthcheck'], env)).code, 0);
+    t.equal((await get(`${proxy.url}/echo`)).status, 200);
+  },
+);
+
+t.test(
+  'a rotated secret is used within seconds: in place, by rename, and twice by Kubernetes’ swap of ..data',
+  async (t) => {
+    const dir = t.testdir({ secrets: { '..v1': { secret: 'wrong-1\n', key: 'key-1\n' } } });
+    const secrets = join(dir, 'secrets');
+    symlinkSync('..v1', join(secrets, '..data'));
+    symlinkSync('..data/secret', join(secrets, 'secret'));
+    symlinkSync('..data/key', join(secrets, 'key'));
+    const mock = await mockApi(t, { clientSecret: 'right', apiKey: 'key-2' });
+    const env = account(mock, {
+      BEARERD_CLIENT_SECRET: undefined,
+      BEARERD_CLIENT_SECRET_FILE: join(secrets, 'secret'),
+      BEARERD_API_KEY_FILE: join(secrets, 'key'),
+      BEARERD_ROUTES: '/=token,/companies=apiKey',
+    });
+    const proxy = await serving(t, env);
+    await proxy.until(/refuses the credentials/);
+    t.equal((await get(`${proxy.url}/companies/example.com`)).status, 401);
+
+    const swap = (version: string, secret: string, key: string, old: string) => {
+      mkdirSync(join(secrets, version));
+      writeFileSync(join(secrets, version, 'secret'), secret);
+      writeFileSync(join(secrets, version, 'key'), key);
+      symlinkSync(version, join(secrets, '..tmp'));
+      renameSync(join(secrets, '..tmp'), join(secrets, '..data'));
+      rmSync(join(secrets, old), { recursive: true });
+    };
+    swap('..v2', 'wrong-2\n', 'key-1\n', '..v1');
+    await sleep(200);
+    swap('..v3', 'right\n', 'key-2\n', '..v2');
+    await until(
+      () => get(`${proxy.admin}/readyz`),
+      ({ status }) => status === 200,
+    );
+    await until(
+      () => get(`${proxy.url}/companies/example.com`),
+      ({ status }) => status === 200,
+    );
+    t.equal((await get(`${proxy.url}/echo`)).status, 200);
+
+    // In place, to nothing, and back: the last good value goes on.
+    const logins = mock.stats.logins;
+    writeFileSync(join(secrets, '..v3', 'key'), '');
+    await proxy.until(/"reason":"it is empty"/);
+    t.equal((await get(`${proxy.url}/companies/example.com`)).status, 200);
+    writeFileSync(join(secrets, '..v3', 'secret'), 'wrong-again');
+    await proxy.until(/refuses the credentials[\s\S]*refuses the credentials/);
+    t.equal((await get(`${proxy.url}/echo`)).status, 200, 'the token at hand serves to its end');
+    writeFileSync(join(secrets, '..v3', 'tmp'), 'right');
+    renameSync(join(secrets, '..v3', 'tmp'), join(secrets, '..v3', 'secret'));
+    await until(
+      async () => mock.stats.logins,
+      (n) => n > logins,
+    );
+    for (const secret of ['wrong-1', 'wrong-2', 'wrong-again', 'key-1', 'key-2']) {
+      t.notMatch(proxy.output(), new RegExp(secret));
+    }
+  },
+);
+
+t.test('SIGHUP takes a good configuration without losing a request, and refuses a faulty one', async (t) => {
+  const mock = await mockApi(t);
+  const write = (routes: string, more = '') =>
+    writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${mock.url}\nroutes:\n${routes}\n${more}`);
+  const dir = t.testdir({});
+  write('  - { prefix: /, credential: token }');
+  const proxy = await serving(t, { ...account(mock), BEARERD_BASE_URL: undefined }, [], dir);
+  await proxy.ready();
+  mock.behave({ dataDelayMs: 500 });
+  const under = get(`${proxy.url}/echo`);
+  await until(
+    () => get(`${proxy.admin}/status`),
+    ({ body }) => JSON.parse(body).requestsInFlight === 1,
+  );
+  write(
+    '  - { prefix: /, credential: token }\n  - { prefix: /echo, credential: deny }',
+    'log: { level: debug }',
+  );
+  proxy.child.kill('SIGHUP');
+  await proxy.until(/configuration reloaded/);
+  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the new route counts');
+  t.equal((await under).status, 200, 'the request under way ends by the old one');
+  t.equal(mock.stats.logins, 1, 'an unchanged credential keeps its token');
+
+  write('  - { prefix: /, credential: tokn }');
+  proxy.child.kill('SIGHUP');
+  await proxy.until(/the new configuration is faulty/);
+  t.match(proxy.output(), /did you mean \\?"?token/);
+  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the old configuration goes on');
+  write('  - { prefix: /, credential: token }', 'listen: 127.0.0.1:1');
+  proxy.child.kill('SIGHUP');
+  await until(
+    () => get(`${proxy.url}/echo`),
+    ({ status }) => status === 200,
+  );
+});
+
+t.test('a Unix socket has mode 0600; a stale one is replaced, a live one is not', async (t) => {
+  t.testdir({});
+  // A socket's path has to be short, wherever the tests stand.
+  const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const path = join(dir, 'b.sock');
+  const mock = await mockApi(t);
+  const env = account(mock, { BEARERD_LISTEN: `unix:${path}` });
+  const first = await serving(t, env);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  await first.ready();
+  t.equal((await get('http://localhost/echo', { socketPath: path })).status, 200);
+  t.match(await run(t, [], env), { code: 71, stderr: /already in use/ });
+  first.child.kill('SIGKILL');
+  await first.finished;
+  t.ok(statSync(path).isSocket(), 'it was left behind');
+  const second = await serving(t, env);
+  await second.ready();
+  t.equal((await get('http://localhost/echo', { socketPath: path })).status, 200);
+  second.child.kill('SIGTERM');
+  t.equal((await second.finished).code, 0);
+  t.throws(() => statSync(path), 'an orderly end takes it away');
+});
+
+t.test('localhost is both 127.0.0.1 and ::1, where they exist', async (t) => {
+  t.testdir({});
+  const mock = await mockApi(t);
+  const proxy = await serving(t, account(mock, { BEARERD_LISTEN: 'localhost:0' }));
+  await proxy.ready();
+  const { port } = new URL(proxy.url);
+  t.equal((await get(`http://127.0.0.1:${port}/echo`)).status, 200);
+  const v6 = await get(`http://[::1]:${port}/echo`).catch((error: NodeJS.ErrnoException) => error.code);
+  if (typeof v6 === 'object') t.equal(v6.status, 200);
+  else t.match(v6, /EADDRNOTAVAIL|EAFNOSUPPORT/);
+});
+
+t.test('no secret gets into the log at any level, through success, refusal and shutdown', async (t) => {
+  t.testdir({});
+  const mock = await mockApi(t, {
+    clientSecret: 'canary-secret+/&"é',
+    apiKey: 'canary-api-key',
+    clientId: 'canary-id',
+  });
+  const env = account(mock, {
+    BEARERD_API_KEY: 'canary-api-key',
+    BEARERD_CALLER_KEY: 'canary-caller-key',
+    BEARERD_LOG_LEVEL: 'trace',
+    BEARERD_ROUTES: '/=token,/companies=apiKey',
+  });
+  const proxy = await serving(t, env);
+  await proxy.ready();
+  const headers = {
+    'x-bearerd-key': 'canary-caller-key',
+    authorization: 'Basic Y2FuYXJ5LWNsaWVudA==',
+    cookie: 'sid=canary-cookie',
+  };
+  t.equal((await get(`${proxy.url}/echo?access_token=canary-query&api_key=V2`, { headers })).status, 200);
+  t.equal((await get(`${proxy.url}/companies/example.com`, { headers })).status, 200);
+  t.equal(
+    (await get(`${proxy.url}/echo`, { headers: { ...headers, 'x-bearerd-key': 'canary-wrong' } })).status,
+    407,
+  );
+  t.equal(
+    (await get(`${proxy.url}/a/../b?canary-query2`, { headers, path: '/a/../b?canary-query2' })).status,
+    400,
+  );
+  mock.behave({ login: 'refuse-401' });
+  mock.revokeAll();
+  t.equal((await get(`${proxy.url}/echo`, { headers })).status, 401);
+  await proxy.until(/refuses the credentials/);
+  mock.behave({ login: 'garbage' });
+  await get(`${proxy.admin}/renew`, { method: 'POST' });
+  proxy.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await proxy.finished;
+  t.equal(code, 0);
+  const all = stdout + stderr;
+  const secrets = [
+    'canary-secret+/&"é',
+    'canary-api-key',
+    'canary-caller-key',
+    'canary-wrong',
+    'canary-query',
+    'canary-cookie',
+    'Y2FuYXJ5',
+    'V2"',
+  ];
+  for (const secret of secrets) {
+    const forms = [
+      secret,
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+      JSON.stringify(secret).slice(1, -1),
+    ];
+    for (const form of forms) t.notOk(all.includes(form), `${form} is not in the log`);
+  }
+  t.notMatch(all, /eyJ/, 'nor is a token');
+});
+
+t.test('a closed stdout and a full pipe stop nothing', async (t) => {
+  t.testdir({});
+  const mock = await mockApi(t);
+  const proxy = await serving(t, account(mock));
+  await proxy.ready();
+  proxy.child.stdout!.destroy();
+  proxy.child.stderr!.destroy();
+  for (let n = 0; n < 20; n++) t.equal((await get(`${proxy.url}/echo`)).status, 200);
+});
+
+t.test('an unreadable secret file is a fault that names the variable and the path', async (t) => {
+  const dir = t.testdir({ secret: '' });
+  chmodSync(join(dir, 'secret'), 0o600);
+  const base = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_CLIENT_ID: 'x' };
+  const [missing, empty] = await Promise.all([
+    run(t, ['check'], { ...base, BEARERD_CLIENT_SECRET_FILE: join(dir, 'nowhere') }),
+    run(t, ['check'], { ...base, BEARERD_CLIENT_SECRET_FILE: join(dir, 'secret') }),
+  ]);
+  t.match(missing, { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: .*nowhere/ });
+  t.match(empty, { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: / });
+});
+
+t.test('the demo works as it is printed', async (t) => {
+  t.testdir({});
+  const demo = start(t, ['demo'], { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
+  const [text] = await demo.until(/Try:[\s\S]*Ctrl-C/);
+  const lines = text.split('\n').filter((line) => line.trim().startsWith('curl -s http://127'));
+  t.equal(lines.length, 3);
+  const urls = lines.map((line) => /curl -s (\S+)/.exec(line)![1]!);
+  t.equal((await get(urls[0]!)).status, 200);
+  t.equal((await get(urls[2]!)).status, 200);
+  t.match(lines[1], /-d '\{"matches"/);
+  const socket = connect(Number(new URL(urls[0]!).port), '127.0.0.1');
+  socket.on('error', () => {});
+  demo.child.kill('SIGINT');
+  t.equal((await demo.finished).code, 0, 'an idle connection holds nothing up');
+  socket.destroy();
+});

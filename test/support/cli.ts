@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  /** What it has written so far, stdout and stderr together. */
+  output(): string;
+  /** Resolves once the output matches; rejects when the process ends before. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Only what a process needs; none of the tester's own BEARERD_ variables. */
+function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return { PATH, HOME, NODE_NO_WARNINGS: '1', ...env };
+}
+
+/** Runs `bearerd ARGS` as a process of its own; it is ended with the test. */
+export function start(
+  t: Test,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd = t.testdirName,
+): Running {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: environment(env),
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const listeners = new Set<() => void>();
+  const note = () => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    note();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    note();
+  });
+  let ended = false;
+  const finished = new Promise<Finished>((resolve) => {
+    child.on('close', (code, signal) => {
+      ended = true;
+      note();
+      resolve({ code, signal, stdout, stderr });
+    });
+  });
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await finished;
+  });
+  const output = () => stdout + stderr;
+  const until = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(output());
+        if (match !== null || ended) listeners.delete(look);
+        if (match !== null) resolve(match);
+        else if (ended) reject(new Error(`ended before ${pattern}:\n${output()}`));
+      };
+      listeners.add(look);
+      look();
+    });
+  return { child, finished, output, until };
+}
+
+/** Runs `bearerd ARGS` to its end. */
+export function run(
+  t: Test,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd?: string,
+): Promise<Finished> {
+  return start(t, args, env, cwd).finished;
+}
