@@ -30,6 +30,13 @@ export interface GatewayOptions {
 /** While draining, connections that have become idle are looked for this often. */
 const DRAIN_SWEEP_MS = 50;
 
+/** What the listening sockets were made with, by its key in the file. */
+const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
+  listen: (config) => config.listen,
+  'admin.listen': (config) => config.adminListen,
+  'limits.headerSize': (config) => config.limits.headerSizeBytes,
+};
+
 /**
  * The whole proxy, put together: the one place where every part is made and handed what it needs.
  * `start`, `demo`, `exec` and the tests run this same object.
@@ -95,12 +102,9 @@ export class Gateway {
   reconfigure(config: Config): string[] {
     const before = this.#settings;
     this.#settings = this.#createSettings(config);
-    const restartNeededFor = (['listen', 'adminListen'] as const).filter(
-      (key) => JSON.stringify(config[key]) !== JSON.stringify(this.#config[key]),
-    ) as string[];
-    if (config.limits.headerSizeBytes !== this.#config.limits.headerSizeBytes) {
-      restartNeededFor.push('limits.headerSize');
-    }
+    const restartNeededFor = Object.entries(BOUND_AT_START)
+      .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
+      .map(([key]) => key);
     this.#config = config;
     before.pools.close();
     return restartNeededFor;
@@ -278,7 +282,7 @@ export class Gateway {
         readiness: () => this.readiness,
         status: () => this.status,
         page: () => statusPage(this.status),
-        metrics: () => this.#metrics.expose(),
+        metrics: () => this.#metrics.render(),
         renew: () => this.#renewAll(),
       },
       this.#config.limits.headerSizeBytes,

@@ -5,7 +5,7 @@ import type { TokenStatus } from '../tokens/renewing-source.ts';
 export interface Metrics {
   readonly observe: Observe;
   /** The Prometheus text format, with what is read only when asked for. */
-  expose(): Promise<{ contentType: string; text: string }>;
+  render(): Promise<{ contentType: string; text: string }>;
   /** Requests answered, by route prefix. */
   requestsByRoute(): ReadonlyMap<string, number>;
 }
@@ -92,7 +92,7 @@ export function createMetrics(view: MetricsView): Metrics {
         upstreamErrors.inc({ code: event.code });
       }
     },
-    expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     requestsByRoute: () => byRoute,
   };
 }

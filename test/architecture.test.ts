@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+// The shape of the house (docs/DECISIONS.md): data flows one way, and each library has one owner.
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** A folder may import from itself and from those before it. */
+const ORDER = ['config', 'credentials', 'tokens', 'routes', 'forward', 'listen', 'observe'];
+/** Leaves, which import nothing of ours, and may be imported from anywhere. */
+const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'version.ts'];
+/** Who may import a package. */
+const OWNERS: Record<string, string[]> = {
+  fastify: ['listen'],
+  '@fastify/http-proxy': ['listen'],
+  undici: ['credentials', 'forward'],
+  pino: ['observe'],
+  'pino-pretty': ['observe'],
+  'prom-client': ['observe'],
+  'env-schema': ['config'],
+  yaml: ['config', 'cli'],
+  'close-with-grace': ['cli'],
+};
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  return [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!);
+}
+
+/** `forward` for `forward/exchange.ts`; the file's own name at the top level. */
+function room(file: string): string {
+  return file.includes('/') ? file.split('/')[0]! : file;
+}
+
+function target(file: string, specifier: string): string {
+  return relative(SRC, join(SRC, file, '..', specifier));
+}
+
+t.test('a file imports from its own folder, from those before it, and from the leaves', async (t) => {
+  const wrong: string[] = [];
+  for (const file of files) {
+    const from = room(file);
+    for (const specifier of importsOf(file).filter((s) => s.startsWith('.'))) {
+      const to = target(file, specifier);
+      if (LEAVES.includes(from) && !to.startsWith('errors')) wrong.push(`${file} → ${to}`);
+      if (LEAVES.includes(to) || room(to) === from || LEAVES.includes(from)) continue;
+      // The mock and the command line stand beside the row; `gateway.ts` puts it together.
+      const allowed =
+        from === 'cli' || from === 'main.ts' || from === 'gateway.ts'
+          ? to !== 'main.ts'
+          : ORDER.indexOf(room(to)) !== -1 && ORDER.indexOf(room(to)) < ORDER.indexOf(from);
+      if (!allowed) wrong.push(`${file} → ${to}`);
+    }
+  }
+  t.same(wrong, []);
+});
+
+t.test('each dependency is declared, used, and has one owner', async (t) => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const used = new Map<string, Set<string>>();
+  for (const file of files) {
+    for (const specifier of importsOf(file).filter((s) => !s.startsWith('.') && !s.startsWith('node:'))) {
+      used.set(specifier, (used.get(specifier) ?? new Set()).add(room(file)));
+    }
+  }
+  t.same([...used.keys()].sort(), Object.keys(dependencies).sort());
+  for (const [name, rooms] of used) {
+    t.same(
+      [...rooms].filter((owner) => !OWNERS[name]?.includes(owner)),
+      [],
+      `${name} is used by its owners only`,
+    );
+  }
+  t.same(
+    Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version)),
+    [],
+    'exact versions',
+  );
+});
+
+t.test('a secret comes out by expose() in few places', async (t) => {
+  const exposing = files.filter((file) => /\.expose\(\)/.test(readFileSync(join(SRC, file), 'utf8')));
+  t.same(exposing.sort(), [
+    'cli/token.ts',
+    'credentials/session-endpoint.ts',
+    'forward/connector.ts',
+    'gateway.ts',
+    'listen/guard.ts',
+  ]);
+});

@@ -1,0 +1,253 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Event } from '../../src/events.ts';
+import { Gateway } from '../../src/gateway.ts';
+
+const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
+const CA = tlsFile('ca.pem');
+
+/** An HTTPS API that gives a token to whoever asks; it counts handshakes and whatever was said after one. */
+async function secureApi(t: Test, certificate: string, options: https.ServerOptions = {}) {
+  const seen = { handshakes: 0, requests: [] as string[], authorization: [] as (string | undefined)[] };
+  const server = https.createServer(
+    {
+      cert: readFileSync(tlsFile(`${certificate}.pem`)),
+      key: readFileSync(tlsFile(`${certificate}.key`)),
+      ...options,
+    },
+    (request, response) => {
+      seen.requests.push(request.url!);
+      seen.authorization.push(request.headers.authorization);
+      request.resume();
+      response.setHeader('content-type', 'application/json');
+      response.end(request.method === 'POST' ? '{"accessToken":"tok-1","expires_in":900}' : '{}');
+    },
+  );
+  server.on('secureConnection', () => seen.handshakes++);
+  server.on('tlsClientError', () => {});
+  server.on('upgrade', (request, socket) => {
+    seen.authorization.push(request.headers.authorization);
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { seen, port, url: `https://localhost:${port}` };
+}
+
+async function gatewayTo(t: Test, env: Record<string, string>) {
+  const config = await configOf(env);
+  const events: Event[] = [];
+  const gateway = new Gateway({ config, observe: (event) => events.push(event) });
+  await gateway.start();
+  t.teardown(() => gateway.destroy());
+  return { gateway, events, get: (path: string) => get(`${gateway.urls[0]}${path}`) };
+}
+
+function configOf(env: Record<string, string>) {
+  return loadConfig({
+    env: {
+      BEARERD_CLIENT_ID: 'id',
+      BEARERD_CLIENT_SECRET: 'canary-secret',
+      BEARERD_API_KEY: 'canary-key',
+      BEARERD_ROUTES: '/=token,/companies=apiKey',
+      BEARERD_LISTEN: '127.0.0.1:0',
+      BEARERD_ADMIN_LISTEN: 'off',
+      BEARERD_TOKEN_WAIT: '2s',
+      ...env,
+    },
+    readFile: (path) => readFileSync(path, 'utf8'),
+    cwd: '/',
+  });
+}
+
+function get(url: string): Promise<{ status: number; code: string | undefined; proxyStatus: unknown }> {
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, { agent: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode!,
+          code: (JSON.parse(body) as { code?: string }).code,
+          proxyStatus: response.headers['proxy-status'],
+        }),
+      );
+    });
+    request.on('error', reject);
+  });
+}
+
+t.test('a private CA is trusted, for the login and for requests, on kept connections', async (t) => {
+  const api = await secureApi(t, 'server');
+  const { get } = await gatewayTo(t, { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA });
+  for (let n = 0; n < 10; n++) t.equal((await get(`/x/${n}`)).status, 200);
+  t.equal((await get('/companies/x')).status, 200);
+  t.ok(api.seen.handshakes <= 3, `${api.seen.handshakes} handshakes for one login and eleven requests`);
+  t.same(new Set(api.seen.authorization), new Set([undefined, 'Bearer tok-1', 'Bearer canary-key']));
+});
+
+for (const [why, certificate, ca, host] of [
+  ['no CA that we trust signed it', 'server', undefined, 'localhost'],
+  ['it is self-signed', 'selfsigned', CA, 'localhost'],
+  ['it is for another host', 'elsewhere', CA, 'localhost'],
+  ['it has expired', 'expired', CA, 'localhost'],
+] as const) {
+  t.test(`neither secret nor key leaves for a server whose certificate is wrong: ${why}`, async (t) => {
+    const api = await secureApi(t, certificate);
+    // The variable that switches verification off for all of Node has no say here.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    t.teardown(() => {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    });
+    const { get, events } = await gatewayTo(t, {
+      BEARERD_BASE_URL: `https://${host}:${api.port}`,
+      BEARERD_TOKEN_WAIT: '300ms',
+      ...(ca === undefined ? {} : { BEARERD_TLS_CA_FILE: ca }),
+    });
+    t.match(await get('/companies/x'), {
+      status: 502,
+      code: 'upstream-unreachable',
+      proxyStatus: 'bearerd; error=tls_certificate_error',
+    });
+    t.match(await get('/x'), { status: 503, code: 'token-unavailable' });
+    const failure = events.find((event) => event.type === 'login-failed');
+    t.match(failure, { error: { code: 'unreachable' } });
+    t.same(api.seen.requests, [], 'nothing was ever asked of it');
+  });
+}
+
+t.test('TLS below 1.2 is refused', async (t) => {
+  const api = await secureApi(t, 'server', {
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'ALL:@SECLEVEL=0',
+  });
+  const { get } = await gatewayTo(t, { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA });
+  t.match(await get('/companies/x'), { status: 502, code: 'upstream-unreachable' });
+  t.same(api.seen.requests, []);
+});
+
+t.test('a client certificate is shown where it is configured', async (t) => {
+  const mutual = { requestCert: true, rejectUnauthorized: true, ca: readFileSync(CA) };
+  const api = await secureApi(t, 'server', mutual);
+  const env = { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA };
+  const without = await gatewayTo(t, env);
+  t.equal((await without.get('/companies/x')).status, 502);
+  const certificate = {
+    BEARERD_TLS_CERT_FILE: tlsFile('client.pem'),
+    BEARERD_TLS_KEY_FILE: tlsFile('client.key'),
+  };
+  const { get } = await gatewayTo(t, { ...env, ...certificate });
+  t.equal((await get('/x')).status, 200);
+  t.equal((await get('/companies/x')).status, 200);
+});
+
+t.test('a new CA file is taken by a reload, without a restart', async (t) => {
+  const api = await secureApi(t, 'server');
+  const { get, gateway } = await gatewayTo(t, { BEARERD_BASE_URL: api.url });
+  t.equal((await get('/companies/x')).status, 502);
+  gateway.reconfigure(await configOf({ BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA }));
+  t.equal((await get('/companies/x')).status, 200);
+});
+
+t.test('an upgrade goes over verified TLS, too', async (t) => {
+  const api = await secureApi(t, 'server');
+  const upgrade = (gateway: Gateway) =>
+    new Promise<string>((resolve) => {
+      const url = new URL(gateway.urls[0]!);
+      let text = '';
+      const socket = connect(Number(url.port), url.hostname).setEncoding('latin1');
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('close', () => resolve(text));
+      socket.write(
+        `GET /companies/live HTTP/1.1\r\nHost: ${url.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      );
+    });
+  const trusted = await gatewayTo(t, { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA });
+  t.match(await upgrade(trusted.gateway), /^HTTP\/1\.1 101 [\s\S]*\r\n\r\nhello$/);
+  t.ok(api.seen.authorization.includes('Bearer canary-key'));
+  const untrusted = await gatewayTo(t, { BEARERD_BASE_URL: api.url });
+  t.match(await upgrade(untrusted.gateway), /^HTTP\/1\.1 502 [\s\S]*upstream-unreachable/);
+});
+
+/** A CONNECT proxy that sends every tunnel to one port, and keeps what it was told in clear. */
+async function connectProxy(t: Test, port: number, status = 200) {
+  const tunnels: string[] = [];
+  const authorization: (string | undefined)[] = [];
+  let clear = '';
+  const proxy = http.createServer((request, response) => {
+    clear += `${request.method} ${request.url}`;
+    response.writeHead(400).end();
+  });
+  const sockets = new Set<Socket>();
+  proxy.on('connect', (request, client: Socket) => {
+    tunnels.push(request.url!);
+    authorization.push(request.headers['proxy-authorization']);
+    client.on('error', () => {});
+    if (status !== 200) return void client.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
+    const upstream = connect(port, '127.0.0.1');
+    sockets.add(client).add(upstream);
+    upstream.on('error', () => client.destroy());
+    client.on('data', (chunk: Buffer) => {
+      clear += chunk.toString('latin1');
+    });
+    client.write('HTTP/1.1 200 OK\r\n\r\n');
+    client.pipe(upstream).pipe(client);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const { port: own } = proxy.address() as AddressInfo;
+  return { tunnels, authorization, clear: () => clear, host: `127.0.0.1:${own}` };
+}
+
+t.test('HTTPS_PROXY is used by login, requests and upgrades; it sees nothing but the name', async (t) => {
+  const api = await secureApi(t, 'elsewhere');
+  const proxy = await connectProxy(t, api.port);
+  const { get } = await gatewayTo(t, {
+    BEARERD_BASE_URL: 'https://elsewhere.example',
+    BEARERD_TLS_CA_FILE: CA,
+    HTTPS_PROXY: `http://user:p%40ss@${proxy.host}`,
+  });
+  t.equal((await get('/x')).status, 200);
+  t.equal((await get('/companies/x')).status, 200);
+  t.same(new Set(proxy.tunnels), new Set(['elsewhere.example:443']));
+  t.equal(proxy.authorization[0], `Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+  t.notMatch(proxy.clear(), /canary|tok-1|accessToken/);
+});
+
+t.test(
+  'NO_PROXY and loopback hosts go past it; a proxy that refuses is an unreachable upstream',
+  async (t) => {
+    const api = await secureApi(t, 'server');
+    const refusing = await connectProxy(t, api.port, 407);
+    const env = { BEARERD_TLS_CA_FILE: CA, HTTPS_PROXY: `http://${refusing.host}` };
+    const local = await gatewayTo(t, { ...env, BEARERD_BASE_URL: api.url });
+    t.equal((await local.get('/x')).status, 200);
+    t.same(refusing.tunnels, []);
+    const elsewhere = { ...env, BEARERD_BASE_URL: 'https://elsewhere.example' };
+    const refused = await gatewayTo(t, elsewhere);
+    t.match(await refused.get('/companies/x'), { status: 502, code: 'upstream-unreachable' });
+    t.not(refusing.tunnels.length, 0);
+    const before = refusing.tunnels.length;
+    const exempt = await gatewayTo(t, { ...elsewhere, NO_PROXY: '.example' });
+    t.equal((await exempt.get('/companies/x')).status, 502, 'the name does not resolve here');
+    t.equal(refusing.tunnels.length, before);
+  },
+);
