@@ -8,7 +8,7 @@ export interface TokenSource {
   /**
    * A token that may be sent, as soon as there is one.
    * Rejects with a `Problem`: `token-unavailable` at the time limit, `login-refused` at once while the session
-   * endpoint refuses the credentials, `overloaded` when too many wait already.
+   * endpoint refuses the credentials, `overloaded` when too many wait already, `draining` when it is too late.
    */
   wait(signal?: AbortSignal): Promise<AccessToken>;
   /**

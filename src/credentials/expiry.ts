@@ -1,9 +1,13 @@
+import { parseTimestamp } from './timestamp.ts';
+
 /** When does a token end? Pure: what the session endpoint said, and when it was asked and heard. */
 
 /** The lifetime that is assumed where the answer gives none (docs/tokens.md). */
 export const ASSUMED_LIFETIME_MS = 15 * 60_000;
 /** What is longer than this is cut to it: no arithmetic on it can then overflow. */
 const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
+/** The end of the year 9999. What claims to be a later time is something else, such as milliseconds. */
+const MAX_EPOCH_SECONDS = 253_402_300_799;
 
 export interface AnswerTiming {
   /** Wall clock when the answer was complete. */
@@ -27,10 +31,11 @@ export interface Expiry {
 export function expiryOf(fields: Record<string, unknown>, token: string, timing: AnswerTiming): Expiry {
   const unreadable: string[] = [];
   const absolute = (at: number) => at - serverNowMs(timing);
+  // Counted from when the request was sent: the server may have made the token any time after that.
   const relative = (seconds: number) => seconds * 1000 - timing.elapsedMs;
-  const candidates: [string, unknown, (value: unknown) => number | undefined, (n: number) => number][] = [
+  const candidates: [string, unknown, (raw: unknown) => number | undefined, (value: number) => number][] = [
     ['expiresAt', fields.expiresAt, parseTimestamp, absolute],
-    ['expires_at', fields.expires_at, (v) => parseTimestamp(v) ?? parseEpochSeconds(v), absolute],
+    ['expires_at', fields.expires_at, (raw) => parseTimestamp(raw) ?? parseEpochSeconds(raw), absolute],
     ['expires_in', fields.expires_in, parseSeconds, relative],
     ['expiresIn', fields.expiresIn, parseSeconds, relative],
     ['jwt exp', jwtExp(token), parseEpochSeconds, absolute],
@@ -54,51 +59,16 @@ export function serverNowMs({ receivedWallMs, elapsedMs, serverDateMs }: AnswerT
   return receivedWallMs >= serverDateMs && receivedWallMs <= latest ? receivedWallMs : latest;
 }
 
-const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
-
-/**
- * `YYYY-MM-DDTHH:MM:SS[.ffffff][Z|±HH:MM]` as epoch milliseconds; no zone means UTC. `new Date` would take it
- * for local time, and would make the 1st of March of the 30th of February.
- */
-export function parseTimestamp(value: unknown): number | undefined {
-  if (typeof value !== 'string') return undefined;
-  const match = TIMESTAMP.exec(value.trim());
-  if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const fractionMs = match[7] === undefined ? 0 : Math.floor(Number(`0.${match[7]}`) * 1000);
-  const date = new Date(0);
-  // Not Date.UTC: it takes the years 0 to 99 for 1900 to 1999.
-  date.setUTCFullYear(year, month - 1, day);
-  date.setUTCHours(hour, minute, second, fractionMs);
-  const asWritten =
-    date.getUTCFullYear() === year &&
-    date.getUTCMonth() === month - 1 &&
-    date.getUTCDate() === day &&
-    date.getUTCHours() === hour &&
-    date.getUTCMinutes() === minute &&
-    date.getUTCSeconds() === second;
-  if (!asWritten) return undefined;
-  const offsetMinutes = match[9] === undefined ? 0 : Number(`${match[9]}1`) * (Number(match[10]) * 60 + Number(match[11]));
-  return date.getTime() - offsetMinutes * 60_000;
-}
-
-function parseEpochSeconds(value: unknown): number | undefined {
-  const seconds = parseSeconds(value);
-  return seconds === undefined ? undefined : seconds * 1000;
+/** As epoch milliseconds. */
+function parseEpochSeconds(raw: unknown): number | undefined {
+  const seconds = parseSeconds(raw);
+  return seconds === undefined || seconds > MAX_EPOCH_SECONDS ? undefined : seconds * 1000;
 }
 
 /** A finite number, or the same in decimal digits as a string. */
-function parseSeconds(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (typeof value === 'string' && /^-?\d{1,15}(?:\.\d+)?$/.test(value.trim())) return Number(value);
+function parseSeconds(raw: unknown): number | undefined {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : undefined;
+  if (typeof raw === 'string' && /^-?\d{1,15}(?:\.\d+)?$/.test(raw.trim())) return Number(raw);
   return undefined;
 }
 

@@ -44,10 +44,13 @@ function backoffMs(consecutive: number, random: number): number {
   return LOGIN_FLOOR_MS + (ceiling - LOGIN_FLOOR_MS) * random;
 }
 
-/** Wrong credentials don't get right by asking: 30 s, doubling to 5 min, and a fifth of it by chance. */
+/**
+ * Wrong credentials don't get right by asking: 30 s, doubling to 5 min. A sixth of it is by chance, at the upper
+ * end too: many proxies with the same credentials must not come in step.
+ */
 function refusedDelayMs(consecutive: number, random: number): number {
-  const base = MIN_REFUSED_DELAY_MS * 2 ** Math.min(consecutive - 1, 8);
-  return Math.min(MAX_DELAY_MS, base * (1 + 0.2 * random));
+  const longest = Math.min(MAX_DELAY_MS, 1.2 * MIN_REFUSED_DELAY_MS * 2 ** Math.min(consecutive - 1, 8));
+  return Math.max(MIN_REFUSED_DELAY_MS, longest * (1 - random / 6));
 }
 
 /** What the loop decides from; all in milliseconds from now, zero or less for "it is time". */

@@ -32,7 +32,8 @@ export class Waiters<T> {
           reject(error);
         },
       };
-      const aborted = () => waiter.reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
+      const aborted = () =>
+        waiter.reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
       this.#waiting.add(waiter);
       signal?.addEventListener('abort', aborted, { once: true });
       if (signal?.aborted) return aborted();

@@ -1,0 +1,119 @@
+/**
+ * What servers make of a path before they look at it. Each function does one such thing, and gives its argument
+ * back where there is nothing to do. All work on byte strings: one character for each byte, U+0000 to U+00FF.
+ */
+export type Misreading = (bytes: string) => string;
+
+const NON_ASCII = /[\x80-\xff]/;
+/** U+FFFD stands for bytes that could not be decoded. */
+const INVISIBLE = /[\ufffd\p{Default_Ignorable_Code_Point}]/gu;
+
+/** One round of percent-decoding. A malformed escape stays as it is. */
+export const decode: Misreading = (bytes) => percentDecode(bytes, false);
+
+/** The same by a server that leaves escaped slashes alone. */
+const decodeAllButSlashes: Misreading = (bytes) => percentDecode(bytes, true);
+
+/** `%u002e`, as IIS takes it. Only seen below another escape: at the top it is malformed. */
+const decodeUnicodeEscapes: Misreading = (bytes) =>
+  bytes.includes('%u') || bytes.includes('%U')
+    ? bytes.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) =>
+        toBytes(String.fromCharCode(Number.parseInt(hex, 16))),
+      )
+    : bytes;
+
+/**
+ * Overlong UTF-8, which RFC 3629 §3 forbids and careless decoders take: `%c0%ae` is a dot to them, and so is
+ * `%c0%2e`, since they look at the low six bits only.
+ */
+const decodeOverlong: Misreading = (bytes) =>
+  NON_ASCII.test(bytes)
+    ? bytes.replace(/[\xc0\xc1].|\xe0.{2}|\xf0.{3}|\xf8.{4}|\xfc.{5}/gs, (sequence) => {
+        let code = sequence.length === 2 ? sequence.charCodeAt(0) & 0x1f : 0;
+        for (let i = 1; i < sequence.length; i++) code = (code << 6) | (sequence.charCodeAt(i) & 0x3f);
+        // By low bits alone, every other Latin-1 text would hold control characters.
+        const honest = /^.[\x80-\xbf]+$/s.test(sequence);
+        return code < 0x80 && (honest || code >= 0x20) ? String.fromCharCode(code) : sequence;
+      })
+    : bytes;
+
+/** Compatibility forms: a full-width dot is a dot, a ligature its letters. */
+const foldCompatibility: Misreading = (bytes) =>
+  NON_ASCII.test(bytes) ? toBytes(toText(bytes).normalize('NFKC')) : bytes;
+
+/** Decoders that skip what is no UTF-8, and file systems that skip characters which nobody sees. */
+const withoutInvisible: Misreading = (bytes) =>
+  NON_ASCII.test(bytes) ? toBytes(toText(bytes).replace(INVISIBLE, '')) : bytes;
+
+const backslashesAsSlashes: Misreading = (bytes) => bytes.replaceAll('\\', '/');
+
+/** Servlet containers drop `;name=value` from each segment. */
+const withoutParameters: Misreading = (bytes) => (bytes.includes(';') ? bytes.replace(/;[^/]*/g, '') : bytes);
+
+const mergeSlashes: Misreading = (bytes) => (bytes.includes('//') ? bytes.replace(/\/{2,}/g, '/') : bytes);
+
+/** `//host/path` is a network-path reference (RFC 3986 §4.2) to whoever resolves it against a base URL; so is `///host`. */
+const withoutAuthority: Misreading = (bytes) =>
+  bytes.startsWith('//') ? bytes.replace(/^\/{2,}[^/]*/, '') : bytes;
+
+/** Windows drops dots and blanks at the end of a name. Anchored at a run's beginning: else quadratic in its length. */
+const withoutTrailingDots: Misreading = (bytes) => bytes.replace(/(?<![. ])[. ]+(?=\/|$)/g, '');
+
+/** An escaped `?` or `#` that is decoded before the path is cut off there. */
+const withoutQuery: Misreading = (bytes) => bytes.replace(/[?#].*$/s, '');
+
+export const MISREADINGS: readonly Misreading[] = [
+  decode,
+  decodeAllButSlashes,
+  decodeUnicodeEscapes,
+  decodeOverlong,
+  foldCompatibility,
+  withoutInvisible,
+  backslashesAsSlashes,
+  withoutParameters,
+  mergeSlashes,
+  withoutAuthority,
+  withoutTrailingDots,
+  withoutQuery,
+];
+
+/** One form for all letter cases: by way of upper case, where `ı` and `ſ` are `I` and `S` to some. */
+export function foldCase(bytes: string): string {
+  if (!NON_ASCII.test(bytes)) return bytes.toLowerCase();
+  const folded = toText(bytes).toUpperCase().toLowerCase();
+  return toBytes(folded.replaceAll('i\u0307', 'i')); // What `İ` becomes; servers that fold by character drop the dot.
+}
+
+function percentDecode(bytes: string, keepSlashes: boolean): string {
+  if (!bytes.includes('%')) return bytes;
+  const from = Buffer.from(bytes, 'latin1');
+  let length = 0;
+  for (let i = 0; i < from.length; i++, length++) {
+    const code = from[i] === 0x25 ? 16 * hexDigit(from[i + 1]) + hexDigit(from[i + 2]) : Number.NaN;
+    if (Number.isNaN(code) || (keepSlashes && (code === 0x2f || code === 0x5c))) {
+      from[length] = from[i]!;
+    } else {
+      from[length] = code;
+      i += 2;
+    }
+  }
+  return from.toString('latin1', 0, length);
+}
+
+function hexDigit(code: number | undefined): number {
+  if (code === undefined) return Number.NaN;
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
+}
+
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** What is no UTF-8 becomes U+FFFD, which matches no rule. */
+function toText(bytes: string): string {
+  return UTF8.decode(Buffer.from(bytes, 'latin1'));
+}
+
+function toBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}

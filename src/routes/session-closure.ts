@@ -1,0 +1,56 @@
+import { isLoopbackHost } from '../config/addresses.ts';
+import { readPath } from './path.ts';
+
+/** Where the session endpoint is. */
+export interface SessionPlace {
+  readonly origin: string;
+  readonly basePath: string;
+  /** As a client would ask for it, without the base path. */
+  readonly path: string;
+}
+
+/**
+ * The session path and whatever begins with it is never forwarded: who can log in through the proxy, or send it
+ * guesses, has more than the proxy is there to give.
+ */
+export class SessionClosure {
+  readonly #asked: readonly string[];
+  readonly #sent: readonly string[];
+  readonly #server: string;
+
+  constructor({ origin, basePath, path }: SessionPlace) {
+    this.#asked = readingsOf(path);
+    this.#sent = readingsOf(basePath + path);
+    this.#server = serverOf(origin);
+  }
+
+  /** True where a path that a client asks for is closed, by any of its readings. */
+  closes(readings: readonly string[]): boolean {
+    return readings.some((reading) => this.#asked.some((closed) => reading.startsWith(closed)));
+  }
+
+  /** True for an origin that leads to the server of the session endpoint. */
+  isAt(origin: string): boolean {
+    return serverOf(origin) === this.#server;
+  }
+
+  /** True where a path that would be sent there ends up at the session endpoint, whatever it is called here. */
+  reaches(upstreamPath: string): boolean {
+    const reading = readPath(upstreamPath);
+    return (
+      !reading.ok || reading.readings.some((sent) => this.#sent.some((closed) => sent.startsWith(closed)))
+    );
+  }
+}
+
+function readingsOf(path: string): readonly string[] {
+  const reading = readPath(path);
+  return reading.ok ? reading.readings : [path.toLowerCase()];
+}
+
+/** Origins that lead to one server: with or without TLS at the usual ports, by any loopback name, with a final dot. */
+function serverOf(origin: string): string {
+  const { hostname, port } = new URL(origin);
+  const host = hostname.replace(/\.$/, '');
+  return `${isLoopbackHost(host) ? 'localhost' : host}:${port}`;
+}

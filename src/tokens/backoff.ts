@@ -1,0 +1,57 @@
+import type { Clock } from '../clock.ts';
+import type { LoginError } from '../errors.ts';
+import { retryDelayMs } from './schedule.ts';
+
+export interface Failure {
+  readonly error: LoginError;
+  readonly atWallMs: number;
+  /** Failures of this class in a row, this one included. */
+  readonly consecutive: number;
+}
+
+/**
+ * The last failure, and the pause that follows it. By the monotonic clock alone: whoever sets the wall clock
+ * must not make us ask again.
+ */
+export class Backoff {
+  failure: Failure | undefined;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #endsMonoMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** The session endpoint has refused the credentials. */
+  get refused(): boolean {
+    return this.failure?.error.code === 'refused';
+  }
+
+  /** Milliseconds until the next login; zero where nothing failed or the pause is over. */
+  get remainingMs(): number {
+    return Math.max(0, this.#endsMonoMs - this.#clock.monoMs());
+  }
+
+  /** Begins a pause, and gives its length in milliseconds. */
+  begin(error: LoginError): number {
+    // "Wrong credentials" and "not now" each count for themselves: their pauses are of different sizes.
+    const goesOn = this.failure !== undefined && this.refused === (error.code === 'refused');
+    const consecutive = goesOn ? this.failure!.consecutive + 1 : 1;
+    const pauseMs = retryDelayMs(error.code, consecutive, error.retryAfterMs, this.#random());
+    this.failure = { error, atWallMs: this.#clock.wallMs(), consecutive };
+    this.#endsMonoMs = this.#clock.monoMs() + pauseMs;
+    return pauseMs;
+  }
+
+  /** Ends the pause, and remembers what failed: the next failure makes a longer one. */
+  cutShort(): void {
+    this.#endsMonoMs = Number.NEGATIVE_INFINITY;
+  }
+
+  clear(): void {
+    this.cutShort();
+    this.failure = undefined;
+  }
+}

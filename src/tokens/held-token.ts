@@ -1,0 +1,56 @@
+import type { Clock } from '../clock.ts';
+import { type AccessToken, isUsable } from '../credentials/access-token.ts';
+import { afterSetBack, type Deadline, deadlineIn, untilMs } from '../credentials/deadline.ts';
+import { WallWatch } from './wall-watch.ts';
+
+/** The token at hand and the time of its renewal. It is let go of as soon as it may not be sent any more. */
+export class HeldToken {
+  readonly #clock: Clock;
+  readonly #wall: WallWatch;
+  readonly #expired: (token: AccessToken) => void;
+  #token: AccessToken | undefined;
+  #renewAt: Deadline = { wallMs: 0, monoMs: 0 };
+
+  /** @param expired hears of a token whose end has been noticed. */
+  constructor(clock: Clock, expired: (token: AccessToken) => void) {
+    this.#clock = clock;
+    this.#wall = new WallWatch(clock);
+    this.#expired = expired;
+  }
+
+  /** The token, while it may be sent. */
+  get current(): AccessToken | undefined {
+    const setBackMs = this.#wall.setBackMs();
+    if (setBackMs > 0) this.#moveDeadlines(setBackMs);
+    const token = this.#token;
+    if (token === undefined || isUsable(token, this.#clock)) return token;
+    this.#token = undefined;
+    this.#expired(token);
+    return undefined;
+  }
+
+  /** Until its renewal; zero or less when it is time. */
+  get renewInMs(): number {
+    return untilMs(this.#renewAt, this.#clock);
+  }
+
+  hold(token: AccessToken, renewInMs: number): void {
+    this.#token = token;
+    this.#renewAt = deadlineIn(renewInMs, this.#clock);
+  }
+
+  drop(): void {
+    this.#token = undefined;
+  }
+
+  #moveDeadlines(setBackMs: number): void {
+    this.#renewAt = afterSetBack(this.#renewAt, setBackMs);
+    if (this.#token === undefined) return;
+    const { expires, usableUntil } = this.#token;
+    this.#token = {
+      ...this.#token,
+      expires: afterSetBack(expires, setBackMs),
+      usableUntil: afterSetBack(usableUntil, setBackMs),
+    };
+  }
+}

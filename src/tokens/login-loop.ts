@@ -1,0 +1,98 @@
+import type { Clock } from '../clock.ts';
+import type { IssuedToken } from '../credentials/session-response.ts';
+import { LoginError } from '../errors.ts';
+import { LOGIN_FLOOR_MS, LONGEST_SLEEP_MS } from './schedule.ts';
+
+export interface LoginLoopOptions {
+  readonly clock: Clock;
+  /** Milliseconds until the next login is due; asked anew after every sleep. */
+  readonly delayMs: () => number;
+  readonly login: (signal: AbortSignal) => Promise<IssuedToken>;
+  /** Called when a login has ended, unless it was abandoned: what that one has to say is out of date. */
+  readonly ended: (outcome: IssuedToken | LoginError) => void;
+}
+
+/** Sleeps until a login is due, logs in, and so on until it is stopped: one login at a time, whoever asks for it. */
+export class LoginLoop {
+  readonly #clock: Clock;
+  readonly #options: LoginLoopOptions;
+  readonly #stop = new AbortController();
+  #wake = new AbortController();
+  #wakesMonoMs = Number.NEGATIVE_INFINITY;
+  #login: AbortController | undefined;
+  #loginStartedMonoMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LoginLoopOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+  }
+
+  get stopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** A login runs whose outcome will count. */
+  get loggingIn(): boolean {
+    return this.#login !== undefined && !this.#login.signal.aborted;
+  }
+
+  /** Since the start of the login that runs or ran last. */
+  get elapsedMs(): number {
+    return this.#clock.monoMs() - this.#loginStartedMonoMs;
+  }
+
+  /** Until another login may start; zero or less when it may. */
+  get floorInMs(): number {
+    return LOGIN_FLOOR_MS - this.elapsedMs;
+  }
+
+  /** Until `stop`. Never rejects. */
+  async run(): Promise<void> {
+    while (!this.stopped) {
+      const delayMs = this.#options.delayMs();
+      if (delayMs > 0) await this.#sleep(Math.min(delayMs, LONGEST_SLEEP_MS));
+      else await this.#logIn();
+    }
+  }
+
+  /** Says that a login may be due sooner than it was, or that the loop may have slept together with the machine. */
+  reconsider(): void {
+    if (this.#clock.monoMs() + this.#options.delayMs() < this.#wakesMonoMs) this.#wake.abort();
+  }
+
+  /** Breaks off a login under way. */
+  abandonLogin(): void {
+    this.#login?.abort();
+  }
+
+  /** Ends the loop; a login under way goes on. */
+  stop(): void {
+    this.#stop.abort();
+    this.#wake.abort();
+  }
+
+  async #logIn(): Promise<void> {
+    const login = new AbortController();
+    this.#login = login;
+    this.#loginStartedMonoMs = this.#clock.monoMs();
+    const outcome = await this.#outcomeOf(login.signal);
+    this.#login = undefined; // First: whoever hears of the end may ask for the next one.
+    if (!login.signal.aborted) this.#options.ended(outcome);
+  }
+
+  async #outcomeOf(signal: AbortSignal): Promise<IssuedToken | LoginError> {
+    try {
+      return await this.#options.login(signal);
+    } catch (error) {
+      if (error instanceof LoginError) return error;
+      return new LoginError('unreachable', 'the login failed', { cause: error });
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    this.#wake = new AbortController();
+    this.#wakesMonoMs = this.#clock.monoMs() + ms;
+    await this.#clock.sleep(ms, this.#wake.signal);
+    this.#wakesMonoMs = Number.NEGATIVE_INFINITY;
+  }
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../clock.ts';
+import { type AccessToken, createAccessToken } from '../credentials/access-token.ts';
+import type { Login } from '../credentials/session-endpoint.ts';
+import type { IssuedToken } from '../credentials/session-response.ts';
+import { LoginError } from '../errors.ts';
+import type { Event, Observe } from '../events.ts';
+import { Backoff } from './backoff.ts';
+import { HeldToken } from './held-token.ts';
+import { LoginLoop } from './login-loop.ts';
+import { loginDelayMs, renewalDelayMs } from './schedule.ts';
+import { type TokenStatus, tokenStatus } from './token-status.ts';
+
+export interface TokenKeeperOptions {
+  readonly name: string;
+  readonly login: Login;
+  /** Put before the token in the header: `Bearer`, or empty. */
+  readonly scheme: string;
+  readonly renewAfterMs: number;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly random?: () => number;
+}
+
+/** How a login ended. */
+export type Outcome = AccessToken | LoginError;
+
+/** One credential's token and the logins that renew it. Of requests it knows nothing. */
+export class TokenKeeper {
+  readonly loop: LoginLoop;
+  readonly backoff: Backoff;
+  #options: TokenKeeperOptions;
+  readonly #random: () => number;
+  readonly #ended: (outcome: Outcome) => void;
+  readonly #held: HeldToken;
+  #lastLoginMs: number | undefined;
+  /** A login is wanted whatever the token's age: new credentials, or somebody's request. */
+  #wanted = false;
+
+  /** @param ended hears how each login ends, once the keeper itself has drawn its conclusions. */
+  constructor(options: TokenKeeperOptions, ended: (outcome: Outcome) => void) {
+    const { clock, random = Math.random } = options;
+    this.#options = options;
+    this.#random = random;
+    this.#ended = ended;
+    this.#held = new HeldToken(clock, ({ fingerprint }) =>
+      this.#tell({ type: 'token-expired', credential: this.#options.name, fingerprint }),
+    );
+    this.backoff = new Backoff(clock, random);
+    this.loop = new LoginLoop({
+      clock,
+      delayMs: () => this.nextLoginInMs,
+      login: (signal) => this.#login(signal),
+      ended: (outcome) => (outcome instanceof LoginError ? this.#failed(outcome) : this.#succeeded(outcome)),
+    });
+  }
+
+  /** The token, while it may be sent. */
+  current(): AccessToken | undefined {
+    return this.#held.current;
+  }
+
+  /** The upstream has rejected the token at hand: it is not sent again. */
+  drop(token: AccessToken): void {
+    this.#held.drop();
+    this.#tell({ type: 'token-rejected', credential: this.#options.name, fingerprint: token.fingerprint });
+  }
+
+  get nextLoginInMs(): number {
+    return loginDelayMs({
+      usable: this.current() !== undefined && !this.#wanted,
+      renewInMs: this.#held.renewInMs,
+      retryInMs: this.backoff.remainingMs,
+      floorInMs: this.loop.floorInMs,
+    });
+  }
+
+  /** Asks for a login now, whatever the token's age and the backoff. One that runs already will do. */
+  renew(): void {
+    if (this.loop.loggingIn) return;
+    this.backoff.cutShort();
+    this.#wanted = true;
+    this.loop.reconsider();
+  }
+
+  reconfigure(options: TokenKeeperOptions, credentialsChanged: boolean, forgetToken: boolean): void {
+    this.#options = options;
+    if (forgetToken) this.#held.drop();
+    if (!credentialsChanged) return;
+    // What the old credentials met, or still wait for, says nothing about the new ones.
+    this.backoff.clear();
+    this.loop.abandonLogin();
+    this.renew();
+  }
+
+  status(): TokenStatus {
+    const situation = {
+      token: this.current(),
+      failure: this.backoff.failure,
+      lastLoginMs: this.#lastLoginMs,
+      loggingIn: this.loop.loggingIn,
+      nextLoginInMs: this.nextLoginInMs,
+    };
+    return tokenStatus(situation, this.#options.clock);
+  }
+
+  #login(signal: AbortSignal): Promise<IssuedToken> {
+    this.#wanted = false;
+    return this.#options.login(signal);
+  }
+
+  #succeeded({ token: value, lifetimeMs, warnings }: IssuedToken): void {
+    const { name, scheme, renewAfterMs, clock } = this.#options;
+    const token = createAccessToken(value, scheme, lifetimeMs, clock);
+    const renewInMs = renewalDelayMs(lifetimeMs, renewAfterMs, this.#random());
+    this.#held.hold(token, renewInMs);
+    this.#lastLoginMs = clock.wallMs();
+    this.backoff.clear();
+    this.#tell({
+      type: 'login-succeeded',
+      credential: name,
+      durationMs: this.loop.elapsedMs,
+      fingerprint: token.fingerprint,
+      lifetimeMs,
+      renewInMs,
+      warnings,
+    });
+    this.#ended(token);
+  }
+
+  #failed(error: LoginError): void {
+    const nextTryInMs = this.backoff.begin(error);
+    this.#tell({
+      type: 'login-failed',
+      credential: this.#options.name,
+      durationMs: this.loop.elapsedMs,
+      error,
+      nextTryInMs,
+      usable: this.current() !== undefined,
+    });
+    this.#ended(error);
+  }
+
+  /** Whoever looks on must not stop the loop. */
+  #tell(event: Event): void {
+    try {
+      this.#options.observe(event);
+    } catch {
+      // Telling of it would go the same way.
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../clock.ts';
+import type { AccessToken } from '../credentials/access-token.ts';
+import { untilMs } from '../credentials/deadline.ts';
+import type { Failure } from './backoff.ts';
+
+/**
+ * - `starting`: no login has ended yet;
+ * - `fresh`: a usable token; `renewing`: the same, and a login runs;
+ * - `degraded`: a usable token, and the last login failed;
+ * - `expired`: no usable token, though there was one or a login has failed;
+ * - `refused`: no usable token, and the session endpoint refuses the credentials.
+ */
+export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
+
+/** What a person wants to know of a credential; no part of it is secret. */
+export interface TokenStatus {
+  readonly state: TokenState;
+  readonly usable: boolean;
+  readonly expiresInMs: number | undefined;
+  readonly expiresAtMs: number | undefined;
+  readonly fingerprint: string | undefined;
+  readonly lastLoginMs: number | undefined;
+  readonly lastFailure:
+    | { readonly atMs: number; readonly code: string; readonly message: string }
+    | undefined;
+  readonly nextLoginInMs: number;
+}
+
+export interface Situation {
+  /** Only a usable one. */
+  readonly token: AccessToken | undefined;
+  /** That of the last login; undefined where it succeeded. */
+  readonly failure: Failure | undefined;
+  readonly lastLoginMs: number | undefined;
+  readonly loggingIn: boolean;
+  readonly nextLoginInMs: number;
+}
+
+export function tokenStatus(situation: Situation, clock: Clock): TokenStatus {
+  const { token, failure, lastLoginMs, nextLoginInMs } = situation;
+  return {
+    state: stateOf(situation),
+    usable: token !== undefined,
+    expiresInMs: token && untilMs(token.expires, clock),
+    expiresAtMs: token?.expires.wallMs,
+    fingerprint: token?.fingerprint,
+    lastLoginMs,
+    lastFailure: failure && {
+      atMs: failure.atWallMs,
+      code: failure.error.code,
+      message: failure.error.message,
+    },
+    nextLoginInMs,
+  };
+}
+
+function stateOf({ token, failure, lastLoginMs, loggingIn }: Situation): TokenState {
+  if (token !== undefined) {
+    if (failure !== undefined) return 'degraded';
+    return loggingIn ? 'renewing' : 'fresh';
+  }
+  if (failure !== undefined) return failure.error.code === 'refused' ? 'refused' : 'expired';
+  return lastLoginMs === undefined ? 'starting' : 'expired';
+}

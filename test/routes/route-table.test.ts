@@ -1,0 +1,408 @@
+import t, { type Test } from 'tap';
+import { ORIGIN, OTHER_ORIGIN, outcomeOf, SESSION_PATH, tableOf } from './table.ts';
+
+type Outcomes = Readonly<Record<string, string>>;
+
+function check(t: Test, table: ReturnType<typeof tableOf>, outcomes: Outcomes): void {
+  for (const [path, outcome] of Object.entries(outcomes)) t.equal(outcomeOf(table, path), outcome, path);
+}
+
+t.test('the longest prefix that ends at a segment boundary wins, whatever the order', async (t) => {
+  const rules = Object.entries({ '/': 'token', '/api': 'apiKey', '/api/admin': 'deny', '/api/v1/x': 'none' });
+  for (const order of [rules, [...rules].reverse()]) {
+    check(t, tableOf(order), {
+      '/': '/ -> /',
+      '/api': '/api -> /api',
+      '/api/': '/api -> /api/',
+      '/api/x': '/api -> /api/x',
+      '/api/v1/x/y': '/api/v1/x -> /api/v1/x/y',
+      '/api/v1/xy': '/api -> /api/v1/xy',
+      '/api/admin': 'route-denied',
+      '/api/admin/': 'route-denied',
+      '/api/admin/x': 'route-denied',
+      '/api/administrator': '/api -> /api/administrator',
+      '/apiary': '/ -> /apiary',
+      '/apikey': '/ -> /apikey',
+      '/api.json': '/ -> /api.json',
+      '/api-v2': '/ -> /api-v2',
+      '/x/api': '/ -> /x/api',
+    });
+  }
+});
+
+t.test('a path that no prefix matches has no route', async (t) => {
+  check(t, tableOf({ '/companies': 'apiKey', '/api': 'token' }), {
+    '/': 'no-route',
+    '/company': 'no-route',
+    '/companies2': 'no-route',
+    '/x/companies': 'no-route',
+    '/x%2Fy;v=1//z': 'no-route',
+    '/companies/1': '/companies -> /companies/1',
+  });
+});
+
+t.test('a legal spelling goes upstream byte for byte', async (t) => {
+  const table = tableOf({ '/': 'token', '/api': 'apiKey' });
+  for (const path of [
+    '/a/x%2Fy',
+    "/api/%5Bid%5D/a%2520b/c%20d/@2x:~!$'()*,",
+    '/api/%ff/%5C/+;v=1//x',
+    '/api/caf%E9',
+    '//127.0.0.1:1/x',
+    '/api/x;v=1/..y/z..',
+  ]) {
+    t.equal(outcomeOf(table, path).split(' -> ')[1], path);
+  }
+  for (const query of ['?', '??', '?a&a=1&a=2&&', '?x=%', '?a=b?c', '?x=/api/../y']) {
+    t.equal(outcomeOf(table, '/api', { query }), `/api -> /api${query}`);
+  }
+});
+
+t.test('a spelling that takes another route than its plain form is refused', async (t) => {
+  check(t, tableOf({ '/': 'token', '/api': 'apiKey', '/api/admin': 'deny', '/pub': 'none' }), {
+    // Letter case.
+    '/API': 'bad-path',
+    '/Api/x': 'bad-path',
+    '/api/ADMIN/x': 'bad-path',
+    '/PUB': 'bad-path',
+    '/X/API': '/ -> /X/API',
+    // Escaped letters, once and twice, and as whatever else decodes to them.
+    '/%61pi/x': 'bad-path',
+    '/a%70%69': 'bad-path',
+    '/%2561pi/x': 'bad-path',
+    '/api/%61dmin': 'bad-path',
+    '/%ef%bd%81pi': 'bad-path',
+    '/%c1%a1pi': 'bad-path',
+    '/api/x%79': '/api -> /api/x%79',
+    // Slashes.
+    '//api': 'bad-path',
+    '///api/x': 'bad-path',
+    '/api//admin': 'bad-path',
+    '/api%2Fadmin': 'bad-path',
+    '/api/%2Fadmin': 'bad-path',
+    '/api%5Cadmin': 'bad-path',
+    '/api%2Fx': 'bad-path',
+    '/pub%2Fx': 'bad-path',
+    '/x%2Fapi': '/ -> /x%2Fapi',
+    '/api/x%2Fadmin': '/api -> /api/x%2Fadmin',
+    '//evil.example/api/x': 'bad-path',
+    '/%2Fevil.example/api': 'bad-path',
+    '//evil.example/x': '/ -> //evil.example/x',
+    // Parameters.
+    '/api;v=1': 'bad-path',
+    '/api;v=1/x': 'bad-path',
+    '/;x/api': 'bad-path',
+    '/api/admin;x': 'bad-path',
+    '/api/;x/admin': 'bad-path',
+    '/api/v1;%2fx/../admin': 'bad-path',
+    '/api/;%2fx/%61dmin': 'bad-path',
+    '/api%3Bv=1': 'bad-path',
+    '/api/x;v=1': '/api -> /api/x;v=1',
+    // Ends of names, and an escaped end of the path.
+    '/api.': 'bad-path',
+    '/api/admin.': 'bad-path',
+    '/api/admin%20/x': 'bad-path',
+    '/api%20': 'bad-path',
+    '/api%3Fx': 'bad-path',
+    '/api/admin%23': 'bad-path',
+    '/api/admin%3F/x': 'bad-path',
+    // Dot segments.
+    '/pub/../api/x': 'bad-path',
+    '/api/./admin': 'bad-path',
+    '/api/x/%2e%2e/admin': 'bad-path',
+  });
+  t.equal(
+    outcomeOf(tableOf({ '/api': 'token' }), '/API'),
+    'bad-path',
+    'where the path itself has no route, too',
+  );
+});
+
+t.test('a prefix may hold capitals and escapes', async (t) => {
+  const table = tableOf({ '/': 'token', '/Reports': 'reports', '/caf%C3%A9': 'apiKey', '/a%20b': 'none' });
+  check(t, table, {
+    '/Reports/x': '/Reports -> /Reports/x',
+    '/reports/x': 'bad-path',
+    '/REPORTS': 'bad-path',
+    '/caf%C3%A9/x': '/caf%C3%A9 -> /caf%C3%A9/x',
+    '/caf%c3%a9/x': '/caf%C3%A9 -> /caf%c3%a9/x',
+    '/cafe/x': '/ -> /cafe/x',
+    '/caf%E9': '/ -> /caf%E9',
+    '/caf%C3%89': 'bad-path',
+    '/%63af%C3%A9': 'bad-path',
+    '/caf%25C3%25A9': 'bad-path',
+    '/cafe%CC%81/x': 'bad-path',
+    '/a%20b/x': '/a%20b -> /a%20b/x',
+    '/a%20bc': '/ -> /a%20bc',
+    '/a%2520b': 'bad-path',
+  });
+});
+
+t.test('a prefix that some servers misread can be used, and shadows no other path', async (t) => {
+  check(t, tableOf({ '/': 'token', '/x;v=1': 'apiKey', '/v1.': 'reports' }), {
+    '/x;v=1/y': '/x;v=1 -> /x;v=1/y',
+    '/x/y': '/ -> /x/y',
+    '/x;v=2': '/ -> /x;v=2',
+    '/v1./y': '/v1. -> /v1./y',
+    '/v1/y': '/ -> /v1/y',
+  });
+});
+
+t.test('a prefix that is itself ambiguous takes no path, and harms no other route', async (t) => {
+  check(t, tableOf({ '/': 'token', '/%C2%AD..': 'apiKey', '/a/../b': 'reports' }), {
+    '/%C2%AD../x': 'bad-path',
+    '/a/../b': 'bad-path',
+    '/a/b': '/ -> /a/b',
+  });
+});
+
+t.test('prefixes that differ by letter case alone each take their own paths', async (t) => {
+  check(t, tableOf({ '/': 'token', '/api': 'apiKey', '/API': 'reports' }), {
+    '/api/x': '/api -> /api/x',
+    '/API/x': '/API -> /API/x',
+    '/Api/x': 'bad-path',
+  });
+});
+
+t.test('of two routes with one prefix the first is taken', async (t) => {
+  const table = tableOf([
+    ['/api', 'apiKey'],
+    ['/api', 'deny'],
+  ]);
+  const match = table.match('GET', '/api/x');
+  t.ok(match.ok && match.route.credentialName === 'apiKey');
+});
+
+t.test('a route takes its own methods only, and no route TRACE or CONNECT', async (t) => {
+  const table = tableOf({ '/': 'token', '/reports': { credential: 'reports', methods: ['GET', 'HEAD'] } });
+  t.equal(outcomeOf(table, '/reports', { method: 'HEAD' }), '/reports -> /reports');
+  const refusal = table.match('POST', '/reports/x');
+  t.match(refusal, { ok: false, code: 'method-refused', route: { prefix: '/reports', allow: 'GET, HEAD' } });
+  t.equal(outcomeOf(table, '/x', { method: 'PROPFIND' }), '/ -> /x');
+  for (const method of ['TRACE', 'CONNECT']) {
+    for (const path of ['/x', '/a/../b', SESSION_PATH]) {
+      t.equal(outcomeOf(table, path, { method }), 'method-refused', `${method} ${path}`);
+    }
+  }
+});
+
+t.test('a rewrite replaces the prefix once, as whole segments, and leaves the query alone', async (t) => {
+  const table = tableOf({
+    '/svc': { credential: 'token', rewrite: '/' },
+    '/companies': { credential: 'apiKey', rewrite: '/data/companies' },
+    '/': { credential: 'none', rewrite: '/all' },
+  });
+  const cases: readonly (readonly [path: string, query: string, target: string])[] = [
+    ['/svc', '', '/'],
+    ['/svc', '?x=/svc/y', '/?x=/svc/y'],
+    ['/svc/', '?', '/?'],
+    ['/svc/svc/a', '', '/svc/a'],
+    ['/svc/a%2Fb;c', '', '/a%2Fb;c'],
+    ['/svc//evil.example/x', '', '//evil.example/x'],
+    ['/svcx', '', '/all/svcx'],
+    ['/companies', '', '/data/companies'],
+    ['/companies/', '', '/data/companies/'],
+    ['/companies/companies', '?q', '/data/companies/companies?q'],
+    ['/', '', '/all/'],
+  ];
+  for (const [path, query, target] of cases) {
+    t.equal(outcomeOf(table, path, { query }).split(' -> ')[1], target, path + query);
+  }
+});
+
+t.test('a base path stands before whatever is sent', async (t) => {
+  const other = { origin: OTHER_ORIGIN, basePath: '/v2' };
+  const table = tableOf(
+    {
+      '/': 'token',
+      '/x': { credential: 'apiKey', rewrite: '/y' },
+      '/o': { credential: 'reports', upstream: other },
+    },
+    { basePath: '/base' },
+  );
+  check(t, table, {
+    '/': '/ -> /base/',
+    '/a/b': '/ -> /base/a/b',
+    '/x/b': '/x -> /base/y/b',
+    '/o/b': '/o -> /v2/o/b',
+  });
+});
+
+t.test('a credential is never bound to an origin that it may not go to', async (t) => {
+  const upstream = { origin: 'https://evil.example', basePath: '' };
+  t.throws(() => tableOf({ '/': { credential: 'token', upstream } }), /may not go to/);
+  t.throws(() => tableOf({ '/': 'nobody' }), /no credential/);
+  t.equal(
+    outcomeOf(tableOf({ '/': { credential: 'none', upstream } }), '/x'),
+    '/ -> /x',
+    'none goes anywhere',
+  );
+});
+
+const everythingGoes = tableOf({ '/': 'none', '/api': 'token', '/api/identity': 'apiKey' });
+
+t.test('the session path and whatever begins with it is closed, whichever route would take it', async (t) => {
+  const ends = [
+    '',
+    '/',
+    '/x',
+    '/x/y',
+    's',
+    'ion',
+    '.json',
+    '.',
+    ';x',
+    '%3Fa',
+    '%23a',
+    '%2Fx',
+    '%5Cx',
+    '%ff',
+    '%20',
+  ];
+  for (const end of [...ends, '//', '-2', '%252F', '+', '@']) {
+    t.equal(outcomeOf(everythingGoes, SESSION_PATH + end), 'route-denied', SESSION_PATH + end);
+  }
+  t.equal(outcomeOf(everythingGoes, '/api/identity/v1/sessio'), '/api/identity -> /api/identity/v1/sessio');
+  t.equal(
+    outcomeOf(tableOf({ '/x': 'token' }), SESSION_PATH),
+    'route-denied',
+    'where no route would take it, too',
+  );
+  t.equal(outcomeOf(everythingGoes, SESSION_PATH, { method: 'OPTIONS' }), 'route-denied');
+});
+
+/** Ways to write one character, each of which some server reads as that character. */
+function spellingsOf(character: string): string[] {
+  const code = character.charCodeAt(0);
+  const hex = code.toString(16);
+  const overlong = [`%c${(code >> 6).toString(16)}`, `%${((code & 0x3f) | 0x80).toString(16)}`];
+  const wide = [...Buffer.from(String.fromCharCode(code + 0xfee0))]
+    .map((byte) => `%${byte.toString(16)}`)
+    .join('');
+  const common = [
+    `%${hex}`,
+    `%25${hex}`,
+    `%2525${hex}`,
+    overlong.join(''),
+    overlong.join('').replaceAll('%', '%25'),
+    wide,
+  ];
+  if (character === '/')
+    return [...common, '//', '/;x/', '/;/', ';x=1/', './', '%20/', '%5C', '%255c', '///'];
+  return /[a-z]/.test(character)
+    ? [...common, character.toUpperCase(), `%${(code - 0x20).toString(16)}`]
+    : common;
+}
+
+t.test('the session path is closed in every spelling', async (t) => {
+  const passed: string[] = [];
+  let count = 0;
+  const attempt = (path: string) => {
+    count++;
+    if (everythingGoes.match('POST', path).ok) passed.push(path);
+  };
+  const characters = [...SESSION_PATH];
+  // One character spelt otherwise, then two, with something behind.
+  for (const [i, character] of characters.entries()) {
+    for (const spelling of spellingsOf(character)) {
+      const once = characters.with(i, spelling);
+      for (const end of ['', '/', '/x', 's', '.json', ';x', '%3Fx', '.', '%2e%2e'])
+        attempt(once.join('') + end);
+      const j = (i * 7 + spelling.length * 5) % characters.length;
+      for (const other of spellingsOf(characters[j]!)) if (j !== i) attempt(once.with(j, other).join(''));
+    }
+  }
+  // All characters in the same way.
+  for (let way = 0; way < 16; way++) {
+    attempt(characters.map((c) => spellingsOf(c)[way % spellingsOf(c).length]).join(''));
+    for (const kind of [/[a-z]/, /\//, /[^/]/]) {
+      attempt(
+        characters.map((c) => (kind.test(c) ? spellingsOf(c)[way % spellingsOf(c).length] : c)).join(''),
+      );
+    }
+  }
+  t.same(passed, [], `none of ${count} passed`);
+});
+
+t.test('a session path with escapes or capitals is closed in every spelling, too', async (t) => {
+  const table = tableOf({ '/': 'none' }, { path: '/Auth/s%C3%A9ssion' });
+  for (const path of [
+    '/Auth/s%C3%A9ssion',
+    '/auth/s%c3%a9ssion/x',
+    '/AUTH/S%C3%89SSION',
+    '/auth/se%CC%81ssion',
+  ]) {
+    t.equal(outcomeOf(table, path), 'route-denied', path);
+  }
+  for (const path of ['/auth/s%25C3%25A9ssion', '//Auth/s%C3%A9ssions', '/%41uth/s%C3%A9ssion']) {
+    t.equal(outcomeOf(table, path), 'route-denied', path);
+  }
+  t.equal(outcomeOf(table, '/auth/session'), '/ -> /auth/session');
+});
+
+t.test('no rewrite and no other upstream leads to the session endpoint', async (t) => {
+  const at = (basePath: string, origin = ORIGIN) => ({ credential: 'none', upstream: { origin, basePath } });
+  const tables = {
+    'a rewrite to it': tableOf({ '/login': { credential: 'none', rewrite: SESSION_PATH } }),
+    'a rewrite to something that begins with it': tableOf({
+      '/login': { credential: 'none', rewrite: `${SESSION_PATH}s/x` },
+    }),
+    'a rewrite in other letters': tableOf({
+      '/login': { credential: 'none', rewrite: '/API/Identity/v1/SESSION' },
+    }),
+  };
+  for (const [name, table] of Object.entries(tables)) {
+    for (const path of ['/login', '/login/', '/login/x'])
+      t.equal(outcomeOf(table, path), 'route-denied', `${name}: ${path}`);
+  }
+  check(t, tableOf({ '/id': { credential: 'token', rewrite: '/api/identity' }, '/': 'none' }), {
+    '/id/v1/session': 'route-denied',
+    '/id/v1/SESSIONs': 'route-denied',
+    '/id/v1//session/x': 'route-denied',
+    '/id/v1/s%65ssion': 'route-denied',
+    '/id/v1/s%2565ssion': 'route-denied',
+    '/id/v1;x/session': 'route-denied',
+    '/id/v1%2Fsession': 'route-denied',
+    '/id/v1/people': '/id -> /api/identity/v1/people',
+  });
+  const up = tableOf({ '/v1': at('/api/identity'), '/strip': { credential: 'none', rewrite: '/' } });
+  check(t, up, {
+    '/v1/session': 'route-denied',
+    '/v1/session.json': 'route-denied',
+    '/v1/x': '/v1 -> /api/identity/v1/x',
+    '/strip/api/identity/v1/session': 'route-denied',
+    '/strip//api/identity/v1/session': 'route-denied',
+    '/strip/api/identity/v1': '/strip -> /api/identity/v1',
+  });
+  const below = { basePath: '/base', path: '/auth/session' };
+  check(t, tableOf({ '/': 'none', '/a': { ...at(''), rewrite: '/base' } }, below), {
+    '/a/auth/session': 'route-denied',
+    '/a/auth/x': '/a -> /base/auth/x',
+    '/base/auth/session': '/ -> /base/base/auth/session',
+  });
+});
+
+t.test('another origin that leads to the same server is closed as well', async (t) => {
+  const rewrite = (origin: string) => ({
+    '/l': { credential: 'none', rewrite: SESSION_PATH, upstream: { origin, basePath: '' } },
+  });
+  for (const origin of ['https://api.example.com.', 'http://api.example.com']) {
+    t.equal(outcomeOf(tableOf(rewrite(origin)), '/l'), 'route-denied', origin);
+  }
+  for (const origin of [
+    'http://localhost:8080',
+    'http://[::1]:8080',
+    'http://127.0.0.1:8080',
+    'http://127.1.2.3:8080',
+  ]) {
+    const table = tableOf(rewrite(origin), { origin: 'http://127.0.0.1:8080' });
+    t.equal(outcomeOf(table, '/l'), 'route-denied', origin);
+  }
+  for (const origin of [OTHER_ORIGIN, 'https://api.example.com:8443']) {
+    t.equal(
+      outcomeOf(tableOf(rewrite(origin)), '/l'),
+      `/l -> ${SESSION_PATH}`,
+      `${origin} is another server`,
+    );
+  }
+});

@@ -1,0 +1,42 @@
+import type { RouteConfig } from '../../src/config/config.ts';
+import type { ApiKeyCredential } from '../../src/credentials/credential.ts';
+import { createRouteTable, type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
+import type { SessionPlace } from '../../src/routes/session-closure.ts';
+
+export const ORIGIN = 'https://api.example.com';
+export const OTHER_ORIGIN = 'https://other.example.com';
+export const SESSION_PATH = '/api/identity/v1/session';
+const NAMES = ['token', 'apiKey', 'reports'];
+
+/** A route's credential, and what else is not the default. */
+type Rule = string | ({ readonly credential: string } & Partial<RouteConfig>);
+
+/** A table of prefixes and credentials, whose session endpoint is where it is by default. */
+export function tableOf(
+  rules: Readonly<Record<string, Rule>> | readonly (readonly [prefix: string, rule: Rule])[],
+  session: Partial<SessionPlace> = {},
+): RouteTable {
+  const place = { origin: ORIGIN, basePath: '', path: SESSION_PATH, ...session };
+  const entries = Array.isArray(rules) ? rules : Object.entries(rules);
+  const configs = entries.map(
+    ([prefix, rule]): RouteConfig => ({
+      prefix,
+      upstream: { origin: place.origin, basePath: place.basePath },
+      timeouts: { connectMs: 0, responseMs: 0, idleMs: 0 },
+      clientAuthorization: 'replace',
+      ...(typeof rule === 'string' ? { credential: rule } : rule),
+    }),
+  );
+  const origins = new Set([place.origin, ORIGIN, OTHER_ORIGIN]);
+  const credentials = NAMES.map((name): [string, ApiKeyCredential] => [
+    name,
+    { kind: 'api-key', name, header: 'Authorization', headerValue: `Bearer ${name}`, origins },
+  ]);
+  return createRouteTable(configs, new Map(credentials), place);
+}
+
+/** What becomes of a request: the prefix and the upstream's target, or the refusal's code. */
+export function outcomeOf(table: RouteTable, path: string, { method = 'GET', query = '' } = {}): string {
+  const match = table.match(method, path);
+  return match.ok ? `${match.route.prefix} -> ${upstreamTarget(match.route, path, query)}` : match.code;
+}

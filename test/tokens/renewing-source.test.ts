@@ -1,0 +1,777 @@
+import { getEventListeners } from 'node:events';
+import t, { type Test } from 'tap';
+import type { AccessToken } from '../../src/credentials/access-token.ts';
+import type { LoginError, Problem } from '../../src/errors.ts';
+import { Bench, HOUR, type LoginScript, stateOf } from './scripted-login.ts';
+
+const S = 1000;
+const MINUTE = 60 * S;
+const DAY = 24 * HOUR;
+
+/** The script's entries one after another; the last one for all that follow. */
+const inTurn =
+  (...scripts: LoginScript[]) =>
+  (n: number): LoginScript =>
+    scripts[Math.min(n, scripts.length) - 1]!;
+
+/** A bench that has its first token. */
+async function ready(
+  t: Test,
+  ...args: ConstructorParameters<typeof Bench> extends [Test, ...infer Rest] ? Rest : never
+) {
+  const bench = new Bench(t, ...args);
+  await bench.clock.settle();
+  return bench;
+}
+
+const tokenOf = (token: unknown) => (token as AccessToken | undefined)?.value.expose();
+
+/** What `rejected` comes to, as a token's value or undefined. */
+async function secondChance(bench: Bench, token: AccessToken): Promise<string | undefined> {
+  return tokenOf(await bench.source.rejected(token));
+}
+
+t.test('it logs in at the start, and has a token from then on', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 300 }));
+  await bench.clock.settle();
+  t.equal(bench.source.status().state, 'starting');
+  t.equal(bench.token, undefined);
+  await bench.clock.advance(300);
+  t.equal(bench.token, 'tok-1');
+  t.equal(bench.source.current()?.headerValue, 'Bearer tok-1');
+  t.match(bench.source.status(), { state: 'fresh', usable: true, expiresInMs: HOUR, lastFailure: undefined });
+  t.match(bench.eventsOf('login-succeeded'), [
+    { credential: 'token', durationMs: 300, lifetimeMs: HOUR, renewInMs: 0.76 * HOUR },
+  ]);
+});
+
+t.test('without a scheme the token goes as it is', async (t) => {
+  const bench = await ready(t, undefined, { scheme: '' });
+  t.equal(bench.source.current()?.headerValue, 'tok-1');
+});
+
+t.test('a hundred requests that find no token share one login', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 800 }));
+  const waiting = Array.from({ length: 100 }, () => bench.wait());
+  await bench.clock.advance(800);
+  const tokens = await Promise.all(waiting);
+  t.ok(tokens.every((token) => tokenOf(token) === 'tok-1'));
+  t.equal(bench.logins.length, 1);
+  t.equal(tokenOf(await bench.wait()), 'tok-1', 'who comes later need not wait');
+});
+
+t.test(
+  'a request waits for a token up to tokenWait, through failures too, and is told when to come back',
+  async (t) => {
+    const bench = new Bench(
+      t,
+      inTurn({ fails: 'server-error' }, { fails: 'server-error', retryAfterMs: 42 * S }),
+      { tokenWaitMs: 5 * S },
+    );
+    const waiting = bench.wait();
+    await bench.clock.advance(4999);
+    t.equal(await stateOf(bench.clock, waiting), 'pending');
+    await bench.clock.advance(1);
+    // The second login failed after 1 s, and 4 s of its 42 have passed.
+    t.match(await stateOf(bench.clock, waiting), { code: 'token-unavailable', retryAfterS: 38 });
+    t.equal(bench.logins.length, 2);
+  },
+);
+
+t.test('a request that waits gets the token of whichever login brings one', async (t) => {
+  const bench = new Bench(t, inTurn({ fails: 'unreachable' }, { fails: 'unreachable' }, {}));
+  const waiting = bench.wait();
+  await bench.clock.advance(10 * S);
+  t.equal(tokenOf(await stateOf(bench.clock, waiting)), 'tok-3');
+});
+
+t.test('a client that leaves stops waiting', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 9 * S }), { maxWaiting: 1 });
+  const leaving = new AbortController();
+  const waiting = bench.wait(leaving.signal);
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'overloaded' });
+  const reason = new Error('gone');
+  leaving.abort(reason);
+  t.equal(await stateOf(bench.clock, waiting), reason);
+  t.equal(await stateOf(bench.clock, bench.wait()), 'pending', 'there is room for the next one');
+  t.match(await stateOf(bench.clock, bench.wait(AbortSignal.abort())), { code: 'overloaded' });
+  const staying = new AbortController();
+  const served = Array.from({ length: 3 }, () => new Bench(t, () => ({ takesMs: S })));
+  for (const { clock, wait } of served.map((other) => ({
+    clock: other.clock,
+    wait: other.wait(staying.signal),
+  }))) {
+    await clock.advance(S);
+    await wait;
+  }
+  t.equal(
+    getEventListeners(staying.signal, 'abort').length,
+    0,
+    'nothing hangs on a signal for longer than a wait',
+  );
+});
+
+t.test('no more requests wait than are allowed to', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 9 * S }), { maxWaiting: 3 });
+  const waiting = Array.from({ length: 3 }, () => bench.wait());
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'overloaded', retryAfterS: 1 });
+  await bench.clock.advance(9 * S);
+  t.same((await Promise.all(waiting)).map(tokenOf), ['tok-1', 'tok-1', 'tok-1']);
+});
+
+t.test('a refused login is told at once, to who waits and to who comes', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'refused', takesMs: 200 }));
+  const early = bench.wait();
+  await bench.clock.advance(200);
+  t.match(await stateOf(bench.clock, early), { code: 'login-refused', retryAfterS: 33 });
+  await bench.clock.advance(10 * S);
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'login-refused', retryAfterS: 23 });
+  t.match(bench.source.status(), { state: 'refused', usable: false, lastFailure: { code: 'refused' } });
+});
+
+t.test('clients cause no login while the endpoint refuses: 10 minutes, 50 requests a second', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'refused' }));
+  for (let i = 0; i < 10 * 60 * 10; i++) {
+    await bench.clock.advance(100);
+    for (let n = 0; n < 5; n++) bench.wait();
+  }
+  t.ok(bench.logins.length <= 15, `${bench.logins.length} logins`);
+  t.ok(
+    bench.gaps.every((gap, i) => gap >= 30 * S && gap <= 300 * S && gap >= (bench.gaps[i - 1] ?? 0)),
+    'gaps that grow',
+  );
+});
+
+t.test('clients cause no login in a backoff', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'unreachable' }), { tokenWaitMs: 500 });
+  for (let i = 0; i < 10 * 60 * 5; i++) {
+    await bench.clock.advance(200);
+    bench.wait();
+  }
+  t.ok(bench.gaps.every((gap) => gap >= S && gap <= 60 * S));
+  t.ok(bench.logins.length <= 30, `${bench.logins.length} logins in 10 minutes`);
+});
+
+t.test('Retry-After is obeyed, and cut at 5 minutes', async (t) => {
+  const bench = new Bench(
+    t,
+    inTurn({ fails: 'rate-limited', retryAfterMs: 7 * S }, { fails: 'rate-limited', retryAfterMs: 1e12 }, {}),
+  );
+  await bench.clock.advance(7 * S);
+  t.same(bench.gaps, [7 * S]);
+  t.match(await stateOf(bench.clock, bench.wait()), 'pending');
+  await bench.clock.advance(10 * S);
+  t.equal(bench.source.status().nextLoginInMs, 290 * S);
+  await bench.clock.advance(290 * S);
+  t.equal(bench.token, 'tok-3');
+  t.same(bench.gaps, [7 * S, 300 * S]);
+});
+
+t.test('a failure passes: it recovers by itself, and the count begins anew', async (t) => {
+  const bench = new Bench(t, (n) =>
+    n % 4 === 0 ? { lifetimeMs: 3 * S } : { fails: n % 4 === 1 ? 'server-error' : 'unreachable' },
+  );
+  await bench.clock.advance(10 * MINUTE);
+  t.ok(bench.eventsOf('login-succeeded').length > 30);
+  t.ok(
+    bench.gaps.every((gap) => gap <= 4 * S),
+    'no pause is longer than that after three failures',
+  );
+});
+
+t.test('a token is renewed in the background, while the old one serves', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { takesMs: 5 * S }));
+  await bench.clock.advance(76 * S - 1);
+  t.equal(bench.logins.length, 1);
+  await bench.clock.advance(1);
+  t.equal(bench.logins.length, 2);
+  t.equal(bench.token, 'tok-1');
+  t.equal(bench.source.status().state, 'renewing');
+  await bench.clock.advance(5 * S);
+  t.equal(bench.token, 'tok-2');
+});
+
+t.test('a token is renewed at renewAfter, even if it lives longer', async (t) => {
+  const bench = await ready(t, undefined, { renewAfterMs: 15 * MINUTE });
+  await bench.clock.advance(0.95 * 15 * MINUTE);
+  t.same(bench.gaps, [0.95 * 15 * MINUTE]);
+});
+
+t.test('while renewals fail the token serves to its end, and never beyond', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { fails: 'server-error' }));
+  await bench.clock.advance(99 * S);
+  t.equal(bench.token, 'tok-1');
+  t.match(bench.source.status(), {
+    state: 'degraded',
+    usable: true,
+    expiresInMs: S,
+    lastFailure: { code: 'server-error' },
+  });
+  await bench.clock.advance(800);
+  t.equal(bench.token, undefined, 'a little before its end: a request needs time to get there');
+  t.match(bench.source.status(), { state: 'expired', usable: false, expiresInMs: undefined });
+  t.match(bench.eventsOf('token-expired'), [{ credential: 'token' }]);
+  t.equal(await stateOf(bench.clock, bench.wait()), 'pending');
+});
+
+t.test('lifetimes of 2 seconds: one login in half of that, and never a dead token', async (t) => {
+  const issued = new Map<string, number>();
+  const bench = new Bench(t, () => ({ lifetimeMs: 2 * S, takesMs: 50 }));
+  for (let i = 0; i < 300; i++) {
+    await bench.clock.advance(100);
+    for (const token of bench.eventsOf('login-succeeded'))
+      if (!issued.has(token.fingerprint)) issued.set(token.fingerprint, bench.clock.monoMs());
+    const current = bench.source.current();
+    if (i > 0) t.ok(current !== undefined && bench.clock.monoMs() < issued.get(current.fingerprint)! + 2 * S);
+  }
+  t.ok(bench.gaps.every((gap) => gap >= S));
+});
+
+t.test('lifetimes below a second: one login a second', async (t) => {
+  const bench = new Bench(t, () => ({ lifetimeMs: 200 }));
+  await bench.clock.advance(30 * S);
+  t.equal(bench.logins.length, 31);
+  t.equal(bench.mostAtOnce, 1);
+});
+
+t.test('very long lifetimes: one login, and no timer that overflows', async (t) => {
+  for (const lifetimeMs of [40 * DAY, 36_500 * DAY]) {
+    const bench = await ready(t, () => ({ lifetimeMs }), { renewAfterMs: 36_500 * DAY });
+    const sleep = bench.clock.sleep.bind(bench.clock);
+    const sleeps: number[] = [];
+    bench.clock.sleep = (ms, signal) => {
+      sleeps.push(ms);
+      return sleep(ms, signal);
+    };
+    await bench.clock.advance(2 * DAY);
+    t.equal(bench.logins.length, 1);
+    t.ok(Math.max(...sleeps) < 2 ** 31);
+    if (lifetimeMs === 40 * DAY) {
+      await bench.clock.advance(28.4 * DAY);
+      t.equal(bench.logins.length, 2, 'renewed in the end');
+    }
+  }
+});
+
+t.test('the same token again and again makes no login loop', async (t) => {
+  const end = 15 * MINUTE;
+  const bench = await ready(t);
+  const start = bench.clock.monoMs();
+  // The server gives what it gave before until that is over.
+  bench.script = () => {
+    const left = start + end - bench.clock.monoMs();
+    return left > 0 ? { token: 'same', lifetimeMs: left } : { token: 'new' };
+  };
+  void bench.source.renewNow();
+  await bench.clock.advance(20 * MINUTE);
+  t.ok(bench.logins.length < 15, `${bench.logins.length} logins`);
+  t.equal(bench.token, 'new');
+});
+
+t.test('a dead answer again and again makes no login loop', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'unusable' }));
+  await bench.clock.advance(HOUR);
+  t.ok(bench.logins.length < 150, `${bench.logins.length} logins in an hour`);
+});
+
+t.test('a 401 ends the token: the request gets the next one, with one login for all', async (t) => {
+  const bench = await ready(t, inTurn({}, { takesMs: 300 }));
+  const token = bench.source.current()!;
+  const chances = Array.from({ length: 100 }, () => secondChance(bench, token));
+  t.equal(bench.token, undefined, 'nobody gets the dead one');
+  const waiting = bench.wait();
+  await bench.clock.advance(1300);
+  t.same(new Set(await Promise.all(chances)), new Set(['tok-2']));
+  t.equal(tokenOf(await waiting), 'tok-2');
+  t.equal(bench.logins.length, 2);
+  t.ok(bench.gaps[0]! >= S, 'one a second still');
+  t.match(bench.eventsOf('token-rejected'), [{ credential: 'token', fingerprint: token.fingerprint }]);
+});
+
+t.test('a 401 right after a login is answered within a second', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(300);
+  const chance = secondChance(bench, bench.source.current()!);
+  await bench.clock.advance(700);
+  t.equal(await stateOf(bench.clock, chance), 'tok-2');
+});
+
+t.test('a late 401 for an older token touches nothing', async (t) => {
+  const bench = await ready(t);
+  const old = bench.source.current()!;
+  await bench.clock.advance(5 * S);
+  await bench.source.renewNow();
+  await bench.clock.advance(MINUTE);
+  for (let i = 0; i < 100; i++) t.equal(tokenOf(bench.source.rejected(old)), 'tok-2');
+  await bench.clock.advance(MINUTE);
+  t.equal(bench.token, 'tok-2');
+  t.equal(bench.logins.length, 2);
+  t.equal(bench.eventsOf('token-rejected').length, 0);
+});
+
+t.test(
+  'one endpoint that always says 401 neither makes logins nor takes the token from the others',
+  async (t) => {
+    const bench = await ready(t);
+    await bench.clock.advance(MINUTE);
+    const before = bench.logins.length;
+    let without = 0;
+    for (let i = 0; i < 30 * 50; i++) {
+      const token = bench.source.current();
+      if (token === undefined) without++;
+      else void bench.source.rejected(token);
+      await bench.clock.advance(20);
+    }
+    t.ok(bench.logins.length - before <= 4, `${bench.logins.length - before} logins in 30 s of 50 a second`);
+    t.ok(without <= 3, `${without} requests found no token`);
+  },
+);
+
+t.test('a token that a forced renewal has got is not ended by a 401 for 10 s', async (t) => {
+  const bench = await ready(t, inTurn({}, { takesMs: 8 * S }));
+  await bench.clock.advance(MINUTE);
+  const chance = secondChance(bench, bench.source.current()!);
+  await bench.clock.advance(8 * S);
+  t.equal(await chance, 'tok-2');
+  const token = bench.source.current()!;
+  await bench.clock.advance(9_999);
+  t.equal(bench.source.rejected(token), undefined, 'the 401 passes');
+  t.equal(bench.token, 'tok-2');
+  await bench.clock.advance(1);
+  t.not(bench.source.rejected(token), undefined);
+  t.equal(bench.token, undefined, 'after that it is');
+});
+
+t.test('a token got by a retry of a forced renewal is not ended at once either', async (t) => {
+  const bench = await ready(
+    t,
+    inTurn({}, { fails: 'unreachable' }, { fails: 'server-error', retryAfterMs: 20 * S }, {}),
+  );
+  await bench.clock.advance(MINUTE);
+  t.equal(await secondChance(bench, bench.source.current()!), undefined);
+  await bench.clock.advance(22 * S);
+  const token = bench.source.current()!;
+  t.equal(tokenOf(token), 'tok-4');
+  t.equal(bench.source.rejected(token), undefined);
+  t.equal(bench.token, 'tok-4');
+});
+
+t.test('a token of an ordinary renewal is ended by a 401, however young it is', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(MINUTE);
+  await secondChance(bench, bench.source.current()!);
+  await bench.clock.advance(11 * S);
+  await bench.source.renewNow();
+  t.equal(bench.token, 'tok-3');
+  t.not(bench.source.rejected(bench.source.current()!), undefined);
+  t.equal(bench.token, undefined);
+});
+
+t.test('when the renewal gives the same token, a late 401 for it passes', async (t) => {
+  const bench = await ready(t, () => ({ token: 'same' }));
+  await bench.clock.advance(MINUTE);
+  const first = bench.source.current()!;
+  const chance = secondChance(bench, first);
+  t.equal(await stateOf(bench.clock, chance), 'same');
+  t.equal(bench.source.rejected(first), undefined, 'there is nothing better to try');
+  t.equal(bench.token, 'same');
+});
+
+t.test('when the renewal fails the 401 passes', async (t) => {
+  const bench = await ready(t, inTurn({}, { fails: 'unreachable', takesMs: 300 }));
+  await bench.clock.advance(MINUTE);
+  const token = bench.source.current()!;
+  const chances = [secondChance(bench, token), secondChance(bench, token)];
+  await bench.clock.advance(300);
+  t.same(await Promise.all(chances), [undefined, undefined]);
+  t.equal(bench.source.rejected(token), undefined, 'at once in the backoff that follows');
+  t.equal(bench.logins.length, 2);
+});
+
+t.test('a 401 in a backoff ends the token and makes no login', async (t) => {
+  const bench = await ready(
+    t,
+    inTurn({ lifetimeMs: 100 * S }, { fails: 'rate-limited', retryAfterMs: 60 * S }),
+  );
+  await bench.clock.advance(77 * S);
+  t.equal(bench.source.rejected(bench.source.current()!), undefined);
+  t.equal(bench.token, undefined);
+  await bench.clock.advance(58 * S);
+  t.equal(bench.logins.length, 2);
+});
+
+t.test('a 401 for a token that has expired meanwhile waits for the login that is due', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { takesMs: 30 * S }));
+  const token = bench.source.current()!;
+  await bench.clock.advance(100 * S);
+  const chance = secondChance(bench, token);
+  await bench.clock.advance(6 * S);
+  t.equal(await stateOf(bench.clock, chance), 'tok-2');
+  t.equal(bench.eventsOf('token-rejected').length, 0);
+});
+
+t.test('of those who wait after a 401 there are no more than may wait', async (t) => {
+  const bench = await ready(t, inTurn({}, { takesMs: 5 * S }), { maxWaiting: 2 });
+  await bench.clock.advance(MINUTE);
+  const token = bench.source.current()!;
+  const chances = [bench.source.rejected(token), bench.source.rejected(token)];
+  t.equal(bench.source.rejected(token), undefined, 'the 401 passes');
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'overloaded' });
+  await bench.clock.advance(5 * S);
+  t.same((await Promise.all(chances)).map(tokenOf), ['tok-2', 'tok-2']);
+});
+
+t.test(
+  'a machine that slept: the next request waits for one login, and never gets the old token',
+  async (t) => {
+    for (const asleep of [2 * HOUR, 8 * HOUR, 400 * DAY]) {
+      const bench = await ready(t, inTurn({}, { takesMs: 400 }));
+      await bench.clock.advance(MINUTE);
+      await bench.clock.suspend(asleep);
+      t.equal(bench.token, undefined);
+      const waiting = Array.from({ length: 20 }, () => bench.wait());
+      await bench.clock.advance(400);
+      t.same(new Set((await Promise.all(waiting)).map(tokenOf)), new Set(['tok-2']));
+      t.equal(bench.logins.length, 2);
+    }
+  },
+);
+
+t.test('a machine that slept logs in within 30 s though nobody asks', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(MINUTE);
+  await bench.clock.suspend(2 * HOUR);
+  t.equal(bench.source.status().state, 'expired');
+  await bench.clock.advance(30 * S);
+  t.equal(bench.token, 'tok-2');
+});
+
+t.test('a clock that is set back does not make a token live longer', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { fails: 'unreachable' }));
+  await bench.clock.stepWall(-HOUR);
+  t.equal(bench.token, 'tok-1');
+  await bench.clock.advance(76 * S);
+  t.equal(bench.logins.length, 2, 'it is renewed in time');
+  await bench.clock.advance(24 * S);
+  t.equal(bench.token, undefined);
+});
+
+t.test(
+  'a clock that is set back, and then a machine that sleeps: the token is no older than it says',
+  async (t) => {
+    const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
+    await bench.clock.stepWall(-HOUR);
+    await bench.clock.advance(40 * S);
+    await bench.clock.suspend(60 * S);
+    t.equal(bench.token, undefined);
+    t.equal(await stateOf(bench.clock, bench.wait()), bench.source.current());
+    t.equal(bench.token, 'tok-2');
+  },
+);
+
+t.test('a clock that is set back does not delay a renewal either', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
+  await bench.clock.stepWall(-HOUR);
+  await bench.clock.advance(30 * S); // The loop looks at the clock this often.
+  await bench.clock.suspend(50 * S);
+  t.equal(bench.token, 'tok-1');
+  t.equal(bench.source.status().nextLoginInMs, 0);
+});
+
+t.test('two clocks that do not quite agree make no token older', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
+  for (let i = 0; i < 2500; i++) {
+    await bench.clock.stepWall(i % 2 === 0 ? 100 : -100);
+    void bench.token;
+  }
+  t.equal(bench.source.status().expiresInMs, 100 * S);
+});
+
+t.test('a clock that is set back by a little at a time does not go unnoticed', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
+  for (let i = 0; i < 20; i++) {
+    await bench.clock.stepWall(-990);
+    t.equal(bench.token, 'tok-1');
+  }
+  await bench.clock.suspend(101 * S);
+  t.equal(bench.token, undefined);
+});
+
+t.test('a clock that is set forward costs one login, however far', async (t) => {
+  for (const step of [HOUR, 3652 * DAY]) {
+    const bench = await ready(t);
+    await bench.clock.advance(MINUTE);
+    await bench.clock.stepWall(step);
+    await bench.clock.advance(10 * MINUTE);
+    t.equal(bench.token, 'tok-2');
+    await bench.clock.stepWall(-step);
+    await bench.clock.advance(10 * MINUTE);
+    t.equal(bench.token, 'tok-2');
+    t.equal(bench.logins.length, 2);
+  }
+});
+
+t.test('no setting of the clock shortens a backoff', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'refused' }));
+  await bench.clock.advance(10 * S);
+  for (const step of [HOUR, -HOUR, 3652 * DAY, -3652 * DAY]) {
+    await bench.clock.stepWall(step);
+    bench.wait();
+    await bench.clock.advance(5 * S);
+  }
+  t.equal(bench.logins.length, 1);
+  await bench.clock.advance(3 * S);
+  t.equal(bench.logins.length, 2);
+});
+
+t.test('new credentials are used at once; the old token serves until then', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(MINUTE);
+  bench.script = () => ({ takesMs: 500 });
+  bench.source.reconfigure(bench.options({}, 'new'), true);
+  await bench.clock.settle();
+  t.same(bench.by, ['old', 'new']);
+  t.equal(bench.token, 'tok-1');
+  await bench.clock.advance(500);
+  t.equal(bench.token, 'tok-2');
+});
+
+t.test('a token of another server is not kept until then', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(MINUTE);
+  bench.source.reconfigure(bench.options({}, 'new'), true, true);
+  t.equal(bench.token, undefined);
+  t.equal(tokenOf(await stateOf(bench.clock, bench.wait())), 'tok-2');
+});
+
+t.test('other settings are taken without a login', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 20 * S }));
+  bench.source.reconfigure(bench.options({ tokenWaitMs: S, maxWaiting: 1 }), false);
+  const waiting = bench.wait();
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'overloaded' });
+  await bench.clock.advance(S);
+  t.match(await stateOf(bench.clock, waiting), { code: 'token-unavailable' });
+  await bench.clock.advance(MINUTE);
+  t.equal(bench.logins.length, 1);
+});
+
+t.test('credentials that change while a login runs, twice in a row: the last ones count', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 5 * S }));
+  await bench.clock.advance(200);
+  const waiting = bench.wait();
+  bench.source.reconfigure(bench.options({}, 'newer'), true);
+  await bench.clock.advance(100);
+  bench.source.reconfigure(bench.options({}, 'newest'), true);
+  await bench.clock.advance(5700);
+  t.equal(tokenOf(await stateOf(bench.clock, waiting)), 'tok-2');
+  t.same(bench.by, ['old', 'newest']);
+  t.same(bench.gaps, [S], 'one a second still');
+  t.equal(bench.mostAtOnce, 1);
+  t.equal(bench.abandoned, 1, 'the login with the old ones is broken off');
+  t.equal(bench.eventsOf('login-failed').length, 0, 'and is no failure');
+});
+
+t.test(
+  'credentials that change while a login runs that was not due: one with the new ones follows',
+  async (t) => {
+    const bench = await ready(t, inTurn({}, { takesMs: 5 * S }, {}));
+    await bench.clock.advance(MINUTE);
+    const asked = bench.source.renewNow();
+    await bench.clock.advance(2 * S);
+    bench.source.reconfigure(bench.options({}, 'new'), true);
+    t.equal(bench.token, 'tok-1', 'the old token serves until then');
+    t.equal(
+      tokenOf(await stateOf(bench.clock, asked)),
+      'tok-3',
+      'whoever asked for a login gets the outcome of that one',
+    );
+    t.same(bench.by, ['old', 'old', 'new']);
+  },
+);
+
+t.test('a refusal of the old credentials, still under way, is not held against the new ones', async (t) => {
+  const bench = new Bench(t, inTurn({ fails: 'refused', takesMs: 3 * S }, { takesMs: 3 * S }));
+  await bench.clock.advance(2 * S);
+  bench.source.reconfigure(bench.options({}, 'new'), true);
+  const waiting = bench.wait();
+  await bench.clock.advance(2 * S);
+  const later = bench.wait();
+  await bench.clock.advance(2 * S);
+  t.equal(tokenOf(await stateOf(bench.clock, waiting)), 'tok-2');
+  t.equal(tokenOf(await stateOf(bench.clock, later)), 'tok-2');
+});
+
+t.test('new credentials end a refusal at once', async (t) => {
+  const bench = new Bench(t, inTurn({ fails: 'refused' }, { takesMs: 200 }));
+  await bench.clock.advance(5 * S);
+  t.equal(bench.source.status().state, 'refused');
+  bench.source.reconfigure(bench.options({}, 'new'), true);
+  const waiting = bench.wait();
+  await bench.clock.advance(200);
+  t.equal(tokenOf(await stateOf(bench.clock, waiting)), 'tok-2');
+  t.match(bench.source.status(), { state: 'fresh', lastFailure: undefined });
+});
+
+t.test('new credentials within a second of a login are used when the second is over', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(100);
+  bench.source.reconfigure(bench.options({}, 'new'), true);
+  await bench.clock.advance(899);
+  t.same(bench.by, ['old']);
+  await bench.clock.advance(1);
+  t.same(bench.by, ['old', 'new']);
+});
+
+t.test('renewNow logs in whatever the backoff, and still once a second', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'refused' }));
+  await bench.clock.advance(5 * S);
+  const results: Promise<unknown>[] = [];
+  for (let i = 0; i < 100; i++) {
+    results.push(bench.source.renewNow());
+    await bench.clock.advance(50);
+  }
+  t.match(await results[0], { code: 'refused' }, 'the reason why not');
+  t.equal(bench.logins.length, 1 + 6);
+  t.ok(bench.gaps.every((gap) => gap >= S));
+  bench.script = () => ({ takesMs: 100 });
+  const together = [bench.source.renewNow(), bench.source.renewNow()];
+  await bench.clock.advance(S + 100);
+  t.same((await Promise.all(together)).map(tokenOf), ['tok-8', 'tok-8']);
+  t.match(bench.source.status(), { state: 'fresh', lastFailure: undefined });
+});
+
+t.test('renewNow joins a login that runs; asked for when it has ended, it makes another', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 100 }));
+  const first = bench.source.renewNow();
+  await bench.clock.advance(100);
+  const second = first.then(() => bench.source.renewNow());
+  await bench.clock.advance(S);
+  t.equal(tokenOf(await stateOf(bench.clock, second)), 'tok-2');
+  t.equal(bench.logins.length, 2);
+});
+
+t.test('renewNow causes no login beside the one that it joins', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 100 }));
+  void bench.source.renewNow();
+  await bench.clock.advance(MINUTE);
+  t.equal(bench.logins.length, 1);
+});
+
+t.test('one login at a time, whoever asks', async (t) => {
+  const bench = await ready(t, (n) => ({
+    takesMs: 100 + ((n * 37) % 1500),
+    lifetimeMs: 10 * S,
+    ...(n % 5 === 0 && { fails: 'unreachable' }),
+  }));
+  for (let i = 0; i < 600; i++) {
+    bench.wait();
+    const token = bench.source.current();
+    if (i % 3 === 0 && token !== undefined) void bench.source.rejected(token);
+    if (i % 7 === 0) void bench.source.renewNow();
+    if (i % 50 === 0) bench.source.reconfigure(bench.options({}, `account ${i}`), true);
+    await bench.clock.advance(90);
+  }
+  t.equal(bench.mostAtOnce, 1);
+  t.ok(bench.gaps.every((gap) => gap >= S));
+});
+
+t.test('after stop there is no login, and who waits is told', async (t) => {
+  for (const state of ['with a token', 'in a backoff']) {
+    const bench = await ready(t, () =>
+      state === 'with a token' ? { lifetimeMs: MINUTE } : { fails: 'unreachable' },
+    );
+    await bench.clock.advance(10);
+    const waiting = bench.wait();
+    bench.source.stop();
+    t.match(
+      await stateOf(bench.clock, waiting),
+      state === 'with a token' ? Object : { code: 'draining' },
+      state,
+    );
+    await bench.loop;
+    bench.source.reconfigure(bench.options({}, 'new'), true);
+    t.match(await bench.source.renewNow(), { code: 'unreachable', message: 'bearerd is stopping' });
+    const token = bench.source.current();
+    if (token !== undefined) t.equal(bench.source.rejected(token), undefined);
+    await bench.clock.advance(2 * MINUTE);
+    t.match(await stateOf(bench.clock, bench.wait()), { code: 'draining' });
+    t.equal(bench.logins.length, 1);
+    t.equal(bench.clock.sleeping, 0, 'no timer is left');
+  }
+});
+
+t.test('a login under way at stop still serves who waits for it', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: S }));
+  const waiting = bench.wait();
+  await bench.clock.advance(10);
+  bench.source.stop();
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'draining' });
+  const asked = bench.source.renewNow();
+  t.match(await stateOf(bench.clock, asked), { message: 'bearerd is stopping' });
+  await bench.clock.advance(S);
+  t.equal(tokenOf(await stateOf(bench.clock, waiting)), 'tok-1');
+  await bench.loop;
+});
+
+t.test('a login under way at stop that fails lets nobody wait on', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: S, fails: 'server-error' }));
+  const waiting = bench.wait();
+  await bench.clock.advance(10);
+  bench.source.stop();
+  await bench.clock.advance(S);
+  t.match(await stateOf(bench.clock, waiting), { code: 'draining' });
+  await bench.loop;
+});
+
+t.test('abort breaks a login off, tells who waits, and is no failure', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 10 * S }));
+  const waiting = bench.wait();
+  const asked = bench.source.renewNow();
+  await bench.clock.advance(10);
+  bench.source.abort();
+  t.match(await stateOf(bench.clock, waiting), { code: 'draining' });
+  t.match(await stateOf(bench.clock, asked), { message: 'bearerd is stopping' });
+  await bench.loop;
+  t.equal(bench.abandoned, 1);
+  t.equal(bench.events.length, 0);
+});
+
+t.test('an observer that throws stops nothing', async (t) => {
+  const observe = () => {
+    throw new Error('the disk is full');
+  };
+  const bench = new Bench(
+    t,
+    inTurn({ lifetimeMs: 10 * S }, { fails: 'unreachable' }, { lifetimeMs: 10 * S }),
+    { observe },
+  );
+  await bench.clock.advance(MINUTE);
+  t.equal(bench.mostAtOnce, 1);
+  t.equal(
+    await stateOf(bench.clock, secondChance(bench, bench.source.current()!)),
+    `tok-${bench.logins.length}`,
+  );
+  t.ok(bench.logins.length > 5);
+});
+
+t.test('a login that fails in a way nobody thought of is one that failed', async (t) => {
+  const cause = new TypeError('oops');
+  const bench = await ready(t, undefined, { login: () => Promise.reject(cause) });
+  t.match(bench.eventsOf('login-failed'), [
+    { error: { code: 'unreachable', message: 'the login failed', cause }, nextTryInMs: S },
+  ]);
+  const thrown = await ready(t, undefined, {
+    login: () => {
+      throw cause;
+    },
+  });
+  t.match(thrown.eventsOf('login-failed'), [{ error: { cause } }]);
+});
+
+t.test('what requests are told holds the reason for the log, and for the log alone', async (t) => {
+  const bench = new Bench(t, () => ({ fails: 'refused' }));
+  await bench.clock.settle();
+  const problem = (await stateOf(bench.clock, bench.wait())) as Problem;
+  t.equal((problem.cause as LoginError).message, 'the login failed: refused');
+  t.notMatch(problem.message, /the login failed/);
+});

@@ -1,0 +1,121 @@
+import type { Test } from 'tap';
+import type { AccessToken } from '../../src/credentials/access-token.ts';
+import type { Login } from '../../src/credentials/session-endpoint.ts';
+import { LoginError, type LoginFailure } from '../../src/errors.ts';
+import type { Event } from '../../src/events.ts';
+import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+/** How the nth login goes. */
+export interface LoginScript {
+  /** `tok-n` where it is left out. */
+  readonly token?: string;
+  readonly lifetimeMs?: number;
+  readonly fails?: LoginFailure;
+  readonly retryAfterMs?: number;
+  /** How long it takes. */
+  readonly takesMs?: number;
+}
+
+export const HOUR = 3_600_000;
+
+/** A source whose logins and whose time are in the test's hand; the loop runs until the test is over. */
+export class Bench {
+  readonly clock = new FakeClock();
+  readonly events: Event[] = [];
+  /** When each login began, by the monotonic clock. */
+  readonly logins: number[] = [];
+  /** Whose login it was, for tests that change the credentials. */
+  readonly by: string[] = [];
+  /** The most that ever ran at once. */
+  mostAtOnce = 0;
+  /** Logins that were broken off. */
+  abandoned = 0;
+  script: (n: number) => LoginScript;
+  readonly source: RenewingSource;
+  readonly loop: Promise<void>;
+  readonly #options: Partial<RenewingSourceOptions>;
+  #running = 0;
+
+  constructor(
+    t: Test,
+    script: (n: number) => LoginScript = () => ({}),
+    options: Partial<RenewingSourceOptions> = {},
+  ) {
+    this.script = script;
+    this.#options = options;
+    this.source = new RenewingSource(this.options());
+    this.loop = this.source.keepFresh();
+    t.teardown(() => this.source.abort());
+  }
+
+  /** The options of this bench, with another account or with other changes. */
+  options(changes: Partial<RenewingSourceOptions> = {}, account = 'old'): RenewingSourceOptions {
+    return {
+      name: 'token',
+      login: this.#login(account),
+      scheme: 'Bearer',
+      renewAfterMs: 24 * HOUR,
+      tokenWaitMs: 10_000,
+      maxWaiting: 1000,
+      clock: this.clock,
+      observe: (event) => this.events.push(event),
+      random: () => 0.5,
+      ...this.#options,
+      ...changes,
+    };
+  }
+
+  /** The value of the token at hand. */
+  get token(): string | undefined {
+    return this.source.current()?.value.expose();
+  }
+
+  /** A request's wait. Its failure is looked at later, if at all. */
+  wait(signal?: AbortSignal): Promise<AccessToken> {
+    const waiting = this.source.wait(signal);
+    waiting.catch(() => {});
+    return waiting;
+  }
+
+  eventsOf<T extends Event['type']>(type: T): Extract<Event, { type: T }>[] {
+    return this.events.filter((event): event is Extract<Event, { type: T }> => event.type === type);
+  }
+
+  /** From each login's start to the next one's. */
+  get gaps(): number[] {
+    return this.logins.slice(1).map((at, i) => at - this.logins[i]!);
+  }
+
+  #login(account: string): Login {
+    return async (signal) => {
+      const n = this.logins.push(this.clock.monoMs());
+      this.by.push(account);
+      this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#running);
+      const { token = `tok-${n}`, lifetimeMs = HOUR, fails, retryAfterMs, takesMs = 0 } = this.script(n);
+      if (takesMs > 0) await this.clock.sleep(takesMs, signal);
+      this.#running--;
+      if (signal.aborted) {
+        this.abandoned++;
+        throw new LoginError('unreachable', 'aborted');
+      }
+      if (fails !== undefined) throw new LoginError(fails, `the login failed: ${fails}`, { retryAfterMs });
+      return { token, lifetimeMs, warnings: [] };
+    };
+  }
+}
+
+/** How a promise stands, once nothing can go on without time passing. */
+export async function stateOf(clock: FakeClock, promise: Promise<unknown>): Promise<unknown> {
+  let state: unknown = 'pending';
+  promise.then(
+    (value) => {
+      state = value;
+    },
+    (error: unknown) => {
+      state = error;
+    },
+  );
+  await clock.settle();
+  return state;
+}

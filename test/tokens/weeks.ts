@@ -1,0 +1,132 @@
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { HOUR, MINUTE, S, World } from './world.ts';
+
+const WEEK = 7 * 24 * HOUR;
+/** Within this time of a cause's end the token is back: one backoff, one login, and the floor between two. */
+const BACKOFF = 60 * S;
+const REFUSED_BACKOFF = 300 * S;
+const LOGIN = 10 * S;
+/** A clock that is set is noticed when somebody looks, which the loop does this often. */
+const LOOK = 31 * S;
+
+type Episode = (world: World) => Promise<void>;
+
+/** Something in the middle of something else. */
+async function disturb(world: World): Promise<void> {
+  await world.traffic(LOOK);
+  const what = world.pick('sleep', 'set the clock', 'revoke', 'nothing');
+  if (what === 'sleep') await world.suspend(world.between(S, 2 * HOUR));
+  if (what === 'set the clock') await world.clock.stepWall(world.between(-HOUR, HOUR));
+  if (what === 'revoke') world.revokeAll();
+  await world.traffic(LOOK);
+}
+
+const outage: Episode = async (world) => {
+  world.mood = world.pick('down', 'failing', 'busy');
+  await world.traffic(world.between(5 * S, 40 * MINUTE));
+  if (world.random() < 0.5) await disturb(world);
+  world.mood = 'well';
+  await world.expectRecovery(BACKOFF + LOGIN, 'the outage');
+};
+
+const slowness: Episode = async (world) => {
+  world.mood = 'slow';
+  await world.traffic(world.between(MINUTE, 30 * MINUTE));
+  world.mood = 'well';
+  await world.expectRecovery(BACKOFF + LOGIN, 'the slowness');
+};
+
+const refusal: Episode = async (world) => {
+  world.mood = 'refusing';
+  await world.traffic(world.between(10 * MINUTE, 5 * HOUR));
+  if (world.random() < 0.5) await disturb(world);
+  world.mood = 'well';
+  if (world.random() < 0.5) return world.expectRecovery(REFUSED_BACKOFF + LOGIN, 'the refusal');
+  world.rotate();
+  await world.expectRecovery(S + LOGIN, 'new credentials');
+};
+
+const revocation: Episode = async (world) => {
+  world.revokeAll();
+  // One forced renewal in 10 s; the request that is told may be the second that asks.
+  await world.expectRecovery(10 * S + S + LOGIN, 'the revocation');
+};
+
+const rotation: Episode = async (world) => {
+  world.rotate();
+  if (world.random() < 0.5) {
+    await world.traffic(world.between(0, 2 * S));
+    world.rotate();
+  }
+  await world.expectRecovery(S + LOGIN, 'the rotation');
+};
+
+const suspension: Episode = async (world) => {
+  await world.suspend(world.between(S, world.pick(MINUTE, HOUR, 12 * HOUR)));
+  await world.expectRecovery(S + LOGIN, 'the suspension');
+};
+
+const clockStep: Episode = async (world) => {
+  const step = world.pick(HOUR, -HOUR, world.between(-10 * MINUTE, 10 * MINUTE), 10 * 365 * 24 * HOUR);
+  await world.clock.stepWall(step);
+  await world.expectRecovery(S + LOGIN, 'the setting of the clock');
+  if (world.random() < 0.5) return;
+  await world.clock.stepWall(-step);
+  await world.expectRecovery(S + LOGIN, 'the correction of the clock');
+};
+
+async function liveThroughAWeek(seed: number): Promise<World> {
+  const world = new World(seed);
+  await world.expectRecovery(LOGIN, 'the start');
+  while (world.nowMs < WEEK) {
+    await world.traffic(world.between(LOOK, world.pick(10 * MINUTE, 3 * HOUR)));
+    await world.pick(outage, outage, slowness, refusal, revocation, rotation, suspension, clockStep)(world);
+  }
+  await world.end();
+  return world;
+}
+
+/** The most logins within any hour, of those that the endpoint refused for good. */
+function mostInAnHour(times: readonly number[]): number {
+  let most = 0;
+  let from = 0;
+  for (const [i, at] of times.entries()) {
+    while (at - times[from]! >= HOUR) from++;
+    most = Math.max(most, i - from + 1);
+  }
+  return most;
+}
+
+/** What came of the weeks from a seed on. */
+export interface Weeks {
+  readonly requests: number;
+  readonly logins: number;
+  /** Each with the seed that shows it again. */
+  readonly faults: readonly string[];
+}
+
+async function liveThroughWeeks(firstSeed: number, count: number): Promise<Weeks> {
+  const faults: string[] = [];
+  let requests = 0;
+  let logins = 0;
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    const world = await liveThroughAWeek(seed);
+    const times = world.logins.map(({ atMs }) => atMs);
+    const shortest = Math.min(...times.slice(1).map((at, i) => at - times[i]!));
+    if (shortest < S) world.faults.push(`two logins within ${shortest} ms`);
+    const refused = mostInAnHour(
+      world.logins.filter(({ mood }) => mood === 'refusing').map(({ atMs }) => atMs),
+    );
+    if (refused > 20) world.faults.push(`${refused} logins in an hour of refusal`);
+    faults.push(...world.faults.slice(0, 5).map((fault) => `BEARERD_TEST_SEED=${seed}: ${fault}`));
+    requests += world.requests;
+    logins += times.length;
+  }
+  return { requests, logins, faults };
+}
+
+if (!isMainThread) {
+  // A hundred thousand failures, and nobody looks at where they came from.
+  Error.stackTraceLimit = 0;
+  parentPort?.postMessage(await liveThroughWeeks(workerData.firstSeed, workerData.count));
+}

@@ -1,0 +1,201 @@
+import type { AccessToken } from '../../src/credentials/access-token.ts';
+import { LoginError, type LoginFailure, Problem } from '../../src/errors.ts';
+import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+export const S = 1000;
+export const MINUTE = 60 * S;
+export const HOUR = 60 * MINUTE;
+
+/** There are only promises here: some turns of the microtask queue settle them, at a third of an event loop's price. */
+class PromiseClock extends FakeClock {
+  override async settle(): Promise<void> {
+    for (let turn = 0; turn < 32; turn++) await null;
+  }
+}
+
+/** What the session endpoint is up to. */
+type Mood = 'well' | 'slow' | 'down' | 'failing' | 'busy' | 'refusing';
+
+const FAILURES: Readonly<Record<Mood, LoginFailure | undefined>> = {
+  well: undefined,
+  slow: undefined,
+  down: 'unreachable',
+  failing: 'server-error',
+  busy: 'rate-limited',
+  refusing: 'refused',
+};
+
+/** Mulberry32: small, fast, and the same on every machine. */
+function randomFrom(seed: number): () => number {
+  let state = Math.imul(seed, 0x9e3779b1);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * A session endpoint, an upstream and clients around one source. The world knows the true time, which the source
+ * does not: its wall clock is set to and fro, and its monotonic clock sleeps with the machine.
+ */
+export class World {
+  readonly clock = new PromiseClock();
+  readonly random: () => number;
+  /** What must not be, in words. */
+  readonly faults: string[] = [];
+  /** By the monotonic clock. */
+  readonly logins: { readonly atMs: number; readonly mood: Mood }[] = [];
+  mood: Mood = 'well';
+  requests = 0;
+  readonly #source: RenewingSource;
+  readonly #loop: Promise<void>;
+  readonly #lifetimeMs: number;
+  /** By value. */
+  readonly #issued = new Map<string, { readonly endsMs: number; revoked: boolean }>();
+  /** Fingerprints of tokens that the source itself has called rejected. */
+  readonly #rejected = new Set<string>();
+  #account = 0;
+  #asleepMs = 0;
+  #loggingIn = 0;
+  #underWay = 0;
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+    // From half a minute to two hours; one week in twenty has short ones.
+    this.#lifetimeMs =
+      seed % 20 === 0 ? this.between(30 * S, 3 * MINUTE) : this.between(10 * MINUTE, 2 * HOUR);
+    this.#source = new RenewingSource(this.#options());
+    this.#loop = this.#source.keepFresh();
+  }
+
+  /** True time: the machine's sleep counts, settings of its clock do not. */
+  get nowMs(): number {
+    return this.clock.monoMs() + this.#asleepMs;
+  }
+
+  pick<T>(...from: readonly T[]): T {
+    return from[Math.floor(this.random() * from.length)]!;
+  }
+
+  between(least: number, most: number): number {
+    return Math.round(least + (most - least) * this.random());
+  }
+
+  suspend(ms: number): Promise<void> {
+    this.#asleepMs += ms;
+    return this.clock.suspend(ms);
+  }
+
+  /** The server forgets its sessions, or somebody logs the account out. */
+  revokeAll(): void {
+    for (const token of this.#issued.values()) token.revoked = true;
+  }
+
+  /** The account's secret is changed, and the old one is worth nothing from now on. */
+  rotate(): void {
+    this.#account++;
+    this.#source.reconfigure(this.#options(), true);
+  }
+
+  /** Time passes, and clients call now and then, sometimes many at once. */
+  async traffic(ms: number, meanMs = 10 * MINUTE): Promise<void> {
+    const end = this.clock.monoMs() + ms;
+    for (;;) {
+      const left = end - this.clock.monoMs();
+      const pause = Math.ceil(-Math.log(1 - this.random()) * meanMs);
+      await this.clock.advance(Math.min(left, pause));
+      if (pause >= left) return;
+      for (let n = this.pick(1, 1, 1, 1, 1, 1, 2, 10); n > 0; n--) void this.#request();
+    }
+  }
+
+  /** Clients call; after so long the next one gets a good token, if need be by a login that it causes. */
+  async expectRecovery(withinMs: number, from: string): Promise<void> {
+    void this.#request();
+    await this.traffic(withinMs, 4 * S);
+    let isGood = false;
+    void this.#request().then((taken) => {
+      isGood = taken;
+    });
+    await this.clock.advance(2 * S);
+    if (!isGood) this.faults.push(`at ${this.nowMs} it has not recovered from ${from}`);
+  }
+
+  async end(): Promise<void> {
+    this.#source.stop();
+    await this.clock.advance(MINUTE);
+    await this.#loop;
+    if (this.#underWay > 0) this.faults.push(`${this.#underWay} requests wait for ever`);
+    if (this.clock.sleeping > 0) this.faults.push(`${this.clock.sleeping} timers are left`);
+  }
+
+  /** From the token to the upstream's answer, and once more after a 401. True where it is no 401 in the end. */
+  async #request(): Promise<boolean> {
+    this.requests++;
+    this.#underWay++;
+    try {
+      const token = this.#source.current() ?? (await this.#source.wait());
+      if (this.#isTaken(token)) return true;
+      const second = await this.#source.rejected(token);
+      return second !== undefined && this.#isTaken(second);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const isTold = error.code === 'draining' || (error.retryAfterS ?? 0) >= 1;
+      if (!isTold) this.faults.push(`${error.code} without Retry-After`);
+      return false;
+    } finally {
+      this.#underWay--;
+    }
+  }
+
+  /** The upstream's view of a token that comes with a request. */
+  #isTaken(token: AccessToken): boolean {
+    const value = token.value.expose();
+    const { endsMs, revoked } = this.#issued.get(value)!;
+    if (this.nowMs >= endsMs)
+      this.faults.push(`at ${this.nowMs} ${value} was sent, which had ended at ${endsMs}`);
+    if (this.#rejected.has(token.fingerprint))
+      this.faults.push(`at ${this.nowMs} ${value} was sent, known to be dead`);
+    return !revoked;
+  }
+
+  #options(): RenewingSourceOptions {
+    const account = this.#account;
+    return {
+      name: 'token',
+      login: (signal) => this.#login(account, signal),
+      scheme: 'Bearer',
+      renewAfterMs: 15 * MINUTE,
+      tokenWaitMs: 10 * S,
+      maxWaiting: 1000,
+      clock: this.clock,
+      observe: (event) => {
+        if (event.type === 'token-rejected') this.#rejected.add(event.fingerprint);
+      },
+      random: this.random,
+    };
+  }
+
+  async #login(account: number, signal: AbortSignal) {
+    const { mood } = this;
+    this.logins.push({ atMs: this.clock.monoMs(), mood });
+    if (++this.#loggingIn > 1) this.faults.push(`at ${this.nowMs} two logins ran at once`);
+    const token = `tok-${this.logins.length}`;
+    const endsMs = this.nowMs + this.#lifetimeMs;
+    await this.clock.sleep(mood === 'slow' ? this.between(2 * S, 9 * S) : this.between(20, 300), signal);
+    this.#loggingIn--;
+    if (signal.aborted) throw new LoginError('unreachable', 'aborted');
+    const failure = account === this.#account ? FAILURES[mood] : 'refused';
+    if (failure !== undefined) {
+      const retryAfterMs = mood === 'busy' ? this.between(1, 50) * S : undefined;
+      throw new LoginError(failure, failure, { retryAfterMs });
+    }
+    const lifetimeMs = endsMs - this.nowMs;
+    if (lifetimeMs <= 0) throw new LoginError('unusable', 'dead on arrival');
+    this.#issued.set(token, { endsMs, revoked: false });
+    return { token, lifetimeMs, warnings: [] };
+  }
+}
