@@ -32,14 +32,16 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   /** Just before the first byte leaves: the last moment at which nothing has happened yet. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (!this.#current) return controller.abort(new Error('the client has left'));
-    if (this.token !== undefined && !isUsable(this.token, this.#exchange.clock)) {
+    if (!this.#current) {
+      controller.abort(new Error('the client has left'));
+    } else if (this.token !== undefined && !isUsable(this.token, this.#exchange.clock)) {
       // It took long to connect, and the token is over.
       this.#exchange.restart();
-      return controller.abort(new Error('the token expired before the request was sent'));
+      controller.abort(new Error('the token expired before the request was sent'));
+    } else {
+      if (this.connection !== undefined) this.reused = this.connection.requests++ > 0;
+      this.#exchange.requestStarted();
     }
-    if (this.connection !== undefined) this.reused = this.connection.requests++ > 0;
-    this.#exchange.requestStarted();
   }
 
   onResponseStarted(): void {
@@ -52,13 +54,22 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
     _headers: unknown,
     statusMessage?: string,
   ): void {
+    if (!this.#current) return;
+    if (status < 100 || status === 101) {
+      // A 101 that nobody asked for is no interim answer (RFC 9110 §15.2.2): nothing that follows it is HTTP.
+      this.#exchange.responseInvalid(status);
+    } else if (status >= 200) {
+      const reason = statusMessage === undefined ? '' : asBytes(statusMessage);
+      this.#exchange.responseStarted(this, status, reason, controller.rawHeaders as Buffer[]);
+    }
     // 1xx are dropped: `Expect` is answered on this side, and a client that asked for nothing expects nothing.
-    if (!this.#current || status < 200) return;
-    this.#exchange.responseStarted(this, status, statusMessage ?? '', controller.rawHeaders as Buffer[]);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#current) return this.#exchange.responseData(controller, chunk);
+    if (this.#current) {
+      this.#exchange.responseData(controller, chunk);
+      return;
+    }
     // The rest of an answer that nobody gets: read while it is short, for the connection's sake.
     this.#discarded += chunk.length;
     if (this.#discarded > REPLAY_LIMIT_BYTES) controller.abort(new Error('the answer is not wanted'));
@@ -71,4 +82,10 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#current) this.#exchange.failed(this, error);
   }
+}
+
+/** undici reads the reason phrase as UTF-8: bytes that were none are lost, and the phrase with them. */
+function asBytes(text: string): string {
+  if (text.includes('\ufffd')) return '';
+  return /[^\x00-\x7f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }

@@ -16,24 +16,23 @@ export class RequestBody {
   /** All of it has come. */
   complete = false;
   readonly #request: IncomingMessage;
-  readonly #length: number;
   readonly #touched: () => void;
+  /** From the first byte on; undefined once an attempt has taken more than is kept. */
   #kept: Buffer[] | undefined = [];
   #stream: Readable | undefined;
+  /** An attempt has begun to send it. */
+  #taken = false;
+  #wanted = true;
 
-  /**
-   * @param length Content-Length, -1 for chunked
-   * @param touched called with each piece, and at the end
-   */
-  constructor(request: IncomingMessage, length: number, touched: () => void) {
+  /** @param touched called with each piece, and at the end */
+  constructor(request: IncomingMessage, touched: () => void) {
     this.#request = request;
-    this.#length = length;
     this.#touched = touched;
   }
 
   /** It can be sent again: the whole is here, and small. */
   get replayable(): boolean {
-    return this.complete && this.#kept !== undefined;
+    return this.complete && this.#kept !== undefined && this.bytes <= REPLAY_LIMIT_BYTES;
   }
 
   /** The upstream takes nothing at present: who stands still is not the client. */
@@ -42,11 +41,11 @@ export class RequestBody {
   }
 
   /**
-   * Calls back once the body is whole, or at the next turn of the event loop. A small body mostly arrives with
-   * its head; it then goes up in one write, and without a stream.
+   * Calls back once the body is whole, or at the turn of the event loop after its first piece. A small body mostly
+   * arrives at once; it then goes up in one write, and without a stream. And a request leaves with its first piece:
+   * what it takes along, a token, has to be chosen then and not when the client began.
    */
   prefetch(ready: () => void): void {
-    if (this.#length < 0 || this.#length > REPLAY_LIMIT_BYTES) return ready();
     let called = false;
     const once = () => {
       if (called) return;
@@ -54,33 +53,6 @@ export class RequestBody {
       if (!this.complete) this.#request.pause();
       ready();
     };
-    this.#listen();
-    this.#request.once('end', once);
-    setImmediate(once);
-  }
-
-  /** What undici is given for one attempt; a second time only when `replayable`. */
-  open(): Buffer | Readable {
-    const kept = this.#kept ?? [];
-    if (this.complete && this.#length >= 0) return kept.length === 1 ? kept[0]! : Buffer.concat(kept);
-    if (this.complete) return Readable.from(kept, { objectMode: false });
-    const stream = new Readable({
-      read: () => this.#request.resume(),
-      destroy: (error, callback) => {
-        if (this.#stream === stream) this.#stream = undefined;
-        callback(error);
-      },
-    });
-    for (const chunk of kept) stream.push(chunk);
-    this.#stream = stream;
-    this.#listen();
-    return stream;
-  }
-
-  #listening = false;
-  #listen(): void {
-    if (this.#listening) return;
-    this.#listening = true;
     this.#request
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#end())
@@ -88,14 +60,57 @@ export class RequestBody {
         // Without a terminator: the upstream must not take a part for the whole.
         if (!this.complete) this.#stream?.destroy(new Error('the client broke off its request'));
       })
-      .on('error', () => {});
+      .on('error', () => {})
+      .once('data', () => setImmediate(once))
+      .once('end', once);
+  }
+
+  /** What undici is given for one attempt; a second time only when `replayable`, or before `begin`. */
+  open(): Buffer | Readable {
+    const kept = this.#kept ?? [];
+    if (this.complete) return kept.length === 1 ? kept[0]! : Buffer.concat(kept);
+    const stream = new Readable({
+      read: () => this.#request.resume(),
+      destroy: (error, callback) => {
+        this.#close(stream);
+        callback(error);
+      },
+    });
+    // Its end is told to the attempt by other ways; an event without a listener would end the process.
+    stream.on('error', () => {});
+    for (const chunk of kept) stream.push(chunk);
+    this.#stream = stream;
+    return stream;
+  }
+
+  /** The attempt has a connection, and takes the body. */
+  begin(): void {
+    this.#taken = true;
+  }
+
+  /** Nobody wants it any more: the rest is read and forgotten, so that the connection can be used further. */
+  discard(): void {
+    this.#wanted = false;
+    this.#stream = undefined;
+    this.#kept = undefined;
+    this.#request.resume();
+  }
+
+  #close(stream: Readable): void {
+    if (this.#stream !== stream) return;
+    this.#stream = undefined;
+    if (!this.complete) this.#request.pause();
   }
 
   #take(chunk: Buffer): void {
+    if (!this.#wanted) return;
     this.bytes += chunk.length;
-    if (this.bytes > REPLAY_LIMIT_BYTES) this.#kept = undefined;
+    const large = this.bytes > REPLAY_LIMIT_BYTES;
+    // Until an attempt takes it, nothing may get lost.
+    if (this.#taken && large) this.#kept = undefined;
     else this.#kept?.push(chunk);
-    if (this.#stream?.push(chunk) === false) this.#request.pause();
+    const more = this.#stream === undefined ? !large : this.#stream.push(chunk);
+    if (!more) this.#request.pause();
     this.#touched();
   }
 

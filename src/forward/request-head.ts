@@ -12,15 +12,17 @@ export interface RequestHead {
   /** `Access-Control-Request-Method` of a preflight. */
   readonly preflightMethod: string | undefined;
   readonly preflightHeaders: string | undefined;
-  /** Lines of the client's own `Authorization`. */
-  readonly authorizationLines: number;
+  /** `Access-Control-Request-Private-Network: true`: a public page asks for a private address. */
+  readonly preflightPrivateNetwork: boolean;
   readonly callerKey: string | undefined;
   readonly proxyAuthorization: string | undefined;
   /** The request has a body by its framing (RFC 9112 §6.3), whatever its method. */
   readonly hasBody: boolean;
   /** -1 for chunked. */
   readonly contentLength: number;
-  readonly expectContinue: boolean;
+  /** `Transfer-Encoding` is anything but one `chunked`: what is behind it could be neither decoded nor passed on. */
+  readonly hasUnknownCoding: boolean;
+  readonly expectation: 'none' | 'continue' | 'unknown';
   /** All `Via` values, joined; empty where there is none. */
   readonly via: string;
   readonly upgrade: string | undefined;
@@ -40,12 +42,13 @@ export function readRequestHead(raw: readonly string[]): RequestHead {
     fromBrowser: false,
     preflightMethod: undefined,
     preflightHeaders: undefined,
-    authorizationLines: 0,
+    preflightPrivateNetwork: false,
     callerKey: undefined,
     proxyAuthorization: undefined,
     hasBody: false,
     contentLength: 0,
-    expectContinue: false,
+    hasUnknownCoding: false,
+    expectation: 'none',
     via: '',
     upgrade: undefined,
   };
@@ -88,13 +91,14 @@ const READERS = new Map<string, (head: Draft, value: string) => void>([
   [
     'access-control-request-headers',
     (head, value) => {
-      head.preflightHeaders = head.preflightHeaders === undefined ? value : `${head.preflightHeaders}, ${value}`;
+      head.preflightHeaders =
+        head.preflightHeaders === undefined ? value : `${head.preflightHeaders}, ${value}`;
     },
   ],
   [
-    'authorization',
-    (head) => {
-      head.authorizationLines++;
+    'access-control-request-private-network',
+    (head, value) => {
+      head.preflightPrivateNetwork = value === 'true';
     },
   ],
   [
@@ -119,7 +123,8 @@ const READERS = new Map<string, (head: Draft, value: string) => void>([
   ],
   [
     'transfer-encoding',
-    (head) => {
+    (head, value) => {
+      if (head.contentLength === -1 || value.toLowerCase() !== 'chunked') head.hasUnknownCoding = true;
       head.contentLength = -1;
       head.hasBody = true;
     },
@@ -127,7 +132,8 @@ const READERS = new Map<string, (head: Draft, value: string) => void>([
   [
     'expect',
     (head, value) => {
-      if (value.toLowerCase() === '100-continue') head.expectContinue = true;
+      const known = value.toLowerCase() === '100-continue' && head.expectation !== 'unknown';
+      head.expectation = known ? 'continue' : 'unknown';
     },
   ],
   [

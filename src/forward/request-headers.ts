@@ -1,16 +1,36 @@
+import type { AccessToken } from '../credentials/access-token.ts';
+import type { Forwardable } from './forwardable.ts';
 import { addNamed, REQUEST_DROPS } from './hop-by-hop.ts';
 
 /** What is put into a request in place of what was struck out of it. */
 export interface Injection {
   /** The credential's header as sent, and its value; absent on a `none` route. */
   readonly credential: { readonly header: string; readonly value: string } | undefined;
-  /** The client's own credential header passes (`clientAuthorization: keep`). */
+  /** The client's own credential passes (`clientAuthorization: keep`). */
   readonly keepClientCredential: boolean;
   /** The header that a credential of this route stands in, in lower case. */
   readonly credentialHeader: string;
   readonly dropCookies: boolean;
   /** `1.1 bearerd (...)`. */
   readonly via: string;
+}
+
+/** The headers of a request for the upstream. @param token what a token credential has to send at present */
+export function headersUpstream(
+  { request, route, keepsClientCredential, dropCookies }: Forwardable,
+  token: AccessToken | undefined,
+  via: string,
+): string[] {
+  const credential = keepsClientCredential ? undefined : route.credential;
+  const value = credential?.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  return requestHeaders(request.rawHeaders, {
+    credential:
+      credential === undefined || value === undefined ? undefined : { header: credential.header, value },
+    keepClientCredential: keepsClientCredential,
+    credentialHeader: route.credentialHeader,
+    dropCookies,
+    via,
+  });
 }
 
 /**
@@ -28,7 +48,7 @@ export function requestHeaders(raw: readonly string[], injection: Injection): st
   const result: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
-    if (isCredentialHeader(name, credentialHeader)) {
+    if (name === 'authorization' || isCredentialHeader(name, credentialHeader)) {
       if (!keepClientCredential) continue;
     } else if (REQUEST_DROPS.has(name) || named?.has(name) || (dropCookies && name === 'cookie')) {
       continue;
@@ -40,11 +60,26 @@ export function requestHeaders(raw: readonly string[], injection: Injection): st
   return result;
 }
 
+/** What the client sends of its own as a credential: `Authorization`, or the header that this route's stands in. */
+export function clientCredentials(
+  raw: readonly string[],
+  credentialHeader: string,
+): { readonly any: boolean; readonly repeated: boolean } {
+  let authorizations = 0;
+  let others = 0;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    if (name === 'authorization') authorizations++;
+    else if (isCredentialHeader(name, credentialHeader)) others++;
+  }
+  return { any: authorizations + others > 0, repeated: authorizations > 1 || others > 1 };
+}
+
 /**
  * True for the header that our credential stands in. CGI and WSGI read `X_Api_Key` as `X-Api-Key`, so that
  * spelling is struck out, too.
  */
-export function isCredentialHeader(name: string, credentialHeader: string): boolean {
+function isCredentialHeader(name: string, credentialHeader: string): boolean {
   if (name === credentialHeader) return true;
   return name.includes('_') && name.replaceAll('_', '-') === credentialHeader;
 }

@@ -11,6 +11,7 @@ const UNREACHABLE: Record<string, string> = {
   EADDRNOTAVAIL: 'destination_ip_unroutable',
   ECONNRESET: 'connection_terminated',
   EPIPE: 'connection_terminated',
+  ERR_OUTBOUND_PROXY: 'destination_unavailable',
   UND_ERR_SOCKET: 'connection_terminated',
 };
 
@@ -26,6 +27,9 @@ const INVALID: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'http_response_header_section_size',
 };
 
+/** We have no more sockets to give. It passes as soon as others close. */
+const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+
 /** What the code alone can't tell: whether it was the peer that ended the connection. */
 export interface ConnectionEnd {
   readonly peerGone: boolean;
@@ -39,7 +43,9 @@ export function upstreamProblem(error: unknown, end: ConnectionEnd): Problem {
   if (error instanceof Problem) return error;
   const { code, name } = error as { code?: unknown; name?: unknown };
   const known = typeof code === 'string' ? code : '';
-  if (known in TIMEOUTS) return new Problem('upstream-timeout', { proxyStatus: TIMEOUTS[known], cause: error });
+  if (EXHAUSTED.has(known)) return new Problem('overloaded', { retryAfterS: 1, cause: error });
+  if (known in TIMEOUTS)
+    return new Problem('upstream-timeout', { proxyStatus: TIMEOUTS[known], cause: error });
   if (known in INVALID) return new Problem('upstream-invalid', { proxyStatus: INVALID[known], cause: error });
   // A parser's error has its parser's code; an answer that we gave up while the peer still talked was no HTTP.
   if (name === 'HTTPParserError' || known.startsWith('HPE_') || name === 'AssertionError') {
@@ -52,11 +58,14 @@ export function upstreamProblem(error: unknown, end: ConnectionEnd): Problem {
     return new Problem('upstream-invalid', { cause: error });
   }
   return new Problem('upstream-unreachable', {
-    proxyStatus: UNREACHABLE[known] ?? (isTlsCode(known) ? 'tls_certificate_error' : undefined),
+    proxyStatus: UNREACHABLE[known] ?? tlsError(known),
     cause: error,
   });
 }
 
-function isTlsCode(code: string): boolean {
-  return /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|CRL_)/.test(code);
+function tlsError(code: string): string | undefined {
+  if (/^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|CRL_)/.test(code)) {
+    return 'tls_certificate_error';
+  }
+  return /^(?:ERR_SSL_|ERR_TLS_|EPROTO)/.test(code) ? 'tls_protocol_error' : undefined;
 }

@@ -62,13 +62,18 @@ export class UpstreamConnection extends Client {
 /** All connections to one origin, with one connect timeout. */
 export class UpstreamPool {
   readonly origin: string;
-  readonly connector: Connector;
+  /** For `Host`. */
+  readonly host: string;
+  readonly headerSizeBytes: number;
+  readonly #connector: Connector;
   readonly #pool: Pool;
   readonly #options: Client.Options;
 
   constructor(origin: string, headerSizeBytes: number, connector: Connector) {
     this.origin = origin;
-    this.connector = connector;
+    this.host = new URL(origin).host;
+    this.headerSizeBytes = headerSizeBytes;
+    this.#connector = connector;
     this.#options = {
       maxHeaderSize: headerSizeBytes,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -84,16 +89,23 @@ export class UpstreamPool {
     });
   }
 
-  /** Sends a request on any connection. */
+  /** Sends a request on any connection. After `close` too: a request that began before a reload ends as it began. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    this.#pool.dispatch(options, handler);
+    if (this.#pool.closed) this.dispatchFresh(options, handler);
+    else this.#pool.dispatch(options, handler);
   }
 
   /** Sends a request on a connection of its own, which is closed afterwards. */
   dispatchFresh(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    const connection = new UpstreamConnection(this.origin, this.#options, this.connector);
+    const connection = new UpstreamConnection(this.origin, this.#options, this.#connector);
     connection.dispatch({ ...options, reset: true }, handler);
     connection.close().catch(() => {});
+  }
+
+  /** Opens a connection that is nobody's yet. */
+  connect(callback: Parameters<Connector>[1]): void {
+    const { hostname, host, protocol, port } = new URL(this.origin);
+    this.#connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, callback);
   }
 
   get dispatcher(): Dispatcher {
@@ -125,7 +137,12 @@ export class UpstreamPools {
     const key = `${origin} ${connectTimeoutMs}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
-      const connector = createConnector(origin, connectTimeoutMs, this.#secureContext, this.#config.outboundProxy);
+      const connector = createConnector(
+        origin,
+        connectTimeoutMs,
+        this.#secureContext,
+        this.#config.outboundProxy,
+      );
       pool = new UpstreamPool(origin, this.#config.limits.headerSizeBytes, connector);
       this.#pools.set(key, pool);
     }

@@ -8,6 +8,11 @@ export interface Watched {
   expire(nowMonoMs: number): void;
 }
 
+/** The moment at which a limit that begins now is over; a limit of 0 is none. */
+export function deadline(clock: Clock, limitMs: number): number {
+  return limitMs === 0 ? Number.POSITIVE_INFINITY : clock.monoMs() + limitMs;
+}
+
 const LONGEST_INTERVAL_MS = 1_000;
 const SHORTEST_INTERVAL_MS = 20;
 

@@ -1,8 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import { readRequestHead } from '../forward/request-head.ts';
+import { splitTarget } from '../routes/path.ts';
+import { isWellFormed } from './admission.ts';
 import type { Guard } from './guard.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerProblem } from './problem.ts';
@@ -15,9 +17,21 @@ export interface AdminView {
   readonly page: () => string;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
   /** Renews every session token; gives the reasons of those that failed, by name. */
-  readonly renew: () => Promise<{ readonly renewed: readonly string[]; readonly failed: Readonly<Record<string, string>> }>;
+  readonly renew: () => Promise<{
+    readonly renewed: readonly string[];
+    readonly failed: Readonly<Record<string, string>>;
+  }>;
 }
 
+/** What there is, and by which methods. */
+const ENDPOINTS: Readonly<Record<string, string>> = {
+  '/': 'GET, HEAD',
+  '/healthz': 'GET, HEAD',
+  '/readyz': 'GET, HEAD',
+  '/metrics': 'GET, HEAD',
+  '/status': 'GET, HEAD',
+  '/renew': 'POST',
+};
 /** These answer without a caller key wherever the listener is: the kubelet and Prometheus have none. */
 const OPEN_TO_PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 const CONNECTION_LIMIT = 1_000;
@@ -33,7 +47,11 @@ export class AdminListener {
     this.#view = view;
     let handler: RequestListener = () => {};
     this.#listeners = new HttpListeners({
-      handler: (request, response) => handler(request, response),
+      handler: (request, response) => {
+        const problem = this.#refusal(request);
+        if (problem === undefined) handler(request, response);
+        else answerProblem(response, problem);
+      },
       headerSizeBytes,
       maxConnections: () => CONNECTION_LIMIT,
       shouldUpgrade: () => false,
@@ -43,6 +61,8 @@ export class AdminListener {
     this.#app = fastify({
       logger: false,
       exposeHeadRoutes: true,
+      rewriteUrl: ({ url = '/' }) => splitTarget(url)?.path ?? url, // The absolute form, too.
+      clientErrorHandler: () => {}, // As for the proxy: ours has answered already.
       serverFactory: (fastifyHandler) => {
         handler = fastifyHandler;
         return this.#listeners.createServer();
@@ -63,23 +83,25 @@ export class AdminListener {
 
   #routes(): void {
     const { readiness, status, page, metrics, renew } = this.#view;
-    this.#app.addHook('onRequest', async (request, reply) => {
-      const problem = this.#guard(request);
-      if (problem !== undefined) explain(reply, problem);
-    });
-    this.#app.setNotFoundHandler((request, reply) => explain(reply, this.#notFound(request)));
-    this.#app.setErrorHandler((_error, _request, reply) => explain(reply, new Problem('bad-request')));
-
+    // What went wrong in here is nothing for whoever asks.
+    this.#app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
+    // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
+    this.#app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
     this.#app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'));
     this.#app.get('/readyz', async (_request, reply) => {
       const state = readiness();
-      return reply.code(state.ready ? 200 : 503).header('cache-control', 'no-store').send(state);
+      return reply
+        .code(state.ready ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send(state);
     });
     this.#app.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await metrics();
       return reply.type(contentType).send(text);
     });
-    this.#app.get('/status', async (_request, reply) => reply.header('cache-control', 'no-store').send(status()));
+    this.#app.get('/status', async (_request, reply) =>
+      reply.header('cache-control', 'no-store').send(status()),
+    );
     this.#app.get('/', async (_request, reply) =>
       reply
         .type('text/html; charset=utf-8')
@@ -88,48 +110,39 @@ export class AdminListener {
         .header('x-content-type-options', 'nosniff')
         .send(page()),
     );
-    // A POST without a body, or with one that says nothing: nothing is parsed.
-    this.#app.removeAllContentTypeParsers();
-    this.#app.addContentTypeParser('*', (_request, payload, done) => {
-      payload.resume();
-      done(null);
-    });
     this.#app.post('/renew', async (_request, reply) => {
       const result = await renew();
       return reply.code(Object.keys(result.failed).length === 0 ? 200 : 502).send(result);
     });
   }
 
-  #guard(request: FastifyRequest): Problem | undefined {
-    const { raw } = request;
-    const head = readRequestHead(raw.rawHeaders);
+  /** The same rules as for the proxy, before the framework sees the request; then what there is here at all. */
+  #refusal(request: IncomingMessage): Problem | undefined {
+    const { rawHeaders, method, httpVersion, socket } = request;
+    if (method === 'TRACE') return new Problem('method-refused', { allow: 'GET, HEAD, POST' });
+    const head = readRequestHead(rawHeaders);
     const guard = this.#view.guard();
-    if (head.hostLines > 1 || (head.hostLines === 0 && raw.httpVersion !== '1.0')) return new Problem('bad-request');
-    const hostProblem = head.host === undefined ? undefined : guard.checkHost(head.host, raw.socket);
-    if (hostProblem !== undefined) return hostProblem;
+    if (!isWellFormed(head, httpVersion)) return new Problem('bad-request');
+    const target = splitTarget(request.url!);
+    if (target === undefined) return new Problem('bad-path');
+    for (const host of [head.host, target.authority]) {
+      const problem = host === undefined ? undefined : guard.checkHost(host, socket);
+      if (problem !== undefined) return problem;
+    }
     const origin = guard.checkOrigin(head);
     if (origin instanceof Problem) return origin;
-    // An origin that may use the proxy may not steer it.
-    if (origin !== undefined) return new Problem('origin-refused');
-    if (isFromLoopback(raw) || OPEN_TO_PROBES.has(raw.url!.split('?', 1)[0]!)) return undefined;
-    return guard.hasCallerKey ? guard.checkCallerKey(head) : new Problem('caller-key-required');
-  }
-
-  #notFound({ raw }: FastifyRequest): Problem {
-    const path = raw.url!.split('?', 1)[0]!;
-    if (path === '/renew') return new Problem('method-refused', { allow: 'POST' });
-    const known = OPEN_TO_PROBES.has(path) || path === '/status' || path === '/';
-    return known ? new Problem('method-refused', { allow: 'GET, HEAD' }) : new Problem('no-route');
+    if (!arrivedAtLoopback(request) && !OPEN_TO_PROBES.has(target.path)) {
+      const problem = guard.hasCallerKey ? guard.checkCallerKey(head) : new Problem('caller-key-required');
+      if (problem !== undefined) return problem;
+    }
+    const allow = Object.hasOwn(ENDPOINTS, target.path) ? ENDPOINTS[target.path]! : undefined;
+    if (allow === undefined) return new Problem('no-route');
+    return allow.split(', ').includes(method!) ? undefined : new Problem('method-refused', { allow });
   }
 }
 
-/** By the address that the connection arrived at, not by whence it came: that is what was opened to others. */
-function isFromLoopback({ socket }: IncomingMessage): boolean {
+/** Not whence it came: what counts is the address that was opened to others. */
+function arrivedAtLoopback({ socket }: IncomingMessage): boolean {
   const address = socket.localAddress;
   return address === undefined || address === '::1' || /^(?:::ffff:)?127\./.test(address);
-}
-
-function explain(reply: FastifyReply, problem: Problem): void {
-  reply.hijack();
-  answerProblem(reply.raw, problem);
 }

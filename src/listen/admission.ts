@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { type RequestHead, readRequestHead } from '../forward/request-head.ts';
+import { clientCredentials } from '../forward/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { Guard } from './guard.ts';
@@ -23,20 +24,27 @@ export type Admission =
       readonly target: string;
       readonly corsOrigin: string | undefined;
       readonly dropCookies: boolean;
+      readonly keepsClientCredential: boolean;
     }
   | { readonly kind: 'preflight'; readonly head: RequestHead; readonly corsOrigin: string }
   | { readonly kind: 'refuse'; readonly problem: Problem; readonly corsOrigin: string | undefined };
+
+/** Nothing of a fragment leaves (RFC 9112 §3.2), and no control character; all other bytes pass as they are. */
+const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
 /**
  * Guard and match: may this request be forwarded, and by which route? Pure but for the socket's own address;
  * fills in what the access log wants to know. Upgrades go through it like any other request.
  */
-export function admit(request: IncomingMessage, target: string, rules: AdmissionRules, event: RequestEvent): Admission {
+export function admit(
+  request: IncomingMessage,
+  target: string,
+  rules: AdmissionRules,
+  event: RequestEvent,
+): Admission {
   if (request.method === 'TRACE') return refuse(new Problem('method-refused'));
   const head = readRequestHead(request.rawHeaders);
-  if (head.hostLines > 1 || (head.hostLines === 0 && request.httpVersion !== '1.0')) {
-    return refuse(new Problem('bad-request'));
-  }
+  if (!isWellFormed(head, request.httpVersion)) return refuse(new Problem('bad-request'));
   const split = splitTarget(target);
   if (split !== undefined) event.path = split.path;
   for (const host of [head.host, split?.authority]) {
@@ -50,8 +58,13 @@ export function admit(request: IncomingMessage, target: string, rules: Admission
   }
   const keyProblem = rules.guard.checkCallerKey(head);
   if (keyProblem !== undefined) return refuse(keyProblem, origin);
-  if (head.via !== '' && head.via.includes(rules.loopMark)) return refuse(new Problem('loop-detected'), origin);
-  if (split === undefined) return refuse(new Problem('bad-path'), origin);
+  if (head.expectation === 'unknown' && request.httpVersion !== '1.0') {
+    return refuse(new Problem('expectation-failed'), origin);
+  }
+  if (head.via !== '' && head.via.includes(rules.loopMark))
+    return refuse(new Problem('loop-detected'), origin);
+  if (split === undefined || ILLEGAL_IN_QUERY.test(split.query))
+    return refuse(new Problem('bad-path'), origin);
 
   const match = rules.routes.match(request.method!, split.path);
   if (match.route !== undefined) {
@@ -60,10 +73,8 @@ export function admit(request: IncomingMessage, target: string, rules: Admission
   }
   if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
   const { route } = match;
-  // `keep` passes the client's one credential; of two, the upstream might read either.
-  const authorizations = head.authorizationLines;
-  if (authorizations > 0 && route.clientAuthorization === 'reject') return refuse(new Problem('client-authorization'), origin);
-  if (authorizations > 1 && route.clientAuthorization === 'keep') return refuse(new Problem('bad-request'), origin);
+  const keeps = keepsClientCredential(request.rawHeaders, route);
+  if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
     head,
@@ -71,7 +82,24 @@ export function admit(request: IncomingMessage, target: string, rules: Admission
     target: upstreamTarget(route, split.path, split.query),
     corsOrigin: origin,
     dropCookies: head.fromBrowser && !rules.browserCookies,
+    keepsClientCredential: keeps,
   };
+}
+
+/** What the parser lets through of what RFC 9112 §3.2 and §6.1 forbid. */
+export function isWellFormed(head: RequestHead, httpVersion: string): boolean {
+  if (head.hasUnknownCoding) return false;
+  if (httpVersion === '1.0') return head.hostLines <= 1 && head.contentLength !== -1;
+  return head.hostLines === 1;
+}
+
+/** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
+function keepsClientCredential(raw: readonly string[], route: Route): boolean | Problem {
+  if (route.clientAuthorization === 'replace') return false;
+  const { any, repeated } = clientCredentials(raw, route.credentialHeader);
+  if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
+  // Of two, the upstream might read either.
+  return repeated ? new Problem('bad-request') : any;
 }
 
 function refuse(problem: Problem, corsOrigin?: string): Admission {

@@ -22,11 +22,17 @@ const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
 const KEY_REQUIRED = new Problem('caller-key-required');
 
-export function createGuard(
-  config: Pick<Config, 'allowedHosts' | 'allowedOrigins' | 'callerKey'>,
-): Guard {
-  const exact = new Set(['localhost', '127.0.0.1', '[::1]', ...config.allowedHosts.filter((h) => !h.startsWith('*'))]);
-  const suffixes = ['.localhost', ...config.allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1))];
+export function createGuard(config: Pick<Config, 'allowedHosts' | 'allowedOrigins' | 'callerKey'>): Guard {
+  const exact = new Set([
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    ...config.allowedHosts.filter((h) => !h.startsWith('*')).map((h) => hostName(h) ?? h),
+  ]);
+  const suffixes = [
+    '.localhost',
+    ...config.allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1)),
+  ];
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
   const expectedKey = config.callerKey === undefined ? undefined : digest(config.callerKey);
 
@@ -36,7 +42,10 @@ export function createGuard(
     checkHost(host, socket) {
       const name = hostName(host);
       if (name === undefined) return REFUSED_HOST;
-      if (exact.has(name) || suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix))) {
+      if (
+        exact.has(name) ||
+        suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix))
+      ) {
         return undefined;
       }
       return name === arrivedAt(socket) ? undefined : REFUSED_HOST;
@@ -52,11 +61,12 @@ export function createGuard(
       return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
     },
 
-    checkCallerKey(head) {
+    checkCallerKey({ callerKey, proxyAuthorization }) {
       if (expectedKey === undefined) return undefined;
-      const given = head.callerKey ?? bearerOf(head.proxyAuthorization);
       // Digests: equal in length, so that the comparison tells nothing about the key's.
-      return given !== undefined && timingSafeEqual(digest(given), expectedKey) ? undefined : KEY_REQUIRED;
+      const isKey = (given: string | undefined) =>
+        given !== undefined && timingSafeEqual(digest(given), expectedKey);
+      return isKey(callerKey) || isKey(bearerOf(proxyAuthorization)) ? undefined : KEY_REQUIRED;
     },
   };
 }
@@ -66,6 +76,8 @@ function hostName(host: string): string | undefined {
   const match = HOST.exec(host);
   if (match === null) return undefined;
   const name = match[1]!.toLowerCase();
+  // An IPv6 address may be written in several ways, and is compared in one.
+  if (name.startsWith('[')) return URL.parse(`http://${name}`)?.hostname;
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 

@@ -1,8 +1,8 @@
-import { chmodSync, unlinkSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
-import { ListenError, Problem } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { bind } from './bind.ts';
 import { answerOnSocket, parserProblem } from './problem.ts';
 
 /** A client has this long to send its headers. */
@@ -10,6 +10,8 @@ const HEADERS_TIMEOUT_MS = 60_000;
 /** Longer than most clients keep an idle connection, so that it is they who close it, and no request meets a closed one. */
 const KEEP_ALIVE_MS = 72_000;
 const CHECK_INTERVAL_MS = 2_000;
+const TCP_KEEP_ALIVE_MS = 60_000;
+const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ListenerOptions {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -31,6 +33,10 @@ export class HttpListeners {
   readonly #options: ListenerOptions;
   readonly #servers: http.Server[] = [];
   readonly #sockets = new Set<Socket>();
+  /** Those that get, or have got, their last answer from here. */
+  readonly #givenUp = new WeakSet<Socket>();
+  /** Those of them that are still open. */
+  readonly #lingering = new Set<Socket>();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -41,35 +47,34 @@ export class HttpListeners {
   }
 
   createServer(): http.Server {
-    const { handler, headerSizeBytes, shouldUpgrade, onUpgrade } = this.#options;
-    const server = http.createServer(
-      {
-        maxHeaderSize: headerSizeBytes,
-        requireHostHeader: false, // We answer that ourselves, as a problem.
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: 0, // An upload may take days; the idle timeout watches it.
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        shouldUpgradeCallback: shouldUpgrade,
-      },
-      handler,
-    );
+    const { headerSizeBytes, shouldUpgrade } = this.#options;
+    const server = http.createServer({
+      maxHeaderSize: headerSizeBytes,
+      keepAlive: true, // Notices a client whose machine is gone.
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+      requireHostHeader: false, // We answer that ourselves, as a problem.
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: 0, // An upload may take days; the idle timeout watches it.
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      shouldUpgradeCallback: shouldUpgrade,
+    });
     server.maxHeadersCount = 0; // The size is the limit.
+    const handler = this.#handle.bind(this);
     server
       .on('connection', (socket) => this.#connected(socket))
-      .on('clientError', (error, socket) => this.#clientError(error, socket as Socket))
-      .on('connect', (_request, socket) => this.#refuse(socket as Socket, new Problem('method-refused', { allow: '' })))
+      .on('request', handler)
       .on('checkContinue', handler)
-      .on('checkExpectation', (request) => this.#refuse(request.socket, new Problem('expectation-failed')))
+      .on('checkExpectation', handler)
       .on('upgrade', (request, socket, head) => {
-        // Node before 22.21 has no say in which upgrades are taken.
-        if (shouldUpgrade(request)) return onUpgrade(request, socket as Socket, head);
-        const response = new http.ServerResponse(request);
-        response.assignSocket(socket as Socket);
-        response.shouldKeepAlive = false;
-        response.on('finish', () => (socket as Socket).destroySoon());
-        handler(request, response);
-      });
+        socket.on('error', () => {}); // Node has given the socket away, with its own listeners.
+        whenQuiet(socket as Socket, () => this.#upgrade(request, socket as Socket, head));
+      })
+      .on('connect', (_request, socket) => {
+        socket.on('error', () => {});
+        this.#giveUp(socket as Socket, new Problem('method-refused'));
+      })
+      .on('clientError', (error, socket) => this.#clientError(error, socket as Socket));
     this.#servers.push(server);
     return server;
   }
@@ -77,35 +82,17 @@ export class HttpListeners {
   /**
    * Listens on every address; gives the URLs. `localhost` is 127.0.0.1 and ::1, where they exist.
    *
-   * @throws ListenError naming the address; nothing stays open then.
+   * @throws ListenError naming the address. What was opened before is for `destroyAll` to close.
    */
   async listen(addresses: readonly ListenAddress[], first: http.Server): Promise<string[]> {
     const urls: string[] = [];
-    let server: http.Server | undefined = first;
-    const next = () => {
-      const result = server ?? this.createServer();
-      server = undefined;
-      return result;
+    let unused: http.Server | undefined = first;
+    const server = () => {
+      const next = unused ?? this.createServer();
+      unused = undefined;
+      return next;
     };
-    for (const address of addresses) {
-      if (address.kind === 'unix') {
-        await listenUnix(next(), address.path);
-        urls.push(`unix:${address.path}`);
-      } else if (address.host === 'localhost') {
-        const v4 = next();
-        await listenTcp(v4, '127.0.0.1', address.port);
-        const { port } = v4.address() as AddressInfo;
-        await listenTcp(next(), '::1', port).catch((error: ListenError) => {
-          if (!isAbsent(error.cause)) throw error;
-        });
-        urls.push(`http://localhost:${port}`);
-      } else {
-        const tcp = next();
-        await listenTcp(tcp, address.host, address.port);
-        const { port } = tcp.address() as AddressInfo;
-        urls.push(`http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`);
-      }
-    }
+    for (const address of addresses) urls.push(await bind(address, server));
     return urls;
   }
 
@@ -119,90 +106,86 @@ export class HttpListeners {
 
   destroyAll(): void {
     for (const server of this.#servers) if (server.listening) server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of [...this.#sockets, ...this.#lingering]) socket.destroy();
   }
 
   #connected(socket: Socket): void {
     if (this.#sockets.size >= this.#options.maxConnections()) {
-      return this.#refuse(socket, new Problem('overloaded', { retryAfterS: 1 }));
+      this.#refuse(socket, new Problem('overloaded', { retryAfterS: 1 }));
+    } else {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
     }
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    if (response.socket === null) {
+      // Pipelined: it waits for its turn. Requests may only run side by side where all are safe (RFC 9112 §9.3.2),
+      // and one that comes after the last answer must not run at all.
+      response.once('socket', () => process.nextTick(() => this.#handle(request, response)));
+    } else if (request.socket.writableEnded) {
+      // The last answer on this connection has been given: what still comes is read, and not acted on.
+      request.resume();
+    } else {
+      this.#options.handler(request, response);
+    }
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (!socket.writable) {
+      socket.destroy();
+    } else if (this.#options.shouldUpgrade(request)) {
+      this.#options.onUpgrade(request, socket, head);
+    } else {
+      // Node before 24.9 has no say in which upgrades are taken.
+      const response = new http.ServerResponse(request);
+      response.assignSocket(socket);
+      response.shouldKeepAlive = false;
+      response.on('finish', () => socket.destroySoon());
+      this.#handle(request, response);
+    }
   }
 
   #clientError(error: NodeJS.ErrnoException, socket: Socket): void {
-    // An answer that has begun can't be followed by another one.
-    const begun = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage?.headersSent;
-    if (begun || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    this.#refuse(socket, parserProblem(error));
+    if (this.#givenUp.has(socket)) return; // The parser complains of each further piece.
+    // Gone, or gone from our point of view: a request that ends half way is nobody's.
+    if (GONE.has(error.code) || !socket.writable) socket.destroy();
+    else this.#giveUp(socket, parserProblem(error));
+  }
+
+  /** Gives the last answer on a connection, after those to the requests before. */
+  #giveUp(socket: Socket, problem: Problem): void {
+    this.#givenUp.add(socket);
+    const current = answering(socket);
+    if (current === undefined || current.req.complete) {
+      whenQuiet(socket, () => this.#refuse(socket, problem));
+    } else if (!current.req.emit('malformed', problem)) {
+      // It is the body of the request under way that is wrong, and nobody has begun to read it.
+      if (current.headersSent) socket.destroy();
+      else this.#refuse(socket, problem);
+    }
   }
 
   #refuse(socket: Socket, problem: Problem): void {
-    socket.on('error', () => {});
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    this.#lingering.add(socket);
+    socket.on('error', () => {}).once('close', () => this.#lingering.delete(socket));
     answerOnSocket(socket, problem);
     this.#options.onRefused(problem);
   }
 }
 
-/** The machine has no such address: there is no IPv6, most likely. */
-function isAbsent(cause: unknown): boolean {
-  const { code } = cause as { code?: string };
-  return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' || code === 'EINVAL';
+/** The answer that a connection is busy with; Node has no public name for it. */
+function answering(socket: Socket): ServerResponse | undefined {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
-function listenTcp(server: Server, host: string, port: number): Promise<void> {
-  return listening(server, () => server.listen({ host, port }), `${host}:${port}`);
-}
-
-/** A socket file that nobody listens on any more is replaced; a live one is somebody's. */
-async function listenUnix(server: Server, path: string): Promise<void> {
-  if (await isStale(path)) unlinkSync(path);
-  const listen = () => {
-    // The file must not be there for a moment with a wider mode.
-    const umask = process.umask(0o177);
-    try {
-      server.listen(path);
-    } finally {
-      process.umask(umask);
-    }
-  };
-  await listening(server, listen, `unix:${path}`);
-  chmodSync(path, 0o600);
-}
-
-function isStale(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path)
-      .on('connect', () => {
-        probe.destroy();
-        resolve(false);
-      })
-      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
-  });
-}
-
-const LISTEN_REASONS: Record<string, string> = {
-  EADDRINUSE: 'the address is already in use',
-  EACCES: 'permission denied',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the name does not resolve',
-};
-
-function listening(server: Server, listen: () => void, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException) => {
-      const reason = LISTEN_REASONS[error.code ?? ''] ?? error.code ?? 'unknown error';
-      reject(new ListenError(`cannot listen on ${name}: ${reason}`, { cause: error }));
-    };
-    server.once('error', failed);
-    server.once('listening', () => {
-      server.off('error', failed);
-      resolve();
-    });
-    try {
-      listen();
-    } catch (error) {
-      failed(error as NodeJS.ErrnoException);
-    }
-  });
+/** Acts once the answers to all requests that came before have been given. */
+function whenQuiet(socket: Socket, act: () => void): void {
+  const current = answering(socket);
+  if (current === undefined) act();
+  else current.once('close', () => whenQuiet(socket, act));
 }

@@ -2,20 +2,26 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEMS, Problem, type ProblemCode } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
+import { linger, lingerAtEnd } from '../forward/linger.ts';
 
 /** The body of each problem (RFC 9457), made once: nothing of a request ever goes into it. */
 const BODIES = new Map<ProblemCode, Buffer>(
   (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => {
     const { status, title, detail } = PROBLEMS[code];
-    return [code, Buffer.from(`${JSON.stringify({ type: `urn:bearerd:problem:${code}`, title, status, detail, code })}\n`)];
+    return [
+      code,
+      Buffer.from(
+        `${JSON.stringify({ type: `urn:bearerd:problem:${code}`, title, status, detail, code })}\n`,
+      ),
+    ];
   }),
 );
 
 /** After these nothing sensible can follow on the connection. */
 const CLOSES = new Set<ProblemCode>(['bad-request', 'headers-too-large', 'request-timeout', 'draining']);
 
-/** How long a client has to take the last answer on a connection that is given up. */
-const LINGER_MS = 2_000;
+/** For `Allow` where no route has a say: TRACE and CONNECT are refused before one is chosen. */
+const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 function problemHeaders(problem: Problem, corsOrigin: string | undefined): string[] {
   const headers = [
@@ -29,7 +35,7 @@ function problemHeaders(problem: Problem, corsOrigin: string | undefined): strin
     `bearerd; error=${problem.proxyStatus}`,
   ];
   if (problem.retryAfterS !== undefined) headers.push('retry-after', String(problem.retryAfterS));
-  if (PROBLEMS[problem.code].status === 405) headers.push('allow', problem.allow ?? '');
+  if (problem.code === 'method-refused') headers.push('allow', problem.allow ?? USUAL_METHODS);
   if (problem.code === 'caller-key-required') headers.push('proxy-authenticate', 'Bearer realm="bearerd"');
   if (corsOrigin !== undefined) headers.push('access-control-allow-origin', corsOrigin, 'vary', 'Origin');
   return headers;
@@ -53,26 +59,34 @@ export function answerProblem(
   response.sendDate = true;
   // A body that was announced by `Expect` and not called for may come or not: the connection can't be read further.
   if (CLOSES.has(problem.code) || response.req.headers.expect !== undefined) response.shouldKeepAlive = false;
-  response.writeHead(status, problemHeaders(problem, corsOrigin));
+  // The body of the request may still be under way.
+  if (!response.req.complete) lingerAtEnd(response.req.socket);
+  // The phrase is said because an upstream's, which could not be written, may still be set.
+  response.writeHead(status, STATUS_CODES[status], problemHeaders(problem, corsOrigin));
   response.end(body);
 }
 
 /** Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it. */
 export function answerOnSocket(socket: Socket, problem: Problem): void {
-  if (!socket.writable) return void socket.destroy();
   const { status } = PROBLEMS[problem.code];
-  const headers = problemHeaders(problem, undefined);
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n`;
+  const headers = [
+    'connection',
+    'close',
+    'date',
+    new Date().toUTCString(),
+    ...problemHeaders(problem, undefined),
+  ];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
   socket.write(`${head}\r\n`);
-  socket.end(BODIES.get(problem.code)!);
-  // Read and forget what still comes: closing on unread bytes resets the connection, and the answer with it.
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.write(BODIES.get(problem.code)!);
+  linger(socket);
 }
 
 /** What the parser refused (Node's `clientError`), as the problem that says so. */
-export function parserProblem(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }): Problem {
+export function parserProblem(
+  error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
+): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW' || error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return new Problem('headers-too-large');
   }

@@ -5,11 +5,14 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
-import { Exchange, type Forwardable, type ForwardContext } from '../forward/exchange.ts';
-import { isTunnelled, Upgrade } from '../forward/upgrade.ts';
+import { Exchange } from '../forward/exchange.ts';
+import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
+import { isTunnelled } from '../forward/handshake.ts';
+import { Upgrade } from '../forward/upgrade.ts';
 import type { UpstreamPools } from '../forward/upstream-pool.ts';
 import { type Admission, type AdmissionRules, admit } from './admission.ts';
 import { HttpListeners } from './http-listeners.ts';
+import { answerPreflight } from './preflight.ts';
 import { answerProblem } from './problem.ts';
 
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
@@ -24,8 +27,11 @@ export interface ProxyOptions {
   readonly headerSizeBytes: number;
 }
 
-/** A preflight's answer may be kept this long by the browser. */
-const PREFLIGHT_MAX_AGE_S = '600';
+const DRAINING: Admission = {
+  kind: 'refuse',
+  problem: new Problem('draining', { retryAfterS: 1 }),
+  corsOrigin: undefined,
+};
 
 /** The listener that clients use. Read from top to bottom: that is the order in which a request meets it. */
 export class ProxyListener {
@@ -43,8 +49,7 @@ export class ProxyListener {
       handler: (request, response) => handler(request, response),
       headerSizeBytes,
       maxConnections: () => settings().maxConnections,
-      shouldUpgrade: ({ headers }) =>
-        isTunnelled(headers.upgrade, headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0),
+      shouldUpgrade: isTunnelled,
       onUpgrade: (request, socket, head) => this.#upgrade(request, socket, head),
       onRefused: ({ code }) => context.observe({ type: 'connection-refused', code }),
     });
@@ -52,18 +57,19 @@ export class ProxyListener {
       logger: false,
       // The router must not see the client's target: it would decode it, and refuse what is legal.
       rewriteUrl: () => '/',
+      // Fastify adds a handler of its own to the server that it is given; ours has answered already.
+      clientErrorHandler: () => {},
       serverFactory: (fastifyHandler) => {
         handler = fastifyHandler;
         return this.#listeners.createServer();
       },
     });
+    const methods = http.METHODS.filter((method) => method !== 'CONNECT');
     // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
-    for (const method of http.METHODS) {
-      if (method !== 'CONNECT') this.#app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-    }
+    for (const method of methods) this.#app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
     this.#app.register(httpProxy, {
       upstream: 'http://upstream.invalid', // Never contacted: our handler forwards.
-      httpMethods: http.METHODS.filter((method) => method !== 'CONNECT') as never,
+      httpMethods: methods as never,
       routes: ['/'],
       proxyPayloads: false,
       handler: (request, reply) => {
@@ -92,53 +98,64 @@ export class ProxyListener {
   }
 
   #request(request: IncomingMessage & { originalUrl: string }, response: ServerResponse): void {
-    const event = this.#event(request);
-    try {
-      const settings = this.#settings();
-      const admission = this.#context.draining()
-        ? DRAINING
-        : admit(request, request.originalUrl, settings, event);
-      if (admission.kind === 'forward') {
-        const forwardable = toForwardable(request, response, admission, settings, event);
-        return new Exchange(this.#context, forwardable).start();
-      }
-      this.#finishOwn(response, event);
-      if (admission.kind === 'preflight') answerPreflight(response, admission, event);
-      else answerProblem(response, admission.problem, admission.corsOrigin, event);
-    } catch (cause) {
-      this.#context.observe({ type: 'internal-error', where: 'request', cause });
-      request.socket.destroy();
-    }
+    this.#guarded('request', request.socket, () => {
+      const forwardable = this.#admit(request, response, request.originalUrl);
+      if (forwardable !== undefined) new Exchange(this.#context, forwardable).start();
+    });
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const event = this.#event(request);
     const response = new http.ServerResponse(request);
     response.assignSocket(socket);
+    response.shouldKeepAlive = false;
     response.on('finish', () => socket.destroySoon());
     socket.on('error', () => {});
+    this.#guarded('upgrade', socket, () => {
+      const forwardable = this.#admit(request, response, request.url!);
+      if (forwardable !== undefined) new Upgrade(this.#context, forwardable, socket, head).start();
+    });
+  }
+
+  /** A fault of ours ends one connection, and no more. */
+  #guarded(where: string, socket: Socket, handle: () => void): void {
     try {
-      const settings = this.#settings();
-      const admission = this.#context.draining() ? DRAINING : admit(request, request.url!, settings, event);
-      if (admission.kind === 'forward') {
-        const forwardable = toForwardable(request, response, admission, settings, event);
-        return new Upgrade(this.#context, forwardable, socket, head).start();
-      }
-      this.#finishOwn(response, event);
-      response.shouldKeepAlive = false;
-      if (admission.kind === 'preflight') answerPreflight(response, admission, event);
-      else answerProblem(response, admission.problem, admission.corsOrigin, event);
+      handle();
     } catch (cause) {
-      this.#context.observe({ type: 'internal-error', where: 'upgrade', cause });
+      this.#context.observe({ type: 'internal-error', where, cause });
       socket.destroy();
     }
   }
 
-  #event(request: IncomingMessage): RequestEvent {
+  /** What is to be forwarded; undefined where the answer has been given here. */
+  #admit(request: IncomingMessage, response: ServerResponse, target: string): Forwardable | undefined {
+    const settings = this.#settings();
+    const event = this.#event(request.method!);
+    const admission = this.#context.draining() ? DRAINING : admit(request, target, settings, event);
+    if (admission.kind === 'forward') {
+      const { route } = admission;
+      const pool = settings.pools.get(route.upstreamOrigin, route.timeouts.connectMs);
+      return { ...admission, request, response, pool, event };
+    }
+    // An answer of our own is told of when it is over, like any other.
+    response.on('close', () => {
+      event.durationMs = this.#context.clock.monoMs() - event.startedMonoMs;
+      event.aborted = !response.writableFinished;
+      this.#context.observe(event);
+    });
+    if (admission.kind === 'preflight') {
+      event.status = 204;
+      answerPreflight(response, admission.head, admission.corsOrigin);
+    } else {
+      answerProblem(response, admission.problem, admission.corsOrigin, event);
+    }
+    return undefined;
+  }
+
+  #event(method: string): RequestEvent {
     return {
       type: 'request',
       requestId: (++this.#requests).toString(36),
-      method: request.method!,
+      method,
       path: '',
       route: '',
       credential: '',
@@ -151,52 +168,4 @@ export class ProxyListener {
       aborted: false,
     };
   }
-
-  /** An answer of our own is told of when it is over, like any other. */
-  #finishOwn(response: ServerResponse, event: RequestEvent): void {
-    response.on('close', () => {
-      event.durationMs = this.#context.clock.monoMs() - event.startedMonoMs;
-      event.aborted = !response.writableFinished;
-      this.#context.observe(event);
-    });
-  }
-}
-
-const DRAINING: Admission = {
-  kind: 'refuse',
-  problem: new Problem('draining', { retryAfterS: 1 }),
-  corsOrigin: undefined,
-};
-
-function toForwardable(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { head, route, target, corsOrigin, dropCookies }: Extract<Admission, { kind: 'forward' }>,
-  settings: ProxySettings,
-  event: RequestEvent,
-): Forwardable {
-  const pool = settings.pools.get(route.upstreamOrigin, route.timeouts.connectMs);
-  return { request, response, head, route, pool, target, corsOrigin, dropCookies, event };
-}
-
-/** The browser's question before a cross-origin request (Fetch §4.8); it can't carry a caller key. */
-function answerPreflight(
-  response: ServerResponse,
-  { head, corsOrigin }: Extract<Admission, { kind: 'preflight' }>,
-  event: RequestEvent,
-): void {
-  event.status = 204;
-  const headers = [
-    'access-control-allow-origin',
-    corsOrigin,
-    'access-control-allow-methods',
-    head.preflightMethod!,
-    'access-control-max-age',
-    PREFLIGHT_MAX_AGE_S,
-    'vary',
-    'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
-  ];
-  if (head.preflightHeaders !== undefined) headers.push('access-control-allow-headers', head.preflightHeaders);
-  response.writeHead(204, headers);
-  response.end();
 }

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
+import type { Problem } from '../errors.ts';
+import type { Observe, RequestEvent } from '../events.ts';
+import type { Route } from '../routes/route-table.ts';
+import type { RequestHead } from './request-head.ts';
+import type { UpstreamPool } from './upstream-pool.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** What every exchange of one process shares. */
+export interface ForwardContext {
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly watchdog: Watchdog;
+  /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
+  readonly via: string;
+  /** Writes a problem as the answer. */
+  readonly explain: (
+    response: ServerResponse,
+    problem: Problem,
+    corsOrigin: string | undefined,
+    event: RequestEvent,
+  ) => void;
+  /** The process is stopping: connections are not kept. */
+  readonly draining: () => boolean;
+}
+
+/** A request that may be forwarded, and all that was found out about it on the way. */
+export interface Forwardable {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly head: RequestHead;
+  readonly route: Route;
+  readonly pool: UpstreamPool;
+  /** Path and query for the upstream. */
+  readonly target: string;
+  readonly corsOrigin: string | undefined;
+  readonly dropCookies: boolean;
+  /** The client sent a credential of its own, and the route lets it have its way: ours is not sent. */
+  readonly keepsClientCredential: boolean;
+  readonly event: RequestEvent;
+}

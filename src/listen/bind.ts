@@ -1,0 +1,116 @@
+import { chmodSync, unlinkSync } from 'node:fs';
+import { type AddressInfo, connect, type Server } from 'node:net';
+import type { ListenAddress } from '../config/config.ts';
+import { ListenError } from '../errors.ts';
+
+/** A free port of one address family may be taken in the other: so often another one is tried. */
+const FREE_PORT_TRIES = 10;
+
+/**
+ * Binds one address; gives its URL.
+ *
+ * @param server a new server at each call: `localhost` may need two.
+ * @throws ListenError naming the address.
+ */
+export async function bind(address: ListenAddress, server: () => Server): Promise<string> {
+  if (address.kind === 'unix') {
+    await bindUnix(server(), address.path);
+    return `unix:${address.path}`;
+  }
+  const { host, port } = address;
+  if (host === 'localhost') return `http://localhost:${await bindLocalhost(server, port)}`;
+  const bound = await bindTcp(server(), host, port);
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+}
+
+/** 127.0.0.1 and ::1, where they exist, at one port. */
+async function bindLocalhost(server: () => Server, port: number): Promise<number> {
+  const v4 = server();
+  const v6 = server();
+  for (let tries = 1; ; tries++) {
+    const bound = await bindIfPresent(v4, '127.0.0.1', port);
+    try {
+      const second = await bindIfPresent(v6, '::1', bound ?? port);
+      if (bound === undefined && second === undefined) return await bindTcp(v4, '127.0.0.1', port);
+      return (bound ?? second)!;
+    } catch (error) {
+      if (port !== 0 || tries === FREE_PORT_TRIES) throw error;
+      await new Promise((resolve) => v4.close(resolve));
+    }
+  }
+}
+
+async function bindIfPresent(server: Server, host: string, port: number): Promise<number | undefined> {
+  try {
+    return await bindTcp(server, host, port);
+  } catch (error) {
+    if (isAbsent((error as ListenError).cause)) return undefined;
+    throw error;
+  }
+}
+
+/** The machine has no such address: one of the two address families is off. */
+function isAbsent(cause: unknown): boolean {
+  const { code } = cause as { code?: string };
+  return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' || code === 'EINVAL';
+}
+
+async function bindTcp(server: Server, host: string, port: number): Promise<number> {
+  await listening(server, () => server.listen({ host, port }), `${host}:${port}`);
+  return (server.address() as AddressInfo).port;
+}
+
+/** A socket file that nobody listens on any more is replaced; a live one is somebody's. */
+async function bindUnix(server: Server, path: string): Promise<void> {
+  if (await isStale(path)) unlinkSync(path);
+  const listen = () => {
+    // The file must not be there for a moment with a wider mode.
+    const umask = process.umask(0o177);
+    try {
+      server.listen(path);
+    } finally {
+      process.umask(umask);
+    }
+  };
+  await listening(server, listen, `unix:${path}`);
+  chmodSync(path, 0o600);
+}
+
+function isStale(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path)
+      .on('connect', () => {
+        probe.destroy();
+        resolve(false);
+      })
+      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+  });
+}
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: 'the address is already in use',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the name does not resolve',
+};
+
+function listening(server: Server, listen: () => void, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException) => {
+      server.off('listening', done);
+      const reason = REASONS[error.code ?? ''] ?? error.code ?? 'unknown error';
+      reject(new ListenError(`cannot listen on ${name}: ${reason}`, { cause: error }));
+    };
+    const done = () => {
+      server.off('error', failed);
+      resolve();
+    };
+    server.once('error', failed).once('listening', done);
+    try {
+      listen();
+    } catch (error) {
+      server.off('error', failed);
+      failed(error as NodeJS.ErrnoException);
+    }
+  });
+}

@@ -1,0 +1,311 @@
+import t from 'tap';
+import { chunked, configOf, gatewayFor, request } from '../support/gateway.ts';
+import { until } from '../support/raw-client.ts';
+import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
+
+// Which credential goes upstream, and what happens when the upstream does not want it.
+
+const ROUTES = `
+credentials:
+  key: { type: apiKey, key: key-1 }
+  custom: { type: apiKey, key: key-2, header: X-Api-Key, scheme: "" }
+  customToken: { type: session, clientId: sa-2, clientSecret: client-secret, header: X-Token, scheme: Token }
+routes:
+  - { prefix: /, credential: token }
+  - { prefix: /key, credential: key }
+  - { prefix: /custom, credential: custom }
+  - { prefix: /custom-token, credential: customToken }
+  - { prefix: /none, credential: none }
+  - { prefix: /keep, credential: token, clientAuthorization: keep }
+  - { prefix: /keep-custom, credential: custom, clientAuthorization: keep }
+  - { prefix: /keep-none, credential: none, clientAuthorization: keep }
+  - { prefix: /reject, credential: token, clientAuthorization: reject }
+  - { prefix: /reject-custom, credential: custom, clientAuthorization: reject }
+`;
+
+/** The upstream takes this token only. */
+function takes(token: string) {
+  return ({ all, target }: UpstreamRequest) =>
+    all('authorization').join() === `Bearer ${token}`
+      ? ok(`yes ${target}`)
+      : head('401 Unauthorized', 'www-authenticate: Bearer error="invalid_token"', 'content-length: 2') +
+        'no';
+}
+
+t.test('exactly one credential goes upstream, and it is ours', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = () => grant('tok-1');
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: ROUTES });
+  const clients = [
+    'authorization: Basic eDp5',
+    'AUTHORIZATION: Bearer stolen',
+    'Authorization: x',
+    'Proxy-Authorization: Basic eDp5',
+    'X-Api-Key: mine',
+    'x-token: mine',
+    'Connection: close, authorization, X-Api-Key, x-token',
+  ];
+  const sent = async (target: string, ...lines: string[]) => {
+    const { status } = await proxy.get(target, ...lines);
+    const names = ['authorization', 'proxy-authorization', 'x-api-key', 'x_api_key', 'x-token'];
+    return [status, ...names.flatMap((name) => upstream.last.all(name).map((value) => `${name}: ${value}`))];
+  };
+  const plain = clients.slice(0, 4);
+  t.same(await sent('/', ...clients), [200, 'authorization: Bearer tok-1']);
+  t.same(await sent('/'), [200, 'authorization: Bearer tok-1']);
+  t.same(await sent('/key/x', ...clients), [200, 'authorization: Bearer key-1']);
+  t.same(
+    await sent('/keyring', ...plain),
+    [200, 'authorization: Bearer tok-1'],
+    'a prefix ends at a segment',
+  );
+  t.same(
+    await sent('/custom', ...clients, 'X_Api_Key: mine'),
+    [200, 'x-api-key: key-2'],
+    'CGI reads both alike',
+  );
+  t.same(await sent('/custom-token', ...clients), [200, 'x-token: Token tok-1']);
+  t.same(await sent('/none', ...plain), [200]);
+
+  t.test('keep: the client may send its own, once', async (t) => {
+    t.same(await sent('/keep'), [200, 'authorization: Bearer tok-1']);
+    t.same(await sent('/keep', 'authorization: Basic eDp5'), [200, 'authorization: Basic eDp5']);
+    t.same(await sent('/keep-none', 'authorization: Basic eDp5'), [200, 'authorization: Basic eDp5']);
+    t.same(await sent('/keep-none'), [200]);
+    t.same(await sent('/keep-custom'), [200, 'x-api-key: key-2']);
+    t.same(await sent('/keep-custom', 'x-api-key: mine'), [200, 'x-api-key: mine']);
+    t.same(await sent('/keep-custom', 'authorization: Basic eDp5'), [200, 'authorization: Basic eDp5']);
+    t.equal((await proxy.get('/keep', ...plain)).status, 400, 'of two, the upstream might read either');
+    t.equal((await proxy.get('/keep-custom', 'x-api-key: a', 'x_api_key: b')).status, 400);
+  });
+
+  t.test('reject: the client may send none', async (t) => {
+    t.same(await sent('/reject'), [200, 'authorization: Bearer tok-1']);
+    t.same(await sent('/reject-custom'), [200, 'x-api-key: key-2']);
+    for (const [target, line] of [
+      ['/reject', 'authorization: Basic eDp5'],
+      ['/reject', 'Authorization:'],
+      ['/reject-custom', 'X-Api-Key: mine'],
+      ['/reject-custom', 'X_Api_Key: mine'],
+      ['/reject-custom', 'authorization: Basic eDp5'],
+    ] as const) {
+      const { status, text } = await proxy.get(target, line);
+      t.same([status, JSON.parse(text).code], [400, 'client-authorization'], line);
+      t.notMatch(text, 'eDp5');
+    }
+  });
+});
+
+t.test('a rejected token is replaced, and the request sent once more, byte for byte', async (t) => {
+  const bodies: Record<string, string> = {
+    none: request('GET', '/none?x', 'x-a: 1'),
+    small: `${request('POST', '/small', 'content-length: 30000')}${'s'.repeat(30_000)}`,
+    chunked: request('PUT', '/chunked', 'transfer-encoding: chunked') + chunked('a'.repeat(20_000), 'b'),
+    limit: `${request('POST', '/limit', 'content-length: 65536')}${'l'.repeat(65_536)}`,
+    expected: `${request('POST', '/expected', 'expect: 100-continue', 'content-length: 3')}abc`,
+  };
+  await Promise.all(
+    Object.entries(bodies).map(async ([kind, bytes]) => {
+      const upstream = await RawUpstream.startedFor(t);
+      const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+      upstream.onRequest = takes('tok-2');
+      const response = await proxy.ask(bytes);
+      t.match([response.status, response.text], [200, /^yes/], kind);
+      t.equal(upstream.requests.length, 2, kind);
+      const [first, second] = upstream.requests as [UpstreamRequest, UpstreamRequest];
+      t.ok((await first.message).body.equals((await second.message).body), kind);
+      // A body that is whole by then needs no chunks.
+      const own = /^(?:authorization|content-length|transfer-encoding)$/i;
+      const others = ({ lines }: UpstreamRequest) => lines.filter(([name]) => !own.test(name));
+      t.same([second.startLine, others(second)], [first.startLine, others(first)], kind);
+      t.equal(upstream.logins, 2, kind);
+      t.equal(
+        (await proxy.get('/next')).text,
+        'yes /next',
+        'the next request has the new token from the start',
+      );
+      t.equal(upstream.requests.length, 3);
+    }),
+  );
+});
+
+t.test('a request that can not be repeated gets the 401, and the next one a new token', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+  upstream.onRequest = takes('tok-2');
+  const piece = 'x'.repeat(100_000);
+  const response = await proxy.ask(
+    request('POST', '/up', 'transfer-encoding: chunked') +
+      chunked(...Array.from({ length: 30 }, () => piece)),
+  );
+  t.same([response.status, response.text], [401, 'no']);
+  t.equal(response.header('www-authenticate'), 'Bearer error="invalid_token"');
+  t.equal((await upstream.last.message).body.length, 3_000_000, 'the upstream got the whole body, once');
+  t.equal(upstream.requests.length, 1);
+  upstream.requests.length = 0;
+  t.equal((await proxy.get('/next')).text, 'yes /next');
+  t.equal(upstream.requests.length, 1);
+  const other = await gatewayFor(t, { baseUrl: upstream.url });
+  const size = 65_537;
+  const large = await other.ask(`${request('POST', '/over', `content-length: ${size}`)}${'x'.repeat(size)}`);
+  t.same([large.status, upstream.requests.length], [401, 2], 'one byte more than is kept');
+
+  await t.test('so does one whose body is not whole yet', async (t) => {
+    upstream.onHead = () => `${head('401 Unauthorized', 'content-length: 2')}no`;
+    const client = await proxy.client();
+    client.send(`${request('POST', '/slow', 'content-length: 10')}12345`);
+    t.equal((await client.response()).status, 401);
+    client.close();
+  });
+});
+
+t.test('a second 401 passes unchanged; the token is not given up again for it', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+  upstream.onRequest = (asked) => (asked.target === '/forbidden' ? takes('none')(asked) : ok('fine'));
+  for (let i = 0; i < 20; i++) {
+    const { status, text, header } = await proxy.get('/forbidden');
+    t.same([status, text, header('www-authenticate')], [401, 'no', 'Bearer error="invalid_token"']);
+  }
+  t.equal(upstream.requests.length, 21, 'one more for the first of them');
+  t.equal(upstream.logins, 2);
+  t.equal((await proxy.get('/')).text, 'fine', 'other requests go on');
+  upstream.onRequest = () => `${head('403 Forbidden', 'content-length: 2')}no`;
+  for (let i = 0; i < 5; i++) t.equal((await proxy.get('/')).status, 403);
+  t.equal(upstream.logins, 2, 'a 403 says nothing about the token');
+});
+
+t.test('when the renewal fails, the 401 of the upstream passes', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+  upstream.onRequest = takes('tok-2');
+  upstream.onLogin = () => head('500 Oops', 'content-length: 0');
+  const { status, text, header } = await proxy.get('/');
+  t.same([status, text, header('www-authenticate')], [401, 'no', 'Bearer error="invalid_token"']);
+  t.equal(upstream.requests.length, 1);
+});
+
+t.test('a late 401 for an old token costs no login', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.onRequest = async (asked) => {
+    if (asked.target === '/late' && asked.header('authorization') === 'Bearer tok-1') await held;
+    return takes('tok-2')(asked);
+  };
+  const late = await proxy.client();
+  late.send(request('GET', '/late'));
+  await until(() => upstream.requests.length === 1, 'no request');
+  t.equal((await proxy.get('/first')).text, 'yes /first');
+  release();
+  t.equal((await late.response()).text, 'yes /late');
+  t.equal(upstream.logins, 2);
+  late.close();
+});
+
+t.test("an API key's 401 passes, and touches no token", async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, {
+    baseUrl: upstream.url,
+    env: { BEARERD_API_KEY: 'key-1', BEARERD_ROUTES: '/key=apiKey,/=token' },
+  });
+  upstream.onRequest = takes('tok-1');
+  const { status, text, header } = await proxy.get('/key');
+  t.same([status, text, header('www-authenticate')], [401, 'no', 'Bearer error="invalid_token"']);
+  t.equal(upstream.requests.length, 1);
+  t.equal((await proxy.get('/')).text, 'yes /');
+  t.equal(upstream.logins, 1);
+});
+
+t.test(
+  'a token that ends while the connection is made is not sent; the body comes whole with the next one',
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    let delayMs = 0;
+    upstream.onRequest = async ({ method }, { body }) => {
+      if (method !== 'CONNECT') return ok(`${body.length}`);
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      return head('200 OK');
+    };
+    upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 2 : 3600);
+    // An outbound proxy that takes its time: the only way here to make connecting slow.
+    const proxy = await gatewayFor(t, {
+      baseUrl: 'http://upstream.test',
+      env: { HTTP_PROXY: upstream.url, BEARERD_ALLOW_INSECURE_UPSTREAM: 'true' },
+    });
+    const begun = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    delayMs = 1_500;
+    const size = 500_000;
+    const ask = proxy.ask(
+      request('POST', '/', 'transfer-encoding: chunked') + chunked(...Array(5).fill('x'.repeat(size / 5))),
+    );
+    await until(() => upstream.requests.at(-1)?.method === 'CONNECT' && upstream.logins === 1, 'no CONNECT');
+    setTimeout(() => {
+      delayMs = 0;
+    }, 100);
+    const response = await ask;
+    t.same([response.status, response.text], [200, `${size}`]);
+    t.ok(performance.now() - begun > 2_000, 'the first token was over by then');
+    t.same(
+      upstream.requests
+        .filter(({ method }) => method === 'POST')
+        .map(({ header }) => header('authorization')),
+      ['Bearer tok-2'],
+    );
+  },
+);
+
+t.test('a body that is long in coming gets the token of the moment at which it comes', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 2 : 3600);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+  const slow = [await proxy.client(), await proxy.client()] as const;
+  slow[0].send(request('POST', '/', 'transfer-encoding: chunked'));
+  slow[1].send(request('POST', '/', 'content-length: 2'));
+  await new Promise((resolve) => setTimeout(resolve, 2_200));
+  slow[0].send(chunked('{}'));
+  slow[1].send('{}');
+  for (const client of slow) {
+    t.equal((await client.response()).status, 200);
+    client.close();
+  }
+  t.same(
+    upstream.requests.map(({ header }) => header('authorization')),
+    ['Bearer tok-2', 'Bearer tok-2'],
+  );
+});
+
+t.test('a reload does no harm to requests that wait for a token, or are under way', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  let login = (_answer: Buffer): void => {};
+  upstream.onLogin = () =>
+    new Promise<Buffer>((resolve) => {
+      login = resolve;
+    });
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, loggedIn: false });
+  const waiting = [
+    proxy.ask(request('GET', '/get')),
+    proxy.ask(`${request('POST', '/post', 'content-length: 2')}{}`),
+  ];
+  await until(() => proxy.gateway.inFlight === 2 && upstream.logins === 1, 'they do not wait');
+  proxy.gateway.reconfigure(await configOf({ baseUrl: upstream.url }));
+  login(grant('tok-1'));
+  t.same(
+    (await Promise.all(waiting)).map(({ status }) => status),
+    [200, 200],
+  );
+  let answer = (_bytes: Buffer): void => {};
+  upstream.onRequest = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const underWay = proxy.get('/slow');
+  await until(() => upstream.last.target === '/slow', 'no request');
+  proxy.gateway.reconfigure(await configOf({ baseUrl: upstream.url }));
+  answer(ok('done'));
+  t.equal((await underWay).text, 'done');
+});

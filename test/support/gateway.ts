@@ -1,0 +1,90 @@
+import type { Test } from 'tap';
+import type { Clock } from '../../src/clock.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Event, RequestEvent } from '../../src/events.ts';
+import { Gateway } from '../../src/gateway.ts';
+import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
+
+export interface GatewayOptions {
+  readonly baseUrl: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A configuration file's text. */
+  readonly yaml?: string;
+  readonly clock?: Clock;
+  /** False where no login can succeed: else the start waits for one. */
+  readonly loggedIn?: boolean;
+}
+
+/** The whole proxy on a free port, and what it tells of itself. */
+export interface TestGateway {
+  readonly gateway: Gateway;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly events: Event[];
+  /** The events of requests that are over. */
+  readonly requests: () => RequestEvent[];
+  readonly internalErrors: () => Event[];
+  readonly client: () => Promise<RawClient>;
+  readonly ask: (bytes: string | Buffer) => Promise<RawResponse>;
+  readonly get: (target: string, ...lines: string[]) => Promise<RawResponse>;
+}
+
+const SERVICE_ACCOUNT = { BEARERD_CLIENT_ID: 'sa-1', BEARERD_CLIENT_SECRET: 'client-secret' };
+
+export function configOf({ baseUrl, env = {}, yaml }: GatewayOptions): Promise<Config> {
+  return loadConfig({
+    env: {
+      BEARERD_BASE_URL: baseUrl,
+      ...SERVICE_ACCOUNT,
+      BEARERD_LISTEN: '127.0.0.1:0',
+      BEARERD_ADMIN_LISTEN: 'off',
+      ...env,
+    },
+    readFile: (path) => {
+      if (yaml !== undefined && path.endsWith('bearerd.yaml')) return yaml;
+      throw Object.assign(new Error(path), { code: 'ENOENT' });
+    },
+    cwd: '/nowhere',
+  });
+}
+
+export async function gatewayFor(t: Test, options: GatewayOptions): Promise<TestGateway> {
+  const events: Event[] = [];
+  const { clock, loggedIn = true } = options;
+  const config = await configOf(options);
+  const gateway = new Gateway({ config, observe: (event) => events.push(event), ...(clock && { clock }) });
+  await gateway.start();
+  t.teardown(() => gateway.destroy());
+  const needsToken = config.routes.some(
+    ({ credential }) => config.credentials.get(credential)?.kind === 'session',
+  );
+  if (needsToken && loggedIn)
+    await until(() => events.some(({ type }) => type === 'login-succeeded'), 'no login');
+  const port = portOf(gateway.urls[0]);
+  return {
+    gateway,
+    port,
+    adminPort: portOf(gateway.adminUrls[0]),
+    events,
+    requests: () => events.filter((event) => event.type === 'request'),
+    internalErrors: () => events.filter((event) => event.type === 'internal-error'),
+    client: () => RawClient.to(port),
+    ask: (bytes) => ask(port, bytes),
+    get: (target, ...lines) => ask(port, request('GET', target, ...lines)),
+  };
+}
+
+function portOf(url: string | undefined): number {
+  return url === undefined || url.startsWith('unix:') ? 0 : Number(new URL(url).port);
+}
+
+/** A request's head with a `Host`, each character a byte. */
+export function request(method: string, target: string, ...lines: string[]): string {
+  return `${method} ${target} HTTP/1.1\r\n${['host: localhost', ...lines].map((line) => `${line}\r\n`).join('')}\r\n`;
+}
+
+/** A body in chunks. */
+export function chunked(...parts: string[]): string {
+  return `${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')}0\r\n\r\n`;
+}
