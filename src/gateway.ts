@@ -1,22 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from './clock.ts';
-import type { Config, CredentialConfig, SessionCredentialConfig, SessionGrant } from './config/config.ts';
+import type { Config, CredentialConfig } from './config/config.ts';
 import type { Credential } from './credentials/credential.ts';
-import { createLogin } from './credentials/session-endpoint.ts';
 import { LoginError } from './errors.ts';
 import type { Event, Observe } from './events.ts';
-import type { ForwardContext } from './forward/exchange.ts';
+import type { ForwardContext } from './forward/forwardable.ts';
 import { UpstreamPools } from './forward/upstream-pool.ts';
 import { Watchdog } from './forward/watchdog.ts';
 import { AdminListener } from './listen/admin.ts';
 import { createGuard } from './listen/guard.ts';
 import { answerProblem } from './listen/problem.ts';
 import { ProxyListener, type ProxySettings } from './listen/proxy.ts';
+import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './logins.ts';
 import { createMetrics, type Metrics } from './observe/metrics.ts';
 import { statusPage } from './observe/page.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from './observe/status.ts';
 import { createRouteTable } from './routes/route-table.ts';
-import { RenewingSource, type RenewingSourceOptions, type TokenStatus } from './tokens/renewing-source.ts';
+import { RenewingSource, type RenewingSourceOptions } from './tokens/renewing-source.ts';
+import type { TokenStatus } from './tokens/token-status.ts';
 import { VERSION } from './version.ts';
 
 export interface GatewayOptions {
@@ -30,11 +31,12 @@ export interface GatewayOptions {
 /** While draining, connections that have become idle are looked for this often. */
 const DRAIN_SWEEP_MS = 50;
 
-/** What the listening sockets were made with, by its key in the file. */
+/** What was made once at the start, by its key in the file. */
 const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (config) => config.listen,
   'admin.listen': (config) => config.adminListen,
   'limits.headerSize': (config) => config.limits.headerSizeBytes,
+  'log.format': (config) => config.log.format,
 };
 
 /**
@@ -193,7 +195,7 @@ export class Gateway {
       credentials.set(credential.name, this.#createCredential(credential, config, pools));
     }
     for (const [name, source] of this.#sources) {
-      if (config.credentials.get(name)?.kind === 'session') continue;
+      if (logsIn(config.credentials.get(name))) continue;
       source.abort();
       this.#sources.delete(name);
     }
@@ -220,16 +222,10 @@ export class Gateway {
   }
 
   /** A credential keeps its source through reloads, and with it its token, as long as it keeps its name. */
-  #sourceFor(config: SessionCredentialConfig, all: Config, pools: UpstreamPools): RenewingSource {
-    const { origin, basePath } = all.upstream;
-    const endpoint = {
-      origin,
-      path: basePath + all.sessionPath,
-      dispatcher: pools.get(origin, all.timeouts.connectMs).dispatcher,
-    };
+  #sourceFor(config: LoginCredentialConfig, all: Config, pools: UpstreamPools): RenewingSource {
     const options: RenewingSourceOptions = {
       name: config.name,
-      login: createLogin(endpoint, config.grant, this.#clock),
+      login: loginFor(config, all, pools, this.#clock),
       scheme: config.scheme,
       renewAfterMs: all.renewAfterMs,
       tokenWaitMs: all.tokenWaitMs,
@@ -244,21 +240,9 @@ export class Gateway {
       if (this.urls.length > 0) this.#run(source);
       return source;
     }
-    known.reconfigure(options, this.#loginChanged(config, all));
+    const change = loginChange(config, this.#config, all);
+    known.reconfigure(options, change !== 'same', change === 'replaced');
     return known;
-  }
-
-  #loginChanged(config: SessionCredentialConfig, all: Config): boolean {
-    const before = this.#config.credentials.get(config.name);
-    const { upstream, sessionPath } = this.#config;
-    return (
-      before?.kind !== 'session' ||
-      before.scheme !== config.scheme ||
-      upstream.origin !== all.upstream.origin ||
-      upstream.basePath !== all.upstream.basePath ||
-      sessionPath !== all.sessionPath ||
-      !sameGrant(before.grant, config.grant)
-    );
   }
 
   #run(source: RenewingSource): void {
@@ -301,11 +285,4 @@ export class Gateway {
     );
     return { renewed, failed };
   }
-}
-
-function sameGrant(a: SessionGrant, b: SessionGrant): boolean {
-  if (a.kind === 'service-account') {
-    return b.kind === a.kind && a.clientId.equals(b.clientId) && a.clientSecret.equals(b.clientSecret);
-  }
-  return b.kind === 'user' && a.username.equals(b.username) && a.password.equals(b.password);
 }

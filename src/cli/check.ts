@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { Config } from '../config/config.ts';
 import { LoginError } from '../errors.ts';
+import { logsIn } from '../logins.ts';
 import { type Command, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -9,7 +10,7 @@ import { logIn } from './log-in.ts';
 export const check: Command = {
   synopsis: '[--online] [--config FILE]',
   summary: 'reads the whole configuration, names every fault, and prints what is in force',
-  help: '\n  --online   also logs in with each session credential, and calls nothing else\n',
+  help: '\n  --online   also logs in with each credential that is a token, and calls nothing else\n',
   options: { online: { type: 'boolean' } },
   positionals: [0, 0],
   async run(values) {
@@ -24,7 +25,7 @@ export const check: Command = {
 async function tryLogins(config: Config): Promise<number> {
   let worst: number = EXIT.done;
   for (const credential of config.credentials.values()) {
-    if (credential.kind !== 'session') continue;
+    if (!logsIn(credential)) continue;
     try {
       const { lifetimeMs, warnings } = await logIn(config, credential);
       const notes = warnings.map((warning) => ` (${warning})`).join('');

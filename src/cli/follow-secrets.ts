@@ -13,6 +13,9 @@ export interface FollowedSecrets {
   stop(): void;
 }
 
+/** An id and its secret change together, but are seen one after the other: a login with half of a pair is refused. */
+const GATHER_MS = 100;
+
 /** Takes a changed secret or TLS file into use; a faulty one leaves the old configuration as it is. */
 export function followSecretFiles(
   config: Config,
@@ -22,13 +25,16 @@ export function followSecretFiles(
   observe: Observe,
 ): FollowedSecrets {
   const ended = new AbortController();
+  let pending: NodeJS.Timeout | undefined;
   const watch = watchSecretFiles({
     files: config.watchedFiles,
     known,
     readFile: (path) => readFile(path, 'utf8'),
     onChange: async (path, content) => {
       try {
-        apply(await rebuild(path, content), path);
+        const next = await rebuild(path, content);
+        clearTimeout(pending);
+        pending = setTimeout(() => apply(next, path), GATHER_MS);
         return true;
       } catch (error) {
         const reason = error instanceof ConfigError ? error.message : "it can't be used";
@@ -40,7 +46,13 @@ export function followSecretFiles(
     signal: ended.signal,
   });
   return {
-    update: (next, contents) => watch.update(next.watchedFiles, contents),
-    stop: () => ended.abort(),
+    update(next, contents) {
+      clearTimeout(pending); // What it would apply is older than what has just been read.
+      watch.update(next.watchedFiles, contents);
+    },
+    stop() {
+      clearTimeout(pending);
+      ended.abort();
+    },
   };
 }

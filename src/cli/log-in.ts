@@ -1,22 +1,29 @@
+import { constants } from 'node:os';
 import { systemClock } from '../clock.ts';
-import type { Config, SessionCredentialConfig } from '../config/config.ts';
-import { createLogin } from '../credentials/session-endpoint.ts';
+import type { Config } from '../config/config.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { UpstreamPools } from '../forward/upstream-pool.ts';
+import { type LoginCredentialConfig, loginFor } from '../logins.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * One login, outside a running proxy.
  *
  * @throws LoginError
  */
-export async function logIn(config: Config, credential: SessionCredentialConfig): Promise<IssuedToken> {
+export async function logIn(config: Config, credential: LoginCredentialConfig): Promise<IssuedToken> {
   const pools = new UpstreamPools(config);
+  for (const signal of SIGNALS) process.on(signal, exit);
   try {
-    const { origin, basePath } = config.upstream;
-    const { dispatcher } = pools.get(origin, config.timeouts.connectMs);
-    const endpoint = { origin, path: basePath + config.sessionPath, dispatcher };
-    return await createLogin(endpoint, credential.grant, systemClock)(new AbortController().signal);
+    return await loginFor(credential, config, pools, systemClock)(new AbortController().signal);
   } finally {
+    for (const signal of SIGNALS) process.off(signal, exit);
     pools.destroy();
   }
+}
+
+/** An exit in order takes a command that is to print a token with it; the signal's own end would leave it behind. */
+function exit(signal: NodeJS.Signals): never {
+  process.exit(128 + constants.signals[signal]);
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
 import { PROBLEMS, UsageError } from '../errors.ts';
+import { logsIn } from '../logins.ts';
 import { splitTarget } from '../routes/path.ts';
 import { createRouteTable, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import { type Command, print } from './command.ts';
@@ -26,11 +27,12 @@ export const routes: Command = {
 /** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
 function tableOf(config: Config): RouteTable {
   const credentials = new Map<string, Credential>();
-  for (const { name, kind, header, origins } of config.credentials.values()) {
+  for (const credential of config.credentials.values()) {
+    const { name, header, origins } = credential;
     const placement = { name, header, origins: new Set(origins) };
     credentials.set(
       name,
-      kind === 'session'
+      logsIn(credential)
         ? { ...placement, kind: 'token', source: NO_SOURCE }
         : { ...placement, kind: 'api-key', headerValue: '' },
     );

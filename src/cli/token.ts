@@ -1,6 +1,7 @@
 import type { Config, CredentialConfig } from '../config/config.ts';
 import { didYouMean, nearest } from '../config/nearest.ts';
 import { UsageError } from '../errors.ts';
+import { logsIn } from '../logins.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
@@ -30,9 +31,11 @@ export const token: Command = {
 };
 
 function choose({ credentials }: Config, name: string | undefined): CredentialConfig {
-  const sessions = [...credentials.values()].filter((c) => c.kind === 'session');
   const known = [...credentials.keys()];
-  const credential = name === undefined ? (credentials.get('token') ?? sessions[0]) : credentials.get(name);
+  const credential =
+    name === undefined
+      ? (credentials.get('token') ?? [...credentials.values()].find(logsIn))
+      : credentials.get(name);
   if (credential !== undefined) return credential;
   if (name === undefined) throw new UsageError('no credential that logs in is configured');
   const near = nearest(name, known);
@@ -45,7 +48,7 @@ async function obtain(
   config: Config,
   credential: CredentialConfig,
 ): Promise<{ value: string; expiresAt: string | null }> {
-  if (credential.kind === 'api-key') return { value: credential.key.expose(), expiresAt: null };
+  if (!logsIn(credential)) return { value: credential.key.expose(), expiresAt: null };
   const { token: value, lifetimeMs, warnings } = await logIn(config, credential);
   for (const warning of warnings) process.stderr.write(`bearerd: ${warning}\n`);
   return { value, expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };

@@ -12,7 +12,7 @@ export type ListenAddress =
   | { readonly kind: 'unix'; readonly path: string };
 
 /** What the kinds of credential have in common: where it may go, and in which header. */
-interface CredentialPlacement {
+export interface CredentialPlacement {
   readonly name: string;
   /** The origins that it may be sent to; the base URL's where the configuration names none. */
   readonly origins: readonly string[];
@@ -36,7 +36,39 @@ export interface ApiKeyCredentialConfig extends CredentialPlacement {
   readonly key: Secret;
 }
 
-export type CredentialConfig = SessionCredentialConfig | ApiKeyCredentialConfig;
+/** Where an OAuth 2.0 token is obtained: `path` begins with `/` and holds the query, if there is one. */
+export interface TokenEndpoint {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** The client credentials grant of RFC 6749 §4.4. */
+export interface OAuth2CredentialConfig extends CredentialPlacement {
+  readonly kind: 'oauth2';
+  readonly tokenEndpoint: TokenEndpoint;
+  readonly clientId: Secret;
+  readonly clientSecret: Secret;
+  /** In the `Authorization` header, or among the form's parameters (RFC 6749 §2.3.1). */
+  readonly clientAuthentication: 'basic' | 'body';
+  readonly scope?: string;
+  readonly audience?: string;
+  /** More form parameters; none of those that the fields above make. */
+  readonly parameters: Readonly<Record<string, Secret>>;
+}
+
+/** A program that prints a token. */
+export interface ExecCredentialConfig extends CredentialPlacement {
+  readonly kind: 'exec';
+  /** The program and its arguments; run as they stand, without a shell. */
+  readonly command: readonly string[];
+  readonly timeoutMs: number;
+}
+
+export type CredentialConfig =
+  | SessionCredentialConfig
+  | ApiKeyCredentialConfig
+  | OAuth2CredentialConfig
+  | ExecCredentialConfig;
 
 /** Milliseconds; 0 means that there is no limit (`off`). */
 export interface Timeouts {

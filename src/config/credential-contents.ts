@@ -1,15 +1,16 @@
-import type { SessionGrant } from './config.ts';
-import { type CredentialType, PLACEMENT_FIELDS, SECRET_FIELDS } from './file-fields.ts';
+import type { CredentialConfig, CredentialPlacement } from './config.ts';
+import { execFromFile } from './exec-content.ts';
+import { type CredentialType, OTHER_FIELDS, PLACEMENT_FIELDS, SECRET_FIELDS } from './file-fields.ts';
 import { below, entry, isAbsent, reportUnknownKeys, type YamlMap } from './maps.ts';
+import { oauth2FromFile } from './oauth2-content.ts';
 import type { Reading, Report } from './reading.ts';
-import type { Secret } from './secret.ts';
 import { type GivenSecret, secretFromFile, secretFromVariables } from './secrets.ts';
 import { SETTINGS } from './settings.ts';
 
-/** What is sent; absent when there is a fault in it. */
-export type Content =
-  | { readonly kind: 'session'; readonly grant: SessionGrant }
-  | { readonly kind: 'api-key'; readonly key: Secret };
+type Unplaced<C> = C extends CredentialConfig ? Omit<C, keyof CredentialPlacement> : never;
+
+/** What is sent, or how it is got; absent when there is a fault in it. */
+export type Content = Unplaced<CredentialConfig>;
 
 type SessionField = (typeof SECRET_FIELDS.session)[number];
 type SessionParts = Readonly<Record<SessionField, GivenSecret | undefined>>;
@@ -103,6 +104,8 @@ function sessionFromFile(map: YamlMap, path: string, reading: Reading): Content 
   return sessionContent(parts);
 }
 
+const TYPES = Object.keys(SECRET_FIELDS) as CredentialType[];
+
 /** Reports unknown keys; those of every type are known while the type itself is not. */
 export function reportUnknownFields(
   map: YamlMap,
@@ -110,9 +113,14 @@ export function reportUnknownFields(
   type: CredentialType | undefined,
   report: Report,
 ): void {
-  const secrets = type === undefined ? Object.values(SECRET_FIELDS).flat() : SECRET_FIELDS[type];
-  reportUnknownKeys(map, path, ['type', ...secrets, ...Object.keys(PLACEMENT_FIELDS)], report);
+  const types = type === undefined ? TYPES : [type];
+  const own = types.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
+  reportUnknownKeys(map, path, ['type', ...own, ...Object.keys(PLACEMENT_FIELDS)], report);
 }
+
+const READERS: Readonly<
+  Record<CredentialType, (map: YamlMap, path: string, reading: Reading) => Content | undefined>
+> = { session: sessionFromFile, apiKey: apiKeyFromFile, oauth2: oauth2FromFile, exec: execFromFile };
 
 /** The content of the file's entry, of the type that it says it has. */
 export function contentFromFile(
@@ -120,10 +128,10 @@ export function contentFromFile(
   path: string,
   type: CredentialType | undefined,
   reading: Reading,
-) {
-  if (type === 'session') return sessionFromFile(map, path, reading);
-  if (type === 'apiKey') return apiKeyFromFile(map, path, reading);
-  if (isAbsent(entry(map, 'type')))
-    reading.report(below(path, 'type'), 'is missing; it is session or apiKey');
+): Content | undefined {
+  if (type !== undefined) return READERS[type](map, path, reading);
+  if (isAbsent(entry(map, 'type'))) {
+    reading.report(below(path, 'type'), `is missing; it is one of ${TYPES.join(', ')}`);
+  }
   return undefined;
 }

@@ -8,7 +8,7 @@ import {
 import { CREDENTIAL_TYPE, NAME_PATTERN, PLACEMENT_FIELDS, RESERVED_NAMES } from './file-fields.ts';
 import { below, entry, isAbsent, isMap, readField, readMap, valueAt, type YamlMap } from './maps.ts';
 import type { Reading } from './reading.ts';
-import { noteVariable } from './secrets.ts';
+import { noteVariables } from './secrets.ts';
 
 export interface Credentials {
   readonly usable: ReadonlyMap<string, CredentialConfig>;
@@ -44,7 +44,7 @@ function contentOf(
   const type = readField(map, path, 'type', CREDENTIAL_TYPE, reading.report);
   reportUnknownFields(map, path, type, reading.report);
   if (given === undefined) return contentFromFile(map, path, type, reading);
-  for (const raw of Object.values(map)) noteVariable(raw, reading);
+  noteVariables(map, reading);
   return given.content;
 }
 

@@ -1,19 +1,45 @@
-import type { Config, CredentialConfig, RouteConfig, TlsFiles } from './config.ts';
-import { TIMEOUT_FIELDS } from './file-fields.ts';
+import type { Config, CredentialConfig, OAuth2CredentialConfig, RouteConfig, TlsFiles } from './config.ts';
+import { EXEC_FIELDS, OAUTH2_FIELDS, TIMEOUT_FIELDS } from './file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from './settings.ts';
 import { formatBaseUrl } from './urls.ts';
 
 const HIDDEN = '***';
 
-function secretsOf(credential: CredentialConfig): Record<string, string> {
-  if (credential.kind === 'api-key') return { type: 'apiKey', key: HIDDEN };
-  if (credential.grant.kind === 'user') return { type: 'session', username: HIDDEN, password: HIDDEN };
-  return { type: 'session', clientId: HIDDEN, clientSecret: HIDDEN };
+function oauth2View(credential: OAuth2CredentialConfig): Record<string, unknown> {
+  const { tokenEndpoint, clientAuthentication, scope, audience } = credential;
+  const parameters = Object.keys(credential.parameters).map((name) => [name, HIDDEN]);
+  return {
+    type: 'oauth2',
+    tokenUrl: OAUTH2_FIELDS.tokenUrl.kind.format(tokenEndpoint),
+    clientId: HIDDEN,
+    clientSecret: HIDDEN,
+    clientAuthentication,
+    ...(scope !== undefined && { scope }),
+    ...(audience !== undefined && { audience }),
+    ...(parameters.length > 0 && { parameters: Object.fromEntries(parameters) }),
+  };
+}
+
+function contentView(credential: CredentialConfig): Record<string, unknown> {
+  switch (credential.kind) {
+    case 'api-key':
+      return { type: 'apiKey', key: HIDDEN };
+    case 'session':
+      return credential.grant.kind === 'user'
+        ? { type: 'session', username: HIDDEN, password: HIDDEN }
+        : { type: 'session', clientId: HIDDEN, clientSecret: HIDDEN };
+    case 'oauth2':
+      return oauth2View(credential);
+    case 'exec': {
+      const { command, timeoutMs } = credential;
+      return { type: 'exec', command, timeout: EXEC_FIELDS.timeout.kind.format(timeoutMs) };
+    }
+  }
 }
 
 function credentialView(credential: CredentialConfig): Record<string, unknown> {
   const { origins, header, scheme } = credential;
-  return { ...secretsOf(credential), origins, header, scheme };
+  return { ...contentView(credential), origins, header, scheme };
 }
 
 /** A route as it would stand in the file; what is the same as the global setting is left out. */

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 import * as kinds from './kinds.ts';
-import { SETTINGS } from './settings.ts';
+import { LONGEST_TIMER, SETTINGS } from './settings.ts';
 
 interface Field<T> {
   readonly kind: Kind<T>;
@@ -30,11 +30,65 @@ export const PLACEMENT_FIELDS = {
 export const SECRET_FIELDS = {
   session: ['clientId', 'clientSecret', 'username', 'password'],
   apiKey: ['key'],
+  oauth2: ['clientId', 'clientSecret'],
+  exec: [],
 } as const;
 
 export type CredentialType = keyof typeof SECRET_FIELDS;
 
 export const CREDENTIAL_TYPE = kinds.choice(Object.keys(SECRET_FIELDS) as CredentialType[]);
+
+/** What an `oauth2` credential has besides its secrets and its `parameters`. */
+export const OAUTH2_FIELDS = {
+  tokenUrl: {
+    kind: kinds.tokenUrl,
+    description: 'the token endpoint, the whole URL of it',
+  },
+  clientAuthentication: {
+    kind: kinds.choice(['basic', 'body']),
+    default: 'basic',
+    description: 'where client ID and secret go: in the Authorization header, or in the body',
+  },
+  scope: {
+    kind: kinds.text,
+    description: 'what the token is asked to be good for; scopes with blanks between them',
+  },
+  audience: {
+    kind: kinds.text,
+    description: 'whom the token is for, where the token endpoint asks for it',
+  },
+} as const satisfies Record<string, Field<unknown>>;
+
+/** Form parameters that come from elsewhere, and from where: `parameters` can't set them. */
+export const OWN_PARAMETERS: Readonly<Record<string, string>> = {
+  grant_type: 'it is always client_credentials',
+  client_id: 'it comes from clientId',
+  client_secret: 'it comes from clientSecret',
+  scope: 'it comes from scope, beside parameters',
+  audience: 'it comes from audience, beside parameters',
+};
+
+/** What an `exec` credential has. */
+export const EXEC_FIELDS = {
+  command: {
+    kind: kinds.command,
+    description:
+      'a program and its arguments, run without a shell; it prints the token, or JSON with token and expiresAt',
+  },
+  timeout: {
+    kind: kinds.duration({ min: 1, ...LONGEST_TIMER }),
+    default: '10s',
+    description: 'longest time that it may take; then it is killed',
+  },
+} as const satisfies Record<string, Field<unknown>>;
+
+/** What each type of credential may have besides its secrets and what all of them have. */
+export const OTHER_FIELDS: Readonly<Record<CredentialType, readonly string[]>> = {
+  session: [],
+  apiKey: [],
+  oauth2: [...Object.keys(OAUTH2_FIELDS), 'parameters'],
+  exec: Object.keys(EXEC_FIELDS),
+};
 
 /** `none` and `deny` are what a route says instead of a credential's name. */
 export const RESERVED_NAMES: readonly string[] = ['none', 'deny'];

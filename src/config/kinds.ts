@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
 
 import { formatAddress, parseAddress } from './addresses.ts';
-import type { ListenAddress, Upstream } from './config.ts';
+import { parseCommand } from './commands.ts';
+import type { ListenAddress, TokenEndpoint, Upstream } from './config.ts';
 import { parseHeaderName, parseScheme } from './header-values.ts';
 import { type JsonSchema, type Kind, list, scalar } from './kind.ts';
 import {
@@ -16,7 +17,15 @@ import {
 import { didYouMean, nearest } from './nearest.ts';
 import type { Parsed } from './parsed.ts';
 import { parsePath, parseSessionPath } from './paths.ts';
-import { formatBaseUrl, parseAllowedHost, parseBaseUrl, parseOrigin, parseWebOrigin } from './urls.ts';
+import {
+  formatBaseUrl,
+  formatTokenUrl,
+  parseAllowedHost,
+  parseBaseUrl,
+  parseOrigin,
+  parseTokenUrl,
+  parseWebOrigin,
+} from './urls.ts';
 
 const STRING: JsonSchema = { type: 'string' };
 
@@ -74,8 +83,20 @@ export const baseUrl: Kind<Upstream> = scalar(
   { type: 'string', pattern: '^https?://' },
   formatBaseUrl,
 );
+export const tokenUrl: Kind<TokenEndpoint> = scalar(
+  parseTokenUrl,
+  { type: 'string', pattern: '^https?://' },
+  formatTokenUrl,
+);
 export const headerName: Kind<string> = scalar(parseHeaderName, STRING);
 export const scheme: Kind<string> = scalar(parseScheme, STRING);
+
+/** A program and its arguments. A list only: text with commas, or with blanks, could mean more than one thing. */
+export const command: Kind<readonly string[]> = {
+  schema: { type: 'array', minItems: 1, items: STRING },
+  parse: parseCommand,
+  format: (words) => words,
+};
 
 const same = (value: string): string => value;
 

@@ -22,7 +22,12 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   const environment = readEnvironment(input, cwd, report);
   const file = await readConfigFile(input, cwd, environment, report);
   const { readFile } = input;
-  return { cwd, environment, file, report, readFile, filesRead: new Set(), variablesNamed: new Set() };
+  const learned = {
+    filesRead: new Set<string>(),
+    variablesNamed: new Set<string>(),
+    tokenOrigins: new Map(),
+  };
+  return { cwd, environment, file, report, readFile, ...learned };
 }
 
 function readCallerKey(reading: Reading): GivenSecret | undefined {
@@ -43,6 +48,9 @@ function checkTogether(
   if (reading.file.broken) return;
   if (values.upstream && isInsecure(values.upstream.origin) && !values.allowInsecureUpstream) {
     reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
+  }
+  for (const [key, origin] of reading.tokenOrigins) {
+    if (isInsecure(origin) && !values.allowInsecureUpstream) reading.report(key, INSECURE);
   }
   checkRoutes(routes, values, credentials);
   checkListeners(values, callerKey !== undefined, reading);

@@ -26,4 +26,6 @@ export interface Reading {
   readonly filesRead: Set<string>;
   /** Variables that the file's `{env: NAME}` name. */
   readonly variablesNamed: Set<string>;
+  /** Origins besides the upstreams' that get a secret, by the key that names them. */
+  readonly tokenOrigins: Map<string, string>;
 }

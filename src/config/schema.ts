@@ -1,5 +1,9 @@
 import {
+  type CredentialType,
+  EXEC_FIELDS,
   NAME_PATTERN,
+  OAUTH2_FIELDS,
+  OWN_PARAMETERS,
   PLACEMENT_FIELDS,
   RESERVED_NAMES,
   ROUTE_FIELDS,
@@ -54,13 +58,33 @@ const SECRET: JsonSchema = {
   ],
 };
 
-function credentialSchema(type: string, secrets: readonly string[]): JsonSchema {
+const SECRET_REFERENCE: JsonSchema = { $ref: '#/definitions/secret' };
+
+/** `own` are the properties that this type alone has; `required` those of them that have to be there. */
+function credentialSchema(
+  type: CredentialType,
+  secrets: readonly string[],
+  own: JsonSchema = {},
+  required: readonly string[] = [],
+): JsonSchema {
   const properties = {
     type: { const: type },
-    ...Object.fromEntries(secrets.map((secret) => [secret, { $ref: '#/definitions/secret' }])),
+    ...Object.fromEntries(secrets.map((secret) => [secret, SECRET_REFERENCE])),
+    ...own,
     ...mapValues<Described>(PLACEMENT_FIELDS, valueSchema),
   };
-  return mapSchema(properties, ['type', ...secrets]);
+  return mapSchema(properties, ['type', ...required, ...secrets]);
+}
+
+function oauth2Schema(): JsonSchema {
+  const parameters = {
+    type: 'object',
+    description: 'more form parameters, such as resource',
+    propertyNames: { not: { enum: Object.keys(OWN_PARAMETERS) } },
+    additionalProperties: SECRET_REFERENCE,
+  };
+  const own = { ...mapValues<Described>(OAUTH2_FIELDS, valueSchema), parameters };
+  return credentialSchema('oauth2', SECRET_FIELDS.oauth2, own, ['tokenUrl']);
 }
 
 function credentialsSchema(): JsonSchema {
@@ -74,6 +98,8 @@ function credentialsSchema(): JsonSchema {
         credentialSchema('session', [clientId, clientSecret]),
         credentialSchema('session', [username, password]),
         credentialSchema('apiKey', SECRET_FIELDS.apiKey),
+        oauth2Schema(),
+        credentialSchema('exec', [], mapValues<Described>(EXEC_FIELDS, valueSchema), ['command']),
       ],
     },
   };

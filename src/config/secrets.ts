@@ -1,5 +1,5 @@
 import { headerValueProblem } from './header-values.ts';
-import { entry, isAbsent, isMap } from './maps.ts';
+import { entry, isAbsent, isMap, type YamlMap } from './maps.ts';
 import { folderOf } from './read-settings.ts';
 import type { Reading } from './reading.ts';
 import { Secret } from './secret.ts';
@@ -63,6 +63,14 @@ function reference(raw: unknown, name: 'env' | 'file'): string | undefined {
 export function noteVariable(raw: unknown, reading: Reading): void {
   const name = reference(raw, 'env');
   if (name !== undefined) reading.variablesNamed.add(name);
+}
+
+/** Notes those of a whole entry, its `parameters` too. */
+export function noteVariables(map: YamlMap, reading: Reading): void {
+  for (const raw of Object.values(map)) {
+    noteVariable(raw, reading);
+    if (isMap(raw)) for (const inner of Object.values(raw)) noteVariable(inner, reading);
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ export interface SecretSetting {
 }
 
 /** Past it `setTimeout` fires at once (2^31-1 ms, nearly 25 days). */
-const LONGEST_TIMER = { max: 596 * 3_600_000 };
+export const LONGEST_TIMER = { max: 596 * 3_600_000 };
 const timeout = kinds.duration({ min: 1, off: true, ...LONGEST_TIMER });
 
 /**

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 import { isLoopbackHost } from './addresses.ts';
-import type { Upstream } from './config.ts';
+import type { TokenEndpoint, Upstream } from './config.ts';
 import type { Parsed } from './parsed.ts';
 import { parsePath } from './paths.ts';
 
@@ -16,7 +16,8 @@ export function parseBaseUrl(text: string): Parsed<Upstream> {
   if (authority.includes('@')) return { problem: 'may not hold a user name or a password' };
   if (rest !== '') return { problem: 'may not have a query (?) or a fragment (#)' };
   const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
-  if (url === null || url.port === '0') return { problem: 'is not a valid URL' };
+  // With a third slash the parser takes the path for the host.
+  if (url === null || authority === '' || url.port === '0') return { problem: 'is not a valid URL' };
   if (path === '' || path === '/') return { value: { origin: url.origin, basePath: '' } };
   const basePath = parsePath(path);
   if ('problem' in basePath) return { problem: `the path ${basePath.problem}` };
@@ -25,6 +26,26 @@ export function parseBaseUrl(text: string): Parsed<Upstream> {
 
 export function formatBaseUrl(upstream: Upstream): string {
   return `${upstream.origin}${upstream.basePath}`;
+}
+
+/**
+ * The URL of an OAuth 2.0 token endpoint: it may have a query, but no fragment (RFC 6749 §3.2). Path and query
+ * become what any other OAuth client would send.
+ */
+export function parseTokenUrl(text: string): Parsed<TokenEndpoint> {
+  const [, authority] = /^https?:\/\/([^/?#]*)/i.exec(text) ?? [];
+  if (authority === undefined) return { problem: 'must begin with https:// (or http://)' };
+  if (authority.includes('@')) {
+    return { problem: 'may not hold a user name or a password; they belong in clientId and clientSecret' };
+  }
+  if (text.includes('#')) return { problem: 'may not have a fragment (#)' };
+  const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
+  if (url === null || authority === '' || url.port === '0') return { problem: 'is not a valid URL' };
+  return { value: { origin: url.origin, path: url.pathname + url.search } };
+}
+
+export function formatTokenUrl(endpoint: TokenEndpoint): string {
+  return `${endpoint.origin}${endpoint.path}`;
 }
 
 /** Whether credentials would cross a network in clear text. */

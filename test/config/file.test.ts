@@ -254,7 +254,8 @@ credentials:
   k: { type: apikey, key: 7, origins: [], header: Host, scheme: a b }
   '1x': { type: apiKey, key: x }
   deny: { type: apiKey, key: x }
-  later: { type: oauth2 }
+  oauth: { type: oauth2 }
+  program: { type: exec }
   typeless: { key: x }
   keyless: { type: apiKey }
   empty: { type: session }
@@ -275,7 +276,10 @@ routes: { prefix: / }
     'credentials.k.scheme',
     'credentials.k.type',
     'credentials.keyless.key',
-    'credentials.later.type',
+    'credentials.oauth.clientId',
+    'credentials.oauth.clientSecret',
+    'credentials.oauth.tokenUrl',
+    'credentials.program.command',
     'credentials.token',
     'credentials.typeless.type',
     'drainTimeout',
@@ -296,7 +300,7 @@ routes: { prefix: / }
     'limits.headerSize: has no unit; write 32768B',
     'allowedHosts: entry 2: must be one value and not a map; entry 3: must be a name without a port',
     'callerKey: must be in quotes',
-    'credentials.k.type: must be one of session, apiKey; did you mean apiKey?',
+    'credentials.k.type: must be one of session, apiKey, oauth2, exec; did you mean apiKey?',
     'credentials.empty: needs clientId and clientSecret, or username and password',
   ]) {
     t.ok(text.includes(part), part);
@@ -465,6 +469,10 @@ t.test('whatever stands in the file gives a configuration or faults, and no othe
     ...FILE_KEYS.flatMap((key) => key.split('.')),
     'type',
     'key',
+    'tokenUrl',
+    'parameters',
+    'command',
+    'timeout',
     'origins',
     'prefix',
     'credential',
@@ -475,6 +483,8 @@ t.test('whatever stands in the file gives a configuration or faults, and no othe
   const values = [
     'session',
     'apiKey',
+    'oauth2',
+    'exec',
     'token',
     '/',
     'https://a.example',

@@ -101,7 +101,17 @@ t.test('the file schema refuses what the loader refuses', async (t) => {
     credentials: { a: { type: 'apiKey', key: { file: 'x' } } },
     routes: [{ prefix: '/', credential: 'a' }],
   };
-  t.ok(validate(good), JSON.stringify(validate.errors));
+  const oauth2 = { type: 'oauth2', tokenUrl: 'https://login.example', clientId: 'x', clientSecret: 'y' };
+  const everything = {
+    clientAuthentication: 'body',
+    scope: 'a',
+    audience: 'b',
+    parameters: { c: { env: 'D' } },
+  };
+  const exec = { type: 'exec', command: ['op', 'read', ''], timeout: '1s' };
+  for (const a of [good.credentials.a, oauth2, { ...oauth2, ...everything }, exec]) {
+    t.ok(validate({ ...good, credentials: { a } }), JSON.stringify(validate.errors));
+  }
   for (const bad of [
     { ...good, sesion: {} },
     { ...good, session: { tokenwait: '1s' } },
@@ -116,6 +126,16 @@ t.test('the file schema refuses what the loader refuses', async (t) => {
     { ...good, credentials: { a: { type: 'session', clientId: 'x', password: 'y' } } },
     { ...good, credentials: { a: { type: 'apiKey', key: { env: 'X', file: 'x' } } } },
     { ...good, callerKey: '' },
+    { ...good, credentials: { a: { ...oauth2, tokenUrl: 'login.example' } } },
+    { ...good, credentials: { a: { ...oauth2, clientId: undefined } } },
+    { ...good, credentials: { a: { ...oauth2, clientAuthentication: 'header' } } },
+    { ...good, credentials: { a: { ...oauth2, parameters: { scope: 'x' } } } },
+    { ...good, credentials: { a: { ...oauth2, parameters: { x: 1 } } } },
+    { ...good, credentials: { a: { type: 'exec' } } },
+    { ...good, credentials: { a: { type: 'exec', command: [] } } },
+    { ...good, credentials: { a: { type: 'exec', command: 'op read x' } } },
+    { ...good, credentials: { a: { type: 'exec', command: ['op'], timeout: 10 } } },
+    { ...good, credentials: { a: { type: 'exec', command: ['op'], clientId: 'x' } } },
   ]) {
     t.notOk(validate(bad), JSON.stringify(bad));
   }

@@ -12,6 +12,7 @@ import {
   parseAllowedHost,
   parseBaseUrl,
   parseOrigin,
+  parseTokenUrl,
   parseWebOrigin,
 } from '../../src/config/urls.ts';
 
@@ -91,6 +92,7 @@ t.test('no parser throws, whatever it is given', async () => {
     parseOrigin,
     parsePath,
     parseSize,
+    parseTokenUrl,
     parseWebOrigin,
   ];
   fc.assert(
@@ -203,7 +205,34 @@ t.test('a base URL has a scheme, a host and perhaps a path', async (t) => {
     'https://a b.example',
     'https://api.example.com:99999',
     'https:/api.example.com',
+    'https:///api.example.com',
     'https://api.exa\tmple.com',
+  ]);
+});
+
+t.test('a token URL has a scheme and a host, and perhaps a path and a query', async (t) => {
+  const at = (path: string) => ({ origin: 'https://login.example', path });
+  takes(t, parseTokenUrl, {
+    'https://login.example': at('/'),
+    'https://login.example?x': at('/?x'),
+    'HTTPS://LOGIN.example:443/oauth2/token/': at('/oauth2/token/'),
+    'https://login.example/token?api-version=1&x=%2F': at('/token?api-version=1&x=%2F'),
+    'http://[::1]:8080/t': { origin: 'http://[::1]:8080', path: '/t' },
+  });
+  refuses(t, parseTokenUrl, [
+    '',
+    'login.example/token',
+    'ftp://login.example/token',
+    'https://',
+    'https:///token',
+    'https://user:pass@login.example/token',
+    'https://user@login.example/token',
+    'https://login.example/token#',
+    'https://login.example/token?x#y',
+    'https://login.example/to ken',
+    'https://login.example\\token',
+    'https://login.example:99999/token',
+    'https://login.example:0/token',
   ]);
 });
 

@@ -1,0 +1,24 @@
+import type { Parsed } from './parsed.ts';
+
+function wordProblem(word: unknown, index: number): string | undefined {
+  if (typeof word === 'number' || typeof word === 'boolean') {
+    return 'must be in quotes: YAML reads it as a number or a boolean';
+  }
+  if (typeof word !== 'string') return 'must be text';
+  if (index === 0 && word.trim() === '') return 'must name a program';
+  if (word.includes('\0')) return 'may not hold a NUL character';
+  return undefined;
+}
+
+/** A program and its arguments, word by word: they are run as they stand, and nothing in them is expanded. */
+export function parseCommand(raw: unknown): Parsed<readonly string[]> {
+  if (!Array.isArray(raw)) {
+    return { problem: 'must be a list of a program and its arguments, [PROGRAM, ARG, …]; there is no shell' };
+  }
+  if (raw.length === 0) return { problem: 'needs at least one entry, the program' };
+  const problems = raw.flatMap((word, index) => {
+    const problem = wordProblem(word, index);
+    return problem === undefined ? [] : [`entry ${index + 1}: ${problem}`];
+  });
+  return problems.length > 0 ? { problem: problems.join('; ') } : { value: raw as string[] };
+}
