@@ -1,4 +1,19 @@
 #!/usr/bin/env node
-import { run } from './cli/run.ts';
+// As process 1 of a container, a process that listens for no signal gets none: while the rest is being loaded,
+// SIGTERM would be lost, and the container killed in the end. A proxy that has taken no request yet is done at once.
+const command = process.argv
+  .slice(2)
+  .find((arg, i, args) => !arg.startsWith('-') && args[i - 1] !== '--config');
+const serves = command === undefined || ['start', 'demo', 'mock'].includes(command);
+for (const [signal, number] of [
+  ['SIGTERM', 15],
+  ['SIGINT', 2],
+] as const) {
+  process.on(signal, () => {
+    // Once somebody else listens, it is theirs.
+    if (process.listenerCount(signal) === 1) process.exit(serves ? 0 : 128 + number);
+  });
+}
 
+const { run } = await import('./cli/run.ts');
 process.exitCode = await run(process.argv.slice(2));

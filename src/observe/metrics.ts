@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../events.ts';
-import type { TokenStatus } from '../tokens/renewing-source.ts';
+import type { TokenStatus } from '../tokens/token-status.ts';
 
 export interface Metrics {
   readonly observe: Observe;
@@ -63,26 +63,35 @@ export function createMetrics(view: MetricsView): Metrics {
   });
   registerGauges(registry, view);
   const byRoute = new Map<string, number>();
-  const series = new Map<string, () => void>();
+  const series = new Map<string, { inc(): void }>();
+  const durations = new Map<string, { observe(seconds: number): void }>();
 
   /** The counter of one combination, looked up once and then kept. */
-  function countRequest(route: string, credential: string, method: string, status: number): void {
+  function counterOf(route: string, credential: string, method: string, status: number): { inc(): void } {
     const code = status >= 100 && status <= 599 ? String(status) : '0';
     const key = `${route} ${credential} ${method} ${code}`;
-    let increment = series.get(key);
-    if (increment === undefined) {
-      const counter = requests.labels(route, credential, method, code);
-      increment = () => counter.inc();
-      series.set(key, increment);
+    let counter = series.get(key);
+    if (counter === undefined) {
+      counter = requests.labels(route, credential, method, code);
+      series.set(key, counter);
     }
-    increment();
+    return counter;
+  }
+
+  function durationOf(route: string): { observe(seconds: number): void } {
+    let histogram = durations.get(route);
+    if (histogram === undefined) {
+      histogram = duration.labels(route);
+      durations.set(route, histogram);
+    }
+    return histogram;
   }
 
   return {
     observe(event) {
       if (event.type === 'request') {
-        countRequest(event.route, event.credential, event.method, event.status);
-        duration.observe({ route: event.route }, event.durationMs / 1000);
+        counterOf(event.route, event.credential, event.method, event.status).inc();
+        durationOf(event.route).observe(event.durationMs / 1000);
         byRoute.set(event.route, (byRoute.get(event.route) ?? 0) + 1);
       } else if (event.type === 'login-succeeded' || event.type === 'login-failed') {
         const result = event.type === 'login-succeeded' ? 'ok' : event.error.code;

@@ -1,6 +1,6 @@
 import type { CredentialConfig } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
-import type { TokenStatus } from '../tokens/renewing-source.ts';
+import type { TokenStatus } from '../tokens/token-status.ts';
 
 /** What the status is made of. */
 export interface StatusView {
@@ -22,7 +22,7 @@ export interface Readiness {
   >;
 }
 
-/** Ready when every session credential that a route uses has a usable token, and nothing is draining. */
+/** Ready when every credential that logs in and that a route uses has a usable token, and nothing is draining. */
 export function readinessOf({
   draining,
   tokens,
