@@ -1,0 +1,28 @@
+# docker build -t bearerd .
+ARG NODE_IMAGE=docker.io/library/node:26-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Without scripts: the `node` of the development dependencies isn't needed here, and src/ isn't there yet.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts ./scripts
+COPY src ./src
+RUN node scripts/build.ts && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# The user `node`; by number, so that Kubernetes can see that it isn't root (runAsNonRoot).
+USER 1000:1000
+
+# bearerd listens on the container's own loopback: right for a sidecar that shares its network. To publish the port,
+# set BEARERD_LISTEN=0.0.0.0:9180 together with a caller key (docker-compose.yml does).
+EXPOSE 9180
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["node", "/app/dist/main.js", "healthcheck"]
+# No shell and no npm in between: SIGTERM reaches bearerd itself. Give it more than BEARERD_DRAIN_TIMEOUT (25s).
+ENTRYPOINT ["node", "/app/dist/main.js"]
