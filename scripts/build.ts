@@ -15,9 +15,13 @@ process.exitCode = build();
 function build(): number {
   if (!existsSync(compiler)) return withoutCompiler();
   rmSync(`${root}dist`, { recursive: true, force: true });
-  const { status, error } = spawnSync(process.execPath, [compiler, '--project', `${root}tsconfig.build.json`], {
-    stdio: 'inherit',
-  });
+  const { status, error } = spawnSync(
+    process.execPath,
+    [compiler, '--project', `${root}tsconfig.build.json`],
+    {
+      stdio: 'inherit',
+    },
+  );
   if (error !== undefined) throw error;
   if (status === 0) chmodSync(executable, 0o755);
   return status ?? 1;
@@ -26,6 +30,8 @@ function build(): number {
 /** `npm ci --omit=dev` in a tree that is built already is fine; elsewhere there would be no program to run. */
 function withoutCompiler(): number {
   if (existsSync(executable)) return 0;
-  process.stderr.write('bearerd: dist/ is built with the development dependencies: run "npm ci" without --omit=dev\n');
+  process.stderr.write(
+    'bearerd: dist/ is built with the development dependencies: run "npm ci" without --omit=dev\n',
+  );
   return 1;
 }

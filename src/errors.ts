@@ -113,7 +113,7 @@ export const PROBLEMS = {
   'request-timeout': {
     status: 408,
     title: 'Request timeout',
-    detail: 'The request headers did not arrive in time.',
+    detail: 'The request did not arrive in time.',
     proxyStatus: 'http_request_error',
   },
   'expectation-failed': {
