@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { Config } from '../config/config.ts';
 import { LoginError } from '../errors.ts';
-import { logsIn } from '../logins.ts';
+import { logsIn } from '../gateway/logins.ts';
 import { type Command, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';

@@ -1,4 +1,4 @@
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print } from './command.ts';
 import { ConfigurationSource } from './configuration.ts';

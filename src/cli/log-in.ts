@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { UpstreamPools } from '../forward/upstream-pool.ts';
-import { type LoginCredentialConfig, loginFor } from '../logins.ts';
+import { type LoginCredentialConfig, loginFor } from '../gateway/logins.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
 import { PROBLEMS, UsageError } from '../errors.ts';
-import { logsIn } from '../logins.ts';
+import { logsIn } from '../gateway/logins.ts';
 import { splitTarget } from '../routes/path.ts';
 import { createRouteTable, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import { type Command, print } from './command.ts';

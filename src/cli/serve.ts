@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../errors.ts';
-import { Gateway } from '../gateway.ts';
+import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { VERSION } from '../version.ts';
 import type { ConfigurationSource } from './configuration.ts';

@@ -1,7 +1,7 @@
 import type { Config, CredentialConfig } from '../config/config.ts';
 import { didYouMean, nearest } from '../config/nearest.ts';
 import { UsageError } from '../errors.ts';
-import { logsIn } from '../logins.ts';
+import { logsIn } from '../gateway/logins.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';

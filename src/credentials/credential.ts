@@ -38,5 +38,8 @@ export interface TokenCredential extends Placement {
   readonly source: TokenSource;
 }
 
-/** A new kind of credential goes here, into `config/`, and into `gateway.ts`, where it is made. */
+/**
+ * Two kinds: a key that is at hand, and a token that has to be got. A new way to get one goes into `config/`, into a
+ * file of its own here, and into `gateway/logins.ts`.
+ */
 export type Credential = ApiKeyCredential | TokenCredential;

@@ -68,6 +68,7 @@ export class UpstreamPool {
   readonly #connector: Connector;
   readonly #pool: Pool;
   readonly #options: Client.Options;
+  #unpooled: Pool | undefined;
 
   constructor(origin: string, headerSizeBytes: number, connector: Connector) {
     this.origin = origin;
@@ -108,17 +109,21 @@ export class UpstreamPool {
     this.#connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, callback);
   }
 
-  get dispatcher(): Dispatcher {
-    return this.#pool;
+  /** For logins: each on a connection of its own, because a POST that meets a stale one can't be sent again. */
+  get unpooled(): Dispatcher {
+    this.#unpooled ??= new Pool(this.origin, { ...this.#options, pipelining: 0, connect: this.#connector });
+    return this.#unpooled;
   }
 
   /** Lets the requests under way end, then closes. */
   close(): void {
     this.#pool.close().catch(() => {});
+    this.#unpooled?.close().catch(() => {});
   }
 
   destroy(): void {
     this.#pool.destroy().catch(() => {});
+    this.#unpooled?.destroy().catch(() => {});
   }
 }
 
@@ -126,17 +131,17 @@ export class UpstreamPool {
 export class UpstreamPools {
   readonly #pools = new Map<string, UpstreamPool>();
   readonly #config: Config;
-  readonly #secureContext: SecureContext;
+  #secureContext: SecureContext | undefined;
 
   constructor(config: Config) {
     this.#config = config;
-    this.#secureContext = createTlsContext(config);
   }
 
   get(origin: string, connectTimeoutMs: number): UpstreamPool {
     const key = `${origin} ${connectTimeoutMs}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
+      this.#secureContext ??= createTlsContext(this.#config);
       const connector = createConnector(
         origin,
         connectTimeoutMs,

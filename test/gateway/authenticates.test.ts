@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
 import { API_KEY, CLIENT_ID, CLIENT_SECRET, type StrictApi, startStrictApi } from '../support/strict-api.ts';
 
 interface Answer {

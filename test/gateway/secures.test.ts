@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 const CA = tlsFile('ca.pem');

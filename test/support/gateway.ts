@@ -3,7 +3,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event, RequestEvent } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
 import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
 
 export interface GatewayOptions {

@@ -1,10 +1,10 @@
-import type { Clock } from './clock.ts';
-import type { ApiKeyCredentialConfig, Config, CredentialConfig } from './config/config.ts';
-import { Secret } from './config/secret.ts';
-import { createExecLogin } from './credentials/command-token.ts';
-import { createOAuth2Login } from './credentials/oauth2-endpoint.ts';
-import { createLogin, type Login } from './credentials/session-endpoint.ts';
-import type { UpstreamPools } from './forward/upstream-pool.ts';
+import type { Clock } from '../clock.ts';
+import type { ApiKeyCredentialConfig, Config, CredentialConfig } from '../config/config.ts';
+import { Secret } from '../config/secret.ts';
+import { createExecLogin } from '../credentials/command-token.ts';
+import { createOAuth2Login } from '../credentials/oauth2-endpoint.ts';
+import { createLogin, type Login } from '../credentials/session-endpoint.ts';
+import type { UpstreamPools } from '../forward/upstream-pool.ts';
 
 /** A credential that is a token, and has to be got; a key is at hand. */
 export type LoginCredentialConfig = Exclude<CredentialConfig, ApiKeyCredentialConfig>;
@@ -21,7 +21,7 @@ export function loginFor(
   clock: Clock,
 ): Login {
   const endpointAt = (origin: string, path: string) => {
-    return { origin, path, dispatcher: pools.get(origin, config.timeouts.connectMs).dispatcher };
+    return { origin, path, dispatcher: pools.get(origin, config.timeouts.connectMs).unpooled };
   };
   switch (credential.kind) {
     case 'session': {

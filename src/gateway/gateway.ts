@@ -1,24 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, systemClock } from './clock.ts';
-import type { Config, CredentialConfig } from './config/config.ts';
-import type { Credential } from './credentials/credential.ts';
-import { LoginError } from './errors.ts';
-import type { Event, Observe } from './events.ts';
-import type { ForwardContext } from './forward/forwardable.ts';
-import { UpstreamPools } from './forward/upstream-pool.ts';
-import { Watchdog } from './forward/watchdog.ts';
-import { AdminListener } from './listen/admin.ts';
-import { createGuard } from './listen/guard.ts';
-import { answerProblem } from './listen/problem.ts';
-import { ProxyListener, type ProxySettings } from './listen/proxy.ts';
-import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './logins.ts';
-import { createMetrics, type Metrics } from './observe/metrics.ts';
-import { statusPage } from './observe/page.ts';
-import { type Readiness, readinessOf, type Status, statusOf } from './observe/status.ts';
-import { createRouteTable } from './routes/route-table.ts';
-import { RenewingSource, type RenewingSourceOptions } from './tokens/renewing-source.ts';
-import type { TokenStatus } from './tokens/token-status.ts';
-import { VERSION } from './version.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Event, Observe } from '../events.ts';
+import type { ForwardContext } from '../forward/forwardable.ts';
+import { UpstreamPools } from '../forward/upstream-pool.ts';
+import { Watchdog } from '../forward/watchdog.ts';
+import { AdminListener } from '../listen/admin.ts';
+import { createGuard } from '../listen/guard.ts';
+import { answerProblem } from '../listen/problem.ts';
+import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { statusPage } from '../observe/page.ts';
+import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
+import { createRouteTable } from '../routes/route-table.ts';
+import { VERSION } from '../version.ts';
+import { Sources } from './sources.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -50,8 +46,7 @@ export class Gateway {
   readonly #watchdog: Watchdog;
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
-  readonly #sources = new Map<string, RenewingSource>();
-  readonly #loops = new Set<Promise<void>>();
+  readonly #sources: Sources;
   readonly #loopMark = `bearerd (${randomBytes(6).toString('hex')})`;
   readonly #startedMonoMs: number;
   #config: Config;
@@ -67,11 +62,12 @@ export class Gateway {
     this.#metrics = createMetrics({
       version: VERSION,
       inFlight: () => this.#watchdog.size,
-      tokens: () => this.#tokens(),
+      tokens: () => this.#sources.statuses(),
       droppedLogLines,
     });
     this.#observe = (event) => this.#tell(event, [this.#metrics.observe, observe]);
     this.#watchdog = new Watchdog(clock);
+    this.#sources = new Sources(clock, this.#observe);
     this.#settings = this.#createSettings(config);
     this.#proxy = new ProxyListener({
       settings: () => this.#settings,
@@ -94,7 +90,7 @@ export class Gateway {
       await this.destroy();
       throw error;
     }
-    for (const source of this.#sources.values()) this.#run(source);
+    this.#sources.start();
   }
 
   /**
@@ -103,7 +99,7 @@ export class Gateway {
    */
   reconfigure(config: Config): string[] {
     const before = this.#settings;
-    this.#settings = this.#createSettings(config);
+    this.#settings = this.#createSettings(config, this.#config);
     const restartNeededFor = Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
       .map(([key]) => key);
@@ -115,7 +111,7 @@ export class Gateway {
   get readiness(): Readiness {
     return readinessOf({
       draining: this.#draining,
-      tokens: this.#tokens(),
+      tokens: this.#sources.statuses(),
       routes: this.#settings.routes.routes,
     });
   }
@@ -127,7 +123,7 @@ export class Gateway {
       draining: this.#draining,
       inFlight: this.#watchdog.size,
       credentials: this.#config.credentials,
-      tokens: this.#tokens(),
+      tokens: this.#sources.statuses(),
       routes: this.#settings.routes.routes,
       requestsByRoute: this.#metrics.requestsByRoute(),
     });
@@ -145,7 +141,7 @@ export class Gateway {
   async drain(limitMs: number, signal: string): Promise<number> {
     this.#draining = true;
     this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
-    for (const source of this.#sources.values()) source.stop();
+    this.#sources.stop();
     const deadline = this.#clock.monoMs() + limitMs;
     this.#proxy.stopAccepting();
     while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
@@ -161,9 +157,8 @@ export class Gateway {
   /** Ends everything now. */
   async destroy(): Promise<void> {
     this.#draining = true;
-    for (const source of this.#sources.values()) source.abort();
     this.#watchdog.stop();
-    await Promise.all([this.#proxy.close(), this.#admin?.close(), ...this.#loops]);
+    await Promise.all([this.#sources.abort(), this.#proxy.close(), this.#admin?.close()]);
     this.#settings.pools.destroy();
   }
 
@@ -188,20 +183,11 @@ export class Gateway {
     };
   }
 
-  #createSettings(config: Config): ProxySettings {
+  /** Everything that may fail comes first: what is in use is changed only when nothing can. */
+  #createSettings(config: Config, before?: Config): ProxySettings {
     const pools = new UpstreamPools(config);
-    const credentials = new Map<string, Credential>();
-    for (const credential of config.credentials.values()) {
-      credentials.set(credential.name, this.#createCredential(credential, config, pools));
-    }
-    for (const [name, source] of this.#sources) {
-      if (logsIn(config.credentials.get(name))) continue;
-      source.abort();
-      this.#sources.delete(name);
-    }
-    const limits = config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]);
-    this.#watchdog.attend(limits);
-    return {
+    const { credentials, commit } = this.#sources.prepare(config, before, pools);
+    const settings = {
       pools,
       guard: createGuard(config),
       routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
@@ -209,54 +195,9 @@ export class Gateway {
       loopMark: this.#loopMark,
       maxConnections: config.limits.connections,
     };
-  }
-
-  #createCredential(config: CredentialConfig, all: Config, pools: UpstreamPools): Credential {
-    const placement = { name: config.name, header: config.header, origins: new Set(config.origins) };
-    if (config.kind === 'api-key') {
-      const key = config.key.expose();
-      const headerValue = config.scheme === '' ? key : `${config.scheme} ${key}`;
-      return { ...placement, kind: 'api-key', headerValue };
-    }
-    return { ...placement, kind: 'token', source: this.#sourceFor(config, all, pools) };
-  }
-
-  /** A credential keeps its source through reloads, and with it its token, as long as it keeps its name. */
-  #sourceFor(config: LoginCredentialConfig, all: Config, pools: UpstreamPools): RenewingSource {
-    const options: RenewingSourceOptions = {
-      name: config.name,
-      login: loginFor(config, all, pools, this.#clock),
-      scheme: config.scheme,
-      renewAfterMs: all.renewAfterMs,
-      tokenWaitMs: all.tokenWaitMs,
-      maxWaiting: all.limits.waiting,
-      clock: this.#clock,
-      observe: this.#observe,
-    };
-    const known = this.#sources.get(config.name);
-    if (known === undefined) {
-      const source = new RenewingSource(options);
-      this.#sources.set(config.name, source);
-      if (this.urls.length > 0) this.#run(source);
-      return source;
-    }
-    const change = loginChange(config, this.#config, all);
-    known.reconfigure(options, change !== 'same', change === 'replaced');
-    return known;
-  }
-
-  #run(source: RenewingSource): void {
-    const loop = source
-      .keepFresh()
-      .catch((cause: unknown) =>
-        this.#observe({ type: 'internal-error', where: `renewal of ${source.name}`, cause }),
-      )
-      .finally(() => this.#loops.delete(loop));
-    this.#loops.add(loop);
-  }
-
-  #tokens(): ReadonlyMap<string, TokenStatus> {
-    return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
+    this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
+    commit();
+    return settings;
   }
 
   #createAdmin(): AdminListener {
@@ -267,22 +208,9 @@ export class Gateway {
         status: () => this.status,
         page: () => statusPage(this.status),
         metrics: () => this.#metrics.render(),
-        renew: () => this.#renewAll(),
+        renew: () => this.#sources.renewAll(),
       },
       this.#config.limits.headerSizeBytes,
     );
-  }
-
-  async #renewAll(): Promise<{ renewed: string[]; failed: Record<string, string> }> {
-    const renewed: string[] = [];
-    const failed: Record<string, string> = {};
-    await Promise.all(
-      [...this.#sources].map(async ([name, source]) => {
-        const result = await source.renewNow();
-        if (result instanceof LoginError) failed[name] = result.message;
-        else renewed.push(name);
-      }),
-    );
-    return { renewed, failed };
   }
 }
