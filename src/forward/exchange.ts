@@ -47,7 +47,9 @@ export class Exchange implements Watched {
     this.#f = forwardable;
     this.#reply = new Reply(context, forwardable);
     const { request, head } = forwardable;
-    this.#body = head.hasBody ? new RequestBody(request, () => this.#bodyMoved()) : undefined;
+    this.#body = head.hasBody
+      ? new RequestBody(request, head.contentLength < 0, () => this.#bodyMoved())
+      : undefined;
   }
 
   start(): void {

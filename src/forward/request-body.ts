@@ -16,6 +16,7 @@ export class RequestBody {
   /** All of it has come. */
   complete = false;
   readonly #request: IncomingMessage;
+  readonly #chunked: boolean;
   readonly #touched: () => void;
   /** From the first byte on; undefined once an attempt has taken more than is kept. */
   #kept: Buffer[] | undefined = [];
@@ -25,8 +26,9 @@ export class RequestBody {
   #wanted = true;
 
   /** @param touched called with each piece, and at the end */
-  constructor(request: IncomingMessage, touched: () => void) {
+  constructor(request: IncomingMessage, chunked: boolean, touched: () => void) {
     this.#request = request;
+    this.#chunked = chunked;
     this.#touched = touched;
   }
 
@@ -68,6 +70,8 @@ export class RequestBody {
   /** What undici is given for one attempt; a second time only when `replayable`, or before `begin`. */
   open(): Buffer | Readable {
     const kept = this.#kept ?? [];
+    // In chunks, it goes up in chunks: undici gives a buffer a length.
+    if (this.complete && this.#chunked) return Readable.from(kept, { objectMode: false });
     if (this.complete) return kept.length === 1 ? kept[0]! : Buffer.concat(kept);
     const stream = new Readable({
       read: () => this.#request.resume(),
