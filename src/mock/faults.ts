@@ -7,7 +7,7 @@ interface FaultyAnswer {
   readonly retryAfter: string;
 }
 
-/** More than the 64 KiB that a login's answer may have (CONTRACT.md §3.2). */
+/** More than the 64 KiB that a login's answer may have. */
 const HUGE_BYTES = 256 * 1024;
 
 /** Every way to fail that needs no look at the request. The session endpoint and the data calls share them. */

@@ -12,7 +12,7 @@ export interface World {
   readonly configFile?: string;
 }
 
-export const CWD = '/work/dir';
+export const CWD = '/srv/app';
 export const FILE = `${CWD}/bearerd.yaml`;
 
 /** The least that is needed: a base URL and a service account. */

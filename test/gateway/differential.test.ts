@@ -1,6 +1,7 @@
 import t from 'tap';
 import { chunked, gatewayFor } from '../support/gateway.ts';
 import type { HttpMessage, MessageHead } from '../support/http-message.ts';
+import { randomFrom } from '../support/random.ts';
 import { RawClient, type RawResponse } from '../support/raw-client.ts';
 import { head, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -15,21 +16,10 @@ const OF_THE_HOP = new Set(
   ),
 );
 
-/** mulberry32: small, seeded, good enough to vary inputs. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 class Dice {
   readonly #random: () => number;
   constructor(seed: number) {
-    this.#random = randomOf(seed * 7919 + 1);
+    this.#random = randomFrom(seed * 7919 + 1);
   }
   below(limit: number): number {
     return Math.floor(this.#random() * limit);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { randomFrom } from '../support/random.ts';
 import { SESSION_PATH, tableOf } from './table.ts';
 import { MODELS } from './upstream-models.ts';
 
@@ -17,17 +18,6 @@ const RULES = {
 };
 const table = tableOf(RULES);
 const prefixes = Object.keys(RULES).sort((a, b) => b.length - a.length);
-
-/** Mulberry32: small, fast, and the same on every machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const WORDS = [
   'api',

@@ -23,7 +23,7 @@ t.test('an ordinary path reads one way', async (t) => {
 
 t.test('every legal spelling is let through', async (t) => {
   const legal = [
-    // CASES G01, G02: reserved, unreserved, doubly escaped and escaped non-ASCII characters.
+    // Reserved, unreserved, doubly escaped and escaped non-ASCII characters.
     '/a/x%2Fy',
     '/a/%2f',
     '/q/%2F/guest',
