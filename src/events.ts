@@ -1,6 +1,16 @@
 import type { LoginError, ProblemCode } from './errors.ts';
 
 /**
+ * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.
+ * - `starting`: no login has ended yet;
+ * - `fresh`: a usable token; `renewing`: the same, and a login runs;
+ * - `degraded`: a usable token, and the last login failed;
+ * - `expired`: no usable token, though there was one or a login has failed;
+ * - `refused`: no usable token, and the session endpoint refuses the credentials.
+ */
+export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
+
+/**
  * What happens that somebody may want to see. The stages that do the work neither log nor count: they tell,
  * and `observe/` makes lines, numbers and a page of it.
  */
@@ -8,6 +18,7 @@ export type Event =
   | {
       readonly type: 'login-succeeded';
       readonly credential: string;
+      readonly state: TokenState;
       readonly durationMs: number;
       readonly fingerprint: string;
       readonly lifetimeMs: number;
@@ -17,14 +28,19 @@ export type Event =
   | {
       readonly type: 'login-failed';
       readonly credential: string;
+      readonly state: TokenState;
       readonly durationMs: number;
       readonly error: LoginError;
       readonly nextTryInMs: number;
       /** A token is still at hand. */
       readonly usable: boolean;
     }
-  | { readonly type: 'token-expired'; readonly credential: string; readonly fingerprint: string }
-  | { readonly type: 'token-rejected'; readonly credential: string; readonly fingerprint: string }
+  | {
+      readonly type: 'token-expired' | 'token-rejected';
+      readonly credential: string;
+      readonly state: TokenState;
+      readonly fingerprint: string;
+    }
   | RequestEvent
   | {
       readonly type: 'upstream-failed';

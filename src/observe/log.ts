@@ -102,9 +102,10 @@ type Line = ['info' | 'warn' | 'error', object, string];
 function describe(event: Exclude<Event, RequestEvent>): Line {
   switch (event.type) {
     case 'login-succeeded': {
-      const { credential, fingerprint, warnings } = event;
+      const { credential, state, fingerprint, warnings } = event;
       const fields = {
         credential,
+        state,
         fingerprint,
         durationMs: Math.round(event.durationMs),
         expiresInSeconds: Math.round(event.lifetimeMs / 1000),
@@ -114,9 +115,10 @@ function describe(event: Exclude<Event, RequestEvent>): Line {
       return [warnings.length === 0 ? 'info' : 'warn', fields, 'logged in: a fresh access token'];
     }
     case 'login-failed': {
-      const { credential, error, usable } = event;
+      const { credential, state, error, usable } = event;
       const fields = {
         credential,
+        state,
         reason: error.code,
         status: error.status,
         durationMs: Math.round(event.durationMs),
@@ -131,9 +133,9 @@ function describe(event: Exclude<Event, RequestEvent>): Line {
       ];
     }
     case 'token-expired':
-      return ['warn', { ...named(event) }, 'the access token has expired and there is no newer one'];
+      return ['warn', named(event), 'the access token has expired and there is no newer one'];
     case 'token-rejected':
-      return ['warn', { ...named(event) }, 'the upstream rejected the access token (401): it is renewed'];
+      return ['warn', named(event), 'the upstream rejected the access token (401): it is renewed'];
     case 'upstream-failed':
       return [
         'warn',
@@ -182,8 +184,12 @@ function describe(event: Exclude<Event, RequestEvent>): Line {
   }
 }
 
-function named({ credential, fingerprint }: { credential: string; fingerprint: string }): object {
-  return { credential, fingerprint };
+function named({
+  credential,
+  state,
+  fingerprint,
+}: Extract<Event, { type: 'token-expired' | 'token-rejected' }>): object {
+  return { credential, state, fingerprint };
 }
 
 /** A code is for everybody; a library's message may hold bytes of an answer, or an address. */

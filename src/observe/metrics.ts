@@ -146,6 +146,27 @@ function registerGauges(registry: Registry, view: MetricsView): void {
     },
   });
   new Gauge({
+    name: 'bearerd_token_last_login_timestamp_seconds',
+    help: 'When the last login succeeded (Unix time); 0 while none has.',
+    labelNames: ['credential'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [credential, token] of view.tokens())
+        this.set({ credential }, (token.lastLoginMs ?? 0) / 1000);
+    },
+  });
+  new Gauge({
+    name: 'bearerd_token_next_login_seconds',
+    help: 'Time until the next login.',
+    labelNames: ['credential'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [credential, token] of view.tokens()) this.set({ credential }, token.nextLoginInMs / 1000);
+    },
+  });
+  new Gauge({
     name: 'bearerd_log_lines_dropped',
     help: 'Log lines that could not be written since the start.',
     registers,

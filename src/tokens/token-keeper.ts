@@ -3,7 +3,7 @@ import { type AccessToken, createAccessToken } from '../credentials/access-token
 import type { Login } from '../credentials/session-endpoint.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { LoginError } from '../errors.ts';
-import type { Event, Observe } from '../events.ts';
+import type { Event, Observe, TokenState } from '../events.ts';
 import { Backoff } from './backoff.ts';
 import { HeldToken } from './held-token.ts';
 import { LoginLoop } from './login-loop.ts';
@@ -43,7 +43,7 @@ export class TokenKeeper {
     this.#random = random;
     this.#ended = ended;
     this.#held = new HeldToken(clock, ({ fingerprint }) =>
-      this.#tell({ type: 'token-expired', credential: this.#options.name, fingerprint }),
+      this.#tell({ type: 'token-expired', credential: this.#options.name, state: this.#state, fingerprint }),
     );
     this.backoff = new Backoff(clock, random);
     this.loop = new LoginLoop({
@@ -62,7 +62,12 @@ export class TokenKeeper {
   /** The upstream has rejected the token at hand: it is not sent again. */
   drop(token: AccessToken): void {
     this.#held.drop();
-    this.#tell({ type: 'token-rejected', credential: this.#options.name, fingerprint: token.fingerprint });
+    this.#tell({
+      type: 'token-rejected',
+      credential: this.#options.name,
+      state: this.#state,
+      fingerprint: token.fingerprint,
+    });
   }
 
   get nextLoginInMs(): number {
@@ -103,6 +108,10 @@ export class TokenKeeper {
     return tokenStatus(situation, this.#options.clock);
   }
 
+  get #state(): TokenState {
+    return this.status().state;
+  }
+
   #login(signal: AbortSignal): Promise<IssuedToken> {
     this.#wanted = false;
     return this.#options.login(signal);
@@ -118,6 +127,7 @@ export class TokenKeeper {
     this.#tell({
       type: 'login-succeeded',
       credential: name,
+      state: this.#state,
       durationMs: this.loop.elapsedMs,
       fingerprint: token.fingerprint,
       lifetimeMs,
@@ -132,6 +142,7 @@ export class TokenKeeper {
     this.#tell({
       type: 'login-failed',
       credential: this.#options.name,
+      state: this.#state,
       durationMs: this.loop.elapsedMs,
       error,
       nextTryInMs,

@@ -1,16 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { AccessToken } from '../credentials/access-token.ts';
 import { untilMs } from '../credentials/deadline.ts';
+import type { TokenState } from '../events.ts';
 import type { Failure } from './backoff.ts';
-
-/**
- * - `starting`: no login has ended yet;
- * - `fresh`: a usable token; `renewing`: the same, and a login runs;
- * - `degraded`: a usable token, and the last login failed;
- * - `expired`: no usable token, though there was one or a login has failed;
- * - `refused`: no usable token, and the session endpoint refuses the credentials.
- */
-export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
 
 /** What a person wants to know of a credential; no part of it is secret. */
 export interface TokenStatus {
