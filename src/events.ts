@@ -2,10 +2,10 @@ import type { LoginError, ProblemCode } from './errors.ts';
 
 /**
  * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.
- * - `starting`: no login has ended yet;
+ * - `starting`: no login has succeeded yet;
  * - `fresh`: a usable token; `renewing`: the same, and a login runs;
  * - `degraded`: a usable token, and the last login failed;
- * - `expired`: no usable token, though there was one or a login has failed;
+ * - `expired`: no usable token, though there was one;
  * - `refused`: no usable token, and the session endpoint refuses the credentials.
  */
 export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
@@ -48,7 +48,6 @@ export type Event =
       readonly route: string;
       readonly cause: unknown;
     }
-  | { readonly type: 'connection-refused'; readonly code: ProblemCode }
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }

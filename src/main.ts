@@ -1,4 +1,11 @@
 #!/usr/bin/env node
+// Before anything else is loaded: what is loaded needs it.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(`bearerd: needs Node 22.19 or later; this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+
 // As process 1 of a container, a process that listens for no signal gets none: while the rest is being loaded,
 // SIGTERM would be lost, and the container killed in the end. A proxy that has taken no request yet is done at once.
 const command = process.argv
@@ -14,6 +21,11 @@ for (const [signal, number] of [
     if (process.listenerCount(signal) === 1) process.exit(serves ? 0 : 128 + number);
   });
 }
+
+// To Node, SIGUSR1 means "open the inspector", to whoever asks on the port: all secrets would lie there.
+process.on('SIGUSR1', () => {});
+// Too early for a reload: what is being read is the newest.
+if (serves) process.on('SIGHUP', () => {});
 
 const { run } = await import('./cli/run.ts');
 process.exitCode = await run(process.argv.slice(2));

@@ -21,9 +21,15 @@ export function textOption(values: OptionValues, name: string): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Writes to stdout and waits until it is out, so that an exit cuts nothing off. */
+/**
+ * Writes to stdout and waits until it is out, so that an exit cuts nothing off. Rejects when it can't be written;
+ * a reader that has gone (`bearerd schema | head -1`) has read what it wanted.
+ */
 export function print(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.write(text, () => resolve());
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error == null || (error as NodeJS.ErrnoException).code === 'EPIPE') resolve();
+      else reject(new Error(`stdout can't be written: ${(error as NodeJS.ErrnoException).code}`));
+    });
   });
 }

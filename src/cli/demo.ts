@@ -13,7 +13,12 @@ export const demo: Command = {
   async run() {
     const mock = await startMockApi();
     const source = new ConfigurationSource(demoEnvironment(mock), undefined);
-    return serve({ source, fd: 1, onListening: (gateway) => print(invitation(gateway, mock)) });
+    try {
+      return await serve({ source, fd: 1, onListening: (gateway) => print(invitation(gateway, mock)) });
+    } catch (error) {
+      await mock.close(); // It would keep the process alive.
+      throw error;
+    }
   },
 };
 

@@ -8,7 +8,7 @@ import { open } from './serve.ts';
 /** What a shell answers for a command that it can't find, or may not run. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
 export const exec: Command = {
   synopsis: '[--env NAME] [--config FILE] -- CMD ARG...',
@@ -29,7 +29,7 @@ The proxy takes a free port of 127.0.0.1. The command's environment holds none o
     const env = childEnvironment(served.config.secretVariables, name, served.gateway.urls[0]!);
     const code = await runChild(command!, args, env);
     await served.gateway.destroy();
-    served.log.flush();
+    await served.log.close();
     return code;
   },
 };
@@ -50,8 +50,13 @@ function childEnvironment(secrets: readonly string[], name: string, url: string)
 /** Runs it on our terminal, passes signals on, and gives its exit code: 128 and the signal's number if one ended it. */
 function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve) => {
+    // First the listeners: a signal that came in between would end us, and leave the command behind.
+    const early: NodeJS.Signals[] = [];
+    let pass = (signal: NodeJS.Signals): unknown => early.push(signal);
+    for (const signal of SIGNALS) process.on(signal, () => pass(signal));
     const child: ChildProcess = spawn(command, args, { env, stdio: 'inherit' });
-    for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+    pass = (signal) => child.kill(signal);
+    for (const signal of early) pass(signal);
     child.on('error', (error: NodeJS.ErrnoException) => {
       process.stderr.write(
         `bearerd: ${command}: ${error.code === 'ENOENT' ? 'no such command' : error.code}\n`,

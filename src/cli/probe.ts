@@ -3,6 +3,7 @@ import type { Config, ListenAddress } from '../config/config.ts';
 import { ConfigError } from '../errors.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
+const MAX_ANSWER_CHARACTERS = 1 << 20;
 
 /**
  * Asks the admin listener of this configuration whether the proxy is ready.
@@ -23,13 +24,25 @@ function probe(address: ListenAddress): Promise<boolean> {
     const request = http.get(
       { ...target(address), path: '/readyz', headers: { host: 'localhost' }, timeout: PROBE_TIMEOUT_MS },
       (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
+        let body = '';
+        response.setEncoding('utf8').on('data', (text: string) => {
+          body = (body + text).slice(0, MAX_ANSWER_CHARACTERS);
+        });
+        response.on('error', () => resolve(false)).on('end', () => resolve(saysReady(body)));
       },
     );
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(false));
   });
+}
+
+/** Another server at that address may answer 200, too. */
+function saysReady(body: string): boolean {
+  try {
+    return (JSON.parse(body) as { ready?: unknown } | null)?.ready === true;
+  } catch {
+    return false;
+  }
 }
 
 function target(address: ListenAddress): http.RequestOptions {

@@ -49,6 +49,10 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   const at = commandIndex(argv);
   const name = at === -1 ? 'start' : argv[at]!;
   const rest = at === -1 ? argv : [...argv.slice(0, at), ...argv.slice(at + 1)];
+  if (name === 'help' || name === 'version') {
+    await print(name === 'help' ? await overview() : `${VERSION}\n`);
+    return EXIT.done;
+  }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
     const near = nearest(name, Object.keys(COMMANDS));
@@ -92,6 +96,13 @@ function parse(name: string, command: Command, args: readonly string[]) {
       strict: true,
     });
   } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
+      const option =
+        /'(?:-\w, )?(--[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? 'an option';
+      throw new UsageError(
+        `${option} needs a value, or takes none\nusage: bearerd ${name} ${command.synopsis}`,
+      );
+    }
     const given = /'(--?[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1];
     const near = given === undefined ? undefined : nearest(given.replace(/^-+/, ''), Object.keys(options));
     const hint = near === undefined || given === `--${near}` ? '' : `; did you mean --${near}?`;

@@ -75,7 +75,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   const stop = async (signal: string) => {
     secrets.stop();
     const cut = await gateway.drain(config.drainTimeoutMs, signal);
-    log.flush();
+    await log.close();
     return cut === 0 ? EXIT.done : EXIT.failed;
   };
   return { gateway, log, config, stop };
@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<number> {
         delay: false, // The drain has its own limit.
         logger: false,
         skip: ['SIGHUP', 'SIGUSR2', 'uncaughtException', 'unhandledRejection', 'beforeExit'],
-        onSecondSignal: () => served.log.flush(),
+        onSecondSignal: () => served.log.abandon(),
       },
       async ({ signal }) => {
         process.exit(await served.stop(signal ?? 'unknown'));

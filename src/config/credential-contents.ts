@@ -1,7 +1,7 @@
 import type { CredentialConfig, CredentialPlacement } from './config.ts';
 import { execFromFile } from './exec-content.ts';
 import { type CredentialType, OTHER_FIELDS, PLACEMENT_FIELDS, SECRET_FIELDS } from './file-fields.ts';
-import { below, entry, isAbsent, reportUnknownKeys, type YamlMap } from './maps.ts';
+import { below, entry, isAbsent, reportUnknownSecretKeys, type YamlMap } from './maps.ts';
 import { oauth2FromFile } from './oauth2-content.ts';
 import type { Reading, Report } from './reading.ts';
 import { type GivenSecret, secretFromFile, secretFromVariables } from './secrets.ts';
@@ -115,7 +115,9 @@ export function reportUnknownFields(
 ): void {
   const types = type === undefined ? TYPES : [type];
   const own = types.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
-  reportUnknownKeys(map, path, ['type', ...own, ...Object.keys(PLACEMENT_FIELDS)], report);
+  const known = ['type', ...own, ...Object.keys(PLACEMENT_FIELDS)];
+  const elsewhere = TYPES.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
+  reportUnknownSecretKeys(map, path, known, elsewhere, report);
 }
 
 const READERS: Readonly<

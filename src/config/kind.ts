@@ -54,10 +54,11 @@ export function list<T>(
     const problems = parsed.flatMap((entry, index) =>
       'problem' in entry ? [`${entries.length > 1 ? `entry ${index + 1}: ` : ''}${entry.problem}`] : [],
     );
-    if (problems.length > 0) return { problem: problems.join('; ') };
+    const values = parsed.flatMap((entry) => ('value' in entry ? [entry.value] : []));
+    if (problems.length > 0) return { problem: problems.join('; '), rest: values };
     if (rules.needs !== undefined && entries.length === 0)
       return { problem: `needs at least one ${rules.needs}` };
-    return { value: parsed.flatMap((entry) => ('value' in entry ? [entry.value] : [])) };
+    return { value: values };
   };
   return {
     schema: { oneOf: [STRING, { type: 'array', items: STRING, ...(rules.needs && { minItems: 1 }) }] },

@@ -64,6 +64,29 @@ export function reportUnknownKeys(
   }
 }
 
+/**
+ * The same for a map that holds secrets. `{ key: ab,cd }` has a key `cd` to YAML, and `{ key:abcd }` one of `key:abcd`:
+ * so a key is shown only where it has a value and looks like a slip of a known one.
+ */
+export function reportUnknownSecretKeys(
+  map: YamlMap,
+  path: string,
+  known: readonly string[],
+  /** Keys that mean something in another such map. */
+  elsewhere: readonly string[],
+  report: Report,
+): void {
+  const unknown = Object.keys(map).filter((key) => !known.includes(key));
+  const isSlip = (key: string) =>
+    /^[A-Za-z_-]{1,30}$/.test(key) && !isAbsent(map[key]) && nearest(key, known) !== undefined;
+  const slips = unknown.filter((key) => elsewhere.includes(key) || isSlip(key));
+  const slipped = Object.fromEntries(slips.map((key) => [key, map[key]]));
+  reportUnknownKeys(slipped, path, known, report);
+  if (slips.length === unknown.length) return;
+  const expected = `the keys here are ${known.join(', ')}`;
+  report(path, `holds an unknown key, which may be a part of a secret; put secrets in quotes (${expected})`);
+}
+
 /** One value of a map; a fault when it isn't what it must be. */
 export function readField<T>(
   map: YamlMap,

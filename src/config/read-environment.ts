@@ -24,7 +24,7 @@ export interface Environment {
 
 /** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
 const SCHEMA = environmentSchema();
-const SECRET_VARIABLES = new Set(SECRET_SETTINGS.map((setting) => setting.variable));
+const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_FILE`]));
 
 function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report: Report): Variables {
   try {

@@ -41,6 +41,12 @@ async function parseYaml(text: string, path: string, report: Report): Promise<Co
   const options = { prettyErrors: false, stringKeys: true, merge: true, lineCounter } as const;
   const document = parseDocument(text, options);
   const problems = [...document.errors, ...document.warnings];
+  // What the decoder leaves where bytes were no UTF-8: a value would be used changed.
+  const lost = text.indexOf('\ufffd');
+  if (lost !== -1) {
+    const { line, col } = lineCounter.linePos(lost);
+    report(path, `line ${line}, column ${col}: this is not UTF-8 text`);
+  }
   for (const { code, pos } of problems.slice(0, MOST_PROBLEMS)) {
     const { line, col } = lineCounter.linePos(pos[0]);
     report(path, `line ${line}, column ${col}: ${PROBLEMS[code] ?? 'this is not valid YAML'}`);

@@ -32,7 +32,7 @@ function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
     const parsed = setting.kind.parse(raw);
     if ('value' in parsed) return parsed.value;
     reading.report(key, parsed.problem);
-    return undefined;
+    return parsed.rest;
   };
   const fromFile = rawFromFile(setting, reading);
   const fromVariable = reading.environment.variables[setting.variable];

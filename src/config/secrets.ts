@@ -21,7 +21,14 @@ function withoutFinalLineEnd(content: string): string {
 }
 
 function checked(text: string, key: string, use: SecretUse, reading: Reading): GivenSecret {
-  const problem = text === '' ? 'is empty' : use === 'header' ? headerValueProblem(text) : undefined;
+  const problem =
+    text === ''
+      ? 'is empty'
+      : text.includes('\ufffd')
+        ? 'holds a character that was lost in decoding: it is not UTF-8 text'
+        : use === 'header'
+          ? headerValueProblem(text)
+          : undefined;
   if (problem === undefined) return { key, secret: new Secret(text) };
   reading.report(key, problem);
   return { key };
@@ -49,6 +56,10 @@ export function secretFromVariables(setting: SecretSetting, reading: Reading): G
     return { key: setting.variable };
   }
   if (text !== undefined) return checked(text, setting.variable, setting.secret, reading);
+  if (path?.trim() === '') {
+    reading.report(fileVariable, 'is empty; it must name a file');
+    return { key: fileVariable };
+  }
   return path === undefined ? undefined : fromFile(path, reading.cwd, fileVariable, setting.secret, reading);
 }
 

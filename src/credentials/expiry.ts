@@ -4,8 +4,6 @@ import { parseTimestamp } from './timestamp.ts';
 
 /** The lifetime that is assumed where the answer gives none (docs/tokens.md). */
 export const ASSUMED_LIFETIME_MS = 15 * 60_000;
-/** What is longer than this is cut to it: no arithmetic on it can then overflow. */
-const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
 /** The end of the year 9999. What claims to be a later time is something else, such as milliseconds. */
 const MAX_EPOCH_SECONDS = 253_402_300_799;
 
@@ -31,6 +29,8 @@ export interface Expiry {
 export function expiryOf(fields: Record<string, unknown>, token: string, timing: AnswerTiming): Expiry {
   const unreadable: string[] = [];
   const absolute = (at: number) => at - serverNowMs(timing);
+  // Beyond, a time has no form that anybody could read.
+  const longestMs = MAX_EPOCH_SECONDS * 1000 - timing.receivedWallMs;
   // Counted from when the request was sent: the server may have made the token any time after that.
   const relative = (seconds: number) => seconds * 1000 - timing.elapsedMs;
   const candidates: [string, unknown, (raw: unknown) => number | undefined, (value: number) => number][] = [
@@ -44,7 +44,7 @@ export function expiryOf(fields: Record<string, unknown>, token: string, timing:
     if (raw === undefined || raw === null) continue;
     const value = parse(raw);
     if (value === undefined) unreadable.push(source);
-    else return { lifetimeMs: Math.min(toLifetime(value), MAX_LIFETIME_MS), source, unreadable };
+    else return { lifetimeMs: Math.min(toLifetime(value), longestMs), source, unreadable };
   }
   return { lifetimeMs: ASSUMED_LIFETIME_MS - timing.elapsedMs, source: 'assumed', unreadable };
 }

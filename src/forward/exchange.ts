@@ -4,6 +4,7 @@ import { type AccessToken, isUsable } from '../credentials/access-token.ts';
 import { Problem } from '../errors.ts';
 import { Attempt } from './attempt.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
+import { HeldAnswer } from './held-answer.ts';
 import { Reply } from './reply.ts';
 import { RequestBody } from './request-body.ts';
 import { headersUpstream } from './request-headers.ts';
@@ -38,6 +39,8 @@ export class Exchange implements Watched {
   #waiting: AbortController | undefined;
   /** The attempt that got a 401, whose answer is read to its end and forgotten. */
   #rejected: Attempt | undefined;
+  /** A 401 that is not passed on yet. */
+  #held: HeldAnswer | undefined;
   #retried = false;
   #closed = false;
 
@@ -127,15 +130,27 @@ export class Exchange implements Watched {
     } else if (!(second instanceof Promise)) {
       this.#replay(attempt, second);
     } else {
-      attempt.controller!.pause();
+      this.#held = new HeldAnswer(attempt, status, reason, raw);
       this.deadlineMonoMs = Number.POSITIVE_INFINITY; // A login has a limit of its own.
-      void second.then((token) => {
-        if (this.#closed || this.attempt !== attempt) return;
-        if (token !== undefined && isUsable(token, this.clock)) this.#replay(attempt, token);
-        else this.#passHead(status, reason, raw);
-        attempt.controller!.resume();
-      });
+      void second.then((token) => this.#release(token));
     }
+  }
+
+  /** The new token is there, or there will be none. */
+  #release(token: AccessToken | undefined): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (this.#closed || held === undefined || this.attempt !== held.attempt) return;
+    const { attempt, error } = held;
+    if (token !== undefined && isUsable(token, this.clock)) {
+      this.#replay(attempt, token);
+    } else {
+      this.#passHead(held.status, held.reason, held.raw);
+      for (const chunk of held.body) this.responseData(attempt.controller!, chunk);
+      if (held.ended) this.responseEnded(attempt);
+      else if (error !== undefined) this.failed(attempt, error);
+    }
+    attempt.controller!.resume();
   }
 
   #secondChance(attempt: Attempt): ReturnType<typeof secondChance> {
@@ -163,11 +178,19 @@ export class Exchange implements Watched {
   }
 
   responseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#held !== undefined) {
+      this.#held.keep(controller, chunk);
+      return;
+    }
     this.#limit(this.#f.route.timeouts.idleMs);
     if (!this.#reply.write(chunk)) controller.pause();
   }
 
   responseEnded(attempt: Attempt): void {
+    if (this.#held !== undefined) {
+      this.#held.ended = true;
+      return;
+    }
     this.attempt = undefined;
     // A reset in a body that only the connection's end delimits: undici takes it for the end.
     if (!this.#reply.framed && attempt.connection?.peerReset) this.#reply.breakOff();
@@ -175,6 +198,10 @@ export class Exchange implements Watched {
   }
 
   failed(attempt: Attempt, error: Error): void {
+    if (this.#held !== undefined) {
+      this.#held.error = error;
+      return;
+    }
     const peerGone = attempt.connection?.peerGone ?? false;
     const untouched = attempt.reused && peerGone && !attempt.responseBegun && this.#body === undefined;
     if (untouched && !this.#retried && IDEMPOTENT.has(this.#f.request.method!)) {

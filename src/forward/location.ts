@@ -9,8 +9,9 @@ export function clientLocation(value: string, route: Route): string {
   if (path === undefined) return value;
   const mapped = mapBack(path, route);
   if (mapped === undefined) return value;
-  // `//host` would name another host to the client: this one stays absolute.
-  return mapped.startsWith('//') ? route.upstreamOrigin + path : mapped;
+  // `//host` would name another host to the client, and so would `/\host` to a browser, which drops tabs, too: these
+  // stay absolute.
+  return /^\/\t*[/\\]/.test(mapped) ? route.upstreamOrigin + path : mapped;
 }
 
 /** Path, query and fragment of a reference to the upstream's origin, byte for byte; undefined for another one. */
@@ -27,11 +28,12 @@ function mapBack(path: string, route: Route): string | undefined {
   const end = path.search(/[?#]/);
   const bare = end === -1 ? path : path.slice(0, end);
   const tail = end === -1 ? '' : path.slice(end);
-  const prefix = route.prefix === '/' ? '' : route.prefix;
-  if (isUnder(bare, route.upstreamPrefix)) {
-    return rooted(prefix + bare.slice(route.upstreamPrefix.length)) + tail;
+  // Its own route first; else the one that leads there most exactly.
+  const through = [route, ...route.siblings].find(({ upstreamPrefix }) => isUnder(bare, upstreamPrefix));
+  if (through !== undefined) {
+    const prefix = through.prefix === '/' ? '' : through.prefix;
+    return rooted(prefix + bare.slice(through.upstreamPrefix.length)) + tail;
   }
-  // Under the base path but not under this route's rewrite: another route's, or the default's.
   return isUnder(bare, route.basePath) ? rooted(bare.slice(route.basePath.length)) + tail : undefined;
 }
 

@@ -40,10 +40,7 @@ export function headersUpstream(
  * @param raw `request.rawHeaders`
  */
 export function requestHeaders(raw: readonly string[], injection: Injection): string[] {
-  let named: Set<string> | undefined;
-  for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
-  }
+  const named = namedByConnection(raw);
   const { credentialHeader, keepClientCredential, dropCookies, credential } = injection;
   const result: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -60,19 +57,34 @@ export function requestHeaders(raw: readonly string[], injection: Injection): st
   return result;
 }
 
-/** What the client sends of its own as a credential: `Authorization`, or the header that this route's stands in. */
+function namedByConnection(raw: readonly string[]): Set<string> | undefined {
+  let named: Set<string> | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
+  }
+  return named;
+}
+
+/**
+ * What the client sends of its own as a credential: `Authorization`, or the header that this route's stands in. One
+ * that is empty, or that `Connection` names as of this hop only, is not usable upstream.
+ */
 export function clientCredentials(
   raw: readonly string[],
   credentialHeader: string,
-): { readonly any: boolean; readonly repeated: boolean } {
+): { readonly any: boolean; readonly usable: boolean; readonly repeated: boolean } {
+  const named = namedByConnection(raw);
+  let usable = false;
   let authorizations = 0;
   let others = 0;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
     if (name === 'authorization') authorizations++;
     else if (isCredentialHeader(name, credentialHeader)) others++;
+    else continue;
+    if (raw[i + 1]!.trim() !== '' && named?.has(name) !== true) usable = true;
   }
-  return { any: authorizations + others > 0, repeated: authorizations > 1 || others > 1 };
+  return { any: authorizations + others > 0, usable, repeated: authorizations > 1 || others > 1 };
 }
 
 /**

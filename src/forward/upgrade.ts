@@ -30,6 +30,7 @@ export class Upgrade implements Watched {
   #tunnel: Tunnel | undefined;
   readonly #leaving = new AbortController();
   #replayed = false;
+  #holding = false;
   #closed = false;
 
   constructor(context: ForwardContext, forwardable: Forwardable, client: Socket, head: Buffer) {
@@ -114,6 +115,14 @@ export class Upgrade implements Watched {
   }
 
   #refused(token: AccessToken | undefined, response: IncomingMessage): void {
+    if (response.statusCode! < 200) {
+      // 101 without what makes it one: there is neither a tunnel nor an answer.
+      response.on('error', () => {}).destroy();
+      this.#upstreamFailed(
+        new Problem('upstream-invalid', { cause: new Error(`status ${response.statusCode}`) }),
+      );
+      return;
+    }
     const maySend = response.statusCode === 401 && !this.#replayed;
     const second = maySend ? secondChance(this.#f, token) : undefined;
     if (second === undefined) {
@@ -121,11 +130,18 @@ export class Upgrade implements Watched {
       return;
     }
     this.#replayed = true;
+    this.#holding = true;
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // A login has a limit of its own.
+    let broken: Error | undefined;
+    response.on('error', (error) => {
+      broken = error;
+    });
     void Promise.resolve(second).then((fresh) => {
+      this.#holding = false;
       if (this.#closed) return;
       if (fresh === undefined || !isUsable(fresh, this.#context.clock)) {
         this.#passOn(response);
+        if (broken !== undefined) this.#failed(broken);
       } else {
         response.on('error', () => {}).destroy();
         this.#ask(fresh);
@@ -154,6 +170,7 @@ export class Upgrade implements Watched {
   }
 
   #failed(error: Error): void {
+    if (this.#holding) return; // The answer's head is here, and what becomes of it is being decided.
     const peerGone = (error as NodeJS.ErrnoException).code === 'ECONNRESET';
     this.#upstreamFailed(upstreamProblem(error, { peerGone, responseBegun: false }));
   }

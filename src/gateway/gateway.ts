@@ -26,6 +26,7 @@ export interface GatewayOptions {
 
 /** While draining, connections that have become idle are looked for this often. */
 const DRAIN_SWEEP_MS = 50;
+const CUT_SWEEPS = 100;
 
 /** What was made once at the start, by its key in the file. */
 const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
@@ -47,7 +48,7 @@ export class Gateway {
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
   readonly #sources: Sources;
-  readonly #loopMark = `bearerd (${randomBytes(6).toString('hex')})`;
+  readonly #id = randomBytes(6).toString('hex');
   readonly #startedMonoMs: number;
   #config: Config;
   #settings: ProxySettings;
@@ -150,6 +151,8 @@ export class Gateway {
     }
     const cut = this.#watchdog.size;
     await this.destroy();
+    // Those that were cut tell of it when their connections have closed.
+    for (let n = 0; n < CUT_SWEEPS && this.#watchdog.size > 0; n++) await this.#clock.sleep(1);
     this.#observe({ type: 'stopped', cut });
     return cut;
   }
@@ -177,7 +180,7 @@ export class Gateway {
       clock: this.#clock,
       observe: this.#observe,
       watchdog: this.#watchdog,
-      via: `1.1 ${this.#loopMark}`,
+      via: `1.1 bearerd (${this.#id})`,
       explain: answerProblem,
       draining: () => this.#draining,
     };
@@ -192,7 +195,7 @@ export class Gateway {
       guard: createGuard(config),
       routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
       browserCookies: config.browserCookies,
-      loopMark: this.#loopMark,
+      loopMark: this.#id,
       maxConnections: config.limits.connections,
     };
     this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));

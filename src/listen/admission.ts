@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, METHODS } from 'node:http';
 import { Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { type RequestHead, readRequestHead } from '../forward/request-head.ts';
@@ -12,9 +12,12 @@ export interface AdmissionRules {
   readonly guard: Guard;
   readonly routes: RouteTable;
   readonly browserCookies: boolean;
-  /** What our own `Via` holds: a request that has it has been here before. */
+  /** What our own `Via` holds, in lower case: a request that has it has been here before. */
   readonly loopMark: string;
 }
+
+/** What Node has a name for; its parser knows some more (RTSP's). */
+export const METHOD_NAMES: ReadonlySet<string> = new Set(METHODS);
 
 export type Admission =
   | {
@@ -43,6 +46,7 @@ export function admit(
   event: RequestEvent,
 ): Admission {
   if (request.method === 'TRACE') return refuse(new Problem('method-refused'));
+  if (!METHOD_NAMES.has(request.method!)) return refuse(new Problem('bad-request'));
   const head = readRequestHead(request.rawHeaders);
   if (!isWellFormed(head, request.httpVersion)) return refuse(new Problem('bad-request'));
   const split = splitTarget(target);
@@ -61,7 +65,7 @@ export function admit(
   if (head.expectation === 'unknown' && request.httpVersion !== '1.0') {
     return refuse(new Problem('expectation-failed'), origin);
   }
-  if (head.via !== '' && head.via.includes(rules.loopMark))
+  if (head.via !== '' && head.via.toLowerCase().includes(rules.loopMark))
     return refuse(new Problem('loop-detected'), origin);
   if (split === undefined || ILLEGAL_IN_QUERY.test(split.query))
     return refuse(new Problem('bad-path'), origin);
@@ -88,7 +92,7 @@ export function admit(
 
 /** What the parser lets through of what RFC 9112 §3.2 and §6.1 forbid. */
 export function isWellFormed(head: RequestHead, httpVersion: string): boolean {
-  if (head.hasUnknownCoding) return false;
+  if (head.hasUnknownCoding || (httpVersion !== '1.0' && httpVersion !== '1.1')) return false;
   if (httpVersion === '1.0') return head.hostLines <= 1 && head.contentLength !== -1;
   return head.hostLines === 1;
 }
@@ -96,10 +100,10 @@ export function isWellFormed(head: RequestHead, httpVersion: string): boolean {
 /** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
 function keepsClientCredential(raw: readonly string[], route: Route): boolean | Problem {
   if (route.clientAuthorization === 'replace') return false;
-  const { any, repeated } = clientCredentials(raw, route.credentialHeader);
+  const { any, usable, repeated } = clientCredentials(raw, route.credentialHeader);
   if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
   // Of two, the upstream might read either.
-  return repeated ? new Problem('bad-request') : any;
+  return repeated ? new Problem('bad-request') : usable;
 }
 
 function refuse(problem: Problem, corsOrigin?: string): Admission {

@@ -1,4 +1,4 @@
-import { chmodSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
 import { ListenError } from '../errors.ts';
@@ -60,9 +60,11 @@ async function bindTcp(server: Server, host: string, port: number): Promise<numb
   return (server.address() as AddressInfo).port;
 }
 
-/** A socket file that nobody listens on any more is replaced; a live one is somebody's. */
+/** A socket file that nobody listens on any more is replaced; a live one is somebody's, and so is any other file. */
 async function bindUnix(server: Server, path: string): Promise<void> {
-  if (await isStale(path)) unlinkSync(path);
+  const kind = kindOf(path);
+  if (kind === 'other') throw new ListenError(`cannot listen on unix:${path}: what is there is no socket`);
+  if (kind === 'socket' && (await isStale(path))) unlinkSync(path);
   const listen = () => {
     // The file must not be there for a moment with a wider mode.
     const umask = process.umask(0o177);
@@ -74,6 +76,12 @@ async function bindUnix(server: Server, path: string): Promise<void> {
   };
   await listening(server, listen, `unix:${path}`);
   chmodSync(path, 0o600);
+}
+
+function kindOf(path: string): 'none' | 'socket' | 'other' {
+  // Not `stat`: behind a symbolic link stands something else than what would be removed.
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found === undefined ? 'none' : found.isSocket() ? 'socket' : 'other';
 }
 
 function isStale(path: string): Promise<boolean> {

@@ -122,7 +122,11 @@ export class HttpListeners {
     if (response.socket === null) {
       // Pipelined: it waits for its turn. Requests may only run side by side where all are safe (RFC 9112 §9.3.2),
       // and one that comes after the last answer must not run at all.
-      response.once('socket', () => process.nextTick(() => this.#handle(request, response)));
+      const takeTurn = holdBack(request.socket);
+      response.once('socket', () => {
+        takeTurn();
+        process.nextTick(() => this.#handle(request, response));
+      });
     } else if (request.socket.writableEnded) {
       // The last answer on this connection has been given: what still comes is read, and not acted on.
       request.resume();
@@ -176,6 +180,33 @@ export class HttpListeners {
     answerOnSocket(socket, problem);
     this.#options.onRefused(problem);
   }
+}
+
+/** So many pipelined requests may wait for their turn before the connection is read no further, and again read. */
+const MOST_WAITING = 64;
+const FEW_WAITING = 16;
+const waiting = new WeakMap<Socket, number>();
+
+/**
+ * Counts a request that waits for its turn; the result takes it off again. A client that sends on without reading an
+ * answer is held up by TCP, and not by our memory.
+ */
+function holdBack(socket: Socket): () => void {
+  const count = (change: number) => {
+    const now = (waiting.get(socket) ?? 0) + change;
+    waiting.set(socket, now);
+    return now;
+  };
+  if (count(1) === MOST_WAITING) {
+    socket.pause();
+    // Node resumes it with each request whose body it drops.
+    socket.resume = () => socket;
+  }
+  return () => {
+    if (count(-1) !== FEW_WAITING || !Object.hasOwn(socket, 'resume')) return;
+    Reflect.deleteProperty(socket, 'resume');
+    socket.resume();
+  };
 }
 
 /** The answer that a connection is busy with; Node has no public name for it. */

@@ -91,14 +91,19 @@ export function parserProblem(
     return new Problem('headers-too-large');
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout');
-  if (error.code === 'HPE_INVALID_URL' || isSpaceInTarget(error.rawPacket)) return new Problem('bad-path');
+  const line = requestLine(error.rawPacket);
+  if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
+    // That the method is refused is said before anything else is looked at.
+    return line.startsWith('TRACE ') ? new Problem('method-refused', { allow: '' }) : new Problem('bad-path');
+  }
   return new Problem('bad-request');
 }
 
 /** `GET /a b HTTP/1.1`: to the parser a bad version; to the client a bad path. */
-function isSpaceInTarget(packet: Buffer | undefined): boolean {
-  if (packet === undefined) return false;
+const SPACE_IN_TARGET = /^[A-Za-z-]+ \/.*[ \t].* HTTP\/1\.[01]$/;
+
+function requestLine(packet: Buffer | undefined): string {
+  if (packet === undefined) return '';
   const end = packet.indexOf('\n');
-  const line = packet.toString('latin1', 0, end === -1 ? packet.length : end).trimEnd();
-  return /^[A-Za-z-]+ \/.*[ \t].* HTTP\/1\.[01]$/.test(line);
+  return packet.toString('latin1', 0, end === -1 ? packet.length : end).trimEnd();
 }

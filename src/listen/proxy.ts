@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import httpProxy from '@fastify/http-proxy';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../config/config.ts';
-import { Problem } from '../errors.ts';
+import { PROBLEMS, Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
@@ -46,12 +46,16 @@ export class ProxyListener {
     this.#context = context;
     let handler: http.RequestListener = () => {};
     this.#listeners = new HttpListeners({
-      handler: (request, response) => handler(request, response),
+      // A method that the parser knows and Node has no name for (RTSP's) has no route: Fastify would say so itself.
+      handler: (request, response) =>
+        http.METHODS.includes(request.method!)
+          ? handler(request, response)
+          : this.#request(request, response, request.url!),
       headerSizeBytes,
       maxConnections: () => settings().maxConnections,
       shouldUpgrade: isTunnelled,
       onUpgrade: (request, socket, head) => this.#upgrade(request, socket, head),
-      onRefused: ({ code }) => context.observe({ type: 'connection-refused', code }),
+      onRefused: ({ code }) => context.observe({ ...this.#event(''), status: PROBLEMS[code].status, code }),
     });
     this.#app = fastify({
       logger: false,
@@ -74,7 +78,8 @@ export class ProxyListener {
       proxyPayloads: false,
       handler: (request, reply) => {
         reply.hijack();
-        this.#request(request.raw as IncomingMessage & { originalUrl: string }, reply.raw);
+        const { raw } = request as unknown as { raw: IncomingMessage & { originalUrl: string } };
+        this.#request(raw, reply.raw, raw.originalUrl);
       },
     });
   }
@@ -97,9 +102,9 @@ export class ProxyListener {
     await this.#app.close();
   }
 
-  #request(request: IncomingMessage & { originalUrl: string }, response: ServerResponse): void {
+  #request(request: IncomingMessage, response: ServerResponse, target: string): void {
     this.#guarded('request', request.socket, () => {
-      const forwardable = this.#admit(request, response, request.originalUrl);
+      const forwardable = this.#admit(request, response, target);
       if (forwardable !== undefined) new Exchange(this.#context, forwardable).start();
     });
   }

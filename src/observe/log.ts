@@ -8,14 +8,18 @@ export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   setLevel(level: string): void;
-  /** Writes out what is still held, at the process's end. */
-  flush(): void;
+  /** Writes out what is still held, at the process's end; gives up where it can't be written in a moment. */
+  close(): Promise<void>;
+  /** Lets go of what is held: the process ends now. */
+  abandon(): void;
   /** Lines that could not be written: a full disk, a closed pipe. */
   readonly dropped: () => number;
 }
 
 /** Lines are held in memory up to this size while stdout can't take them; then they are dropped and counted. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
+/** A disk that is full, or a pipe that nobody reads, must not hold up the end. */
+const CLOSE_LIMIT_MS = 300;
 
 /** One JSON object a line on stdout, or for people on a terminal. `fd` is 2 for `exec`, whose stdout is the command's. */
 export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1): Promise<Log> {
@@ -40,28 +44,39 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
     : destination;
   const logger = pino(options, stream);
 
+  const write = (severity: Line[0], fields: object, message: string) => {
+    try {
+      logger[severity](fields, message);
+    } catch {
+      dropped++; // The destination is closed.
+    }
+  };
+
   return {
     observe: (event) => {
-      if (event.type === 'request') {
-        if (logger.isLevelEnabled('info')) logger.info(requestFields(event), 'request');
-      } else {
-        const [severity, fields, message] = describe(event);
-        logger[severity](fields, message);
-      }
+      if (event.type !== 'request') write(...describe(event));
+      else if (logger.isLevelEnabled('info')) write('info', requestFields(event), 'request');
     },
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
+    info: (fields, message) => write('info', fields, message),
+    warn: (fields, message) => write('warn', fields, message),
+    error: (fields, message) => write('error', fields, message),
     setLevel: (next) => {
       logger.level = next;
     },
-    flush: () => {
-      try {
-        destination.flushSync();
-      } catch {
-        dropped++;
-      }
-    },
+    // Not `flushSync`, which tries again for ever; and destroyed, since pino itself flushes so at the exit.
+    close: () =>
+      new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          destination.destroy();
+          resolve();
+        };
+        const timer = setTimeout(done, CLOSE_LIMIT_MS);
+        destination.once('close', done);
+        // A pretty line is on its way through a stream of its own.
+        setImmediate(() => destination.end());
+      }),
+    abandon: () => destination.destroy(),
     dropped: () => dropped,
   };
 }
@@ -142,8 +157,6 @@ function describe(event: Exclude<Event, RequestEvent>): Line {
         { code: event.code, route: event.route, cause: causeCode(event.cause) },
         'the upstream failed',
       ];
-    case 'connection-refused':
-      return ['warn', { code: event.code }, 'a connection was answered before there was a request'];
     case 'reloaded': {
       const { restartNeededFor } = event;
       const rest = restartNeededFor.length === 0 ? '' : '; what is listed takes effect after a restart';

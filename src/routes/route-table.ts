@@ -27,6 +27,8 @@ export interface Route {
   readonly replacement: string;
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
+  /** All routes to the same server, the one that leads deepest first: for a redirect, which is rare. */
+  readonly siblings: readonly Route[];
 }
 
 export type Match =
@@ -53,7 +55,8 @@ export function createRouteTable(
   credentials: ReadonlyMap<string, Credential>,
   session: SessionPlace,
 ): RouteTable {
-  const routes = configs.map((config) => createRoute(config, credentials));
+  const routes: Route[] = [];
+  for (const config of configs) routes.push(createRoute(config, credentials, routes));
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
   // Only a route that changes the path can reach the session endpoint under another name.
@@ -95,7 +98,11 @@ function refused(code: ProblemCode, route: Route | undefined, why: string): Matc
   return { ok: false, code, route, why };
 }
 
-function createRoute(config: RouteConfig, credentials: ReadonlyMap<string, Credential>): Route {
+function createRoute(
+  config: RouteConfig,
+  credentials: ReadonlyMap<string, Credential>,
+  all: readonly Route[],
+): Route {
   const { prefix, credential: credentialName, upstream, rewrite } = config;
   const denied = credentialName === 'deny';
   const credential = denied || credentialName === 'none' ? undefined : credentials.get(credentialName);
@@ -122,6 +129,13 @@ function createRoute(config: RouteConfig, credentials: ReadonlyMap<string, Crede
     replacement: rewrite === undefined ? upstream.basePath : upstreamPrefix,
     timeouts: config.timeouts,
     clientAuthorization: config.clientAuthorization,
+    get siblings() {
+      return all
+        .filter(({ denied: closed, upstreamOrigin }) => !closed && upstreamOrigin === upstream.origin)
+        .sort(
+          (a, b) => b.upstreamPrefix.length - a.upstreamPrefix.length || a.replacedLength - b.replacedLength,
+        );
+    },
   };
 }
 

@@ -51,6 +51,6 @@ function stateOf({ token, failure, lastLoginMs, loggingIn }: Situation): TokenSt
     if (failure !== undefined) return 'degraded';
     return loggingIn ? 'renewing' : 'fresh';
   }
-  if (failure !== undefined) return failure.error.code === 'refused' ? 'refused' : 'expired';
+  if (failure?.error.code === 'refused') return 'refused';
   return lastLoginMs === undefined ? 'starting' : 'expired';
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { startMockApi } from '../../src/mock/mock-api.ts';
-import { run } from '../support/cli.ts';
+import { run, start } from '../support/cli.ts';
 
 // Every command is a process of its own here: what is tested is what a person or a script sees.
 const mock = await startMockApi();
@@ -202,6 +202,15 @@ t.test('exec runs a command with a proxy of its own, without the secrets, and gi
   t.equal(killed.code, 128 + 15);
 });
 
+t.test('exec passes on a signal that comes as soon as the command runs', async (t) => {
+  t.testdir({});
+  const script = 'trap "exit 42" HUP; echo up; while :; do sleep 0.05; done';
+  const running = start(t, ['exec', '--', 'sh', '-c', script], ACCOUNT);
+  await running.until(/^up$/m);
+  running.child.kill('SIGHUP');
+  t.equal((await running.finished).code, 42);
+});
+
 t.test('an address that is taken exits 71 with one line', async (t) => {
   t.testdir({});
   const taken = createServer().listen(0, '127.0.0.1');
@@ -214,6 +223,8 @@ t.test('an address that is taken exits 71 with one line', async (t) => {
     BEARERD_ADMIN_LISTEN: 'off',
   });
   t.equal(result.code, 71);
+  const demo = await run(t, ['demo'], { BEARERD_LISTEN: `127.0.0.1:${port}`, BEARERD_ADMIN_LISTEN: 'off' });
+  t.equal(demo.code, 71, 'the mock of the demo holds nothing up');
   t.match(
     result.stderr,
     new RegExp(`^bearerd: cannot listen on 127\\.0\\.0\\.1:${port}: the address is already in use\\n$`),

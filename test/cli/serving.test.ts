@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type MockApi, startMockApi } from '../../src/mock/mock-api.ts';
-import { run, start } from '../support/cli.ts';
+import { MAIN, run, start } from '../support/cli.ts';
 
 interface Answer {
   readonly status: number;
@@ -63,6 +65,14 @@ async function mockApi(t: Test, options: Parameters<typeof startMockApi>[0] = {}
   const mock = await startMockApi(options);
   t.teardown(() => mock.close());
   return mock;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** Asks until the answer is as wanted: what is waited for has a bound of its own in the product. */
@@ -151,10 +161,7 @@ t.test(
     t.testdir({});
     const mock = await mockApi(t);
     mock.behave({ login: 'down' });
-    const free = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => free.once('listening', resolve));
-    const { port } = free.address() as { port: number };
-    await new Promise((resolve) => free.close(resolve));
+    const port = await freePort();
     const env = account(mock, { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}`, BEARERD_TOKEN_WAIT: '100ms' });
     const proxy = await serving(t, env);
     const unready = await get(`${proxy.admin}/readyz`);
@@ -373,6 +380,49 @@ t.test('a closed stdout and a full pipe stop nothing', async (t) => {
   proxy.child.stdout!.destroy();
   proxy.child.stderr!.destroy();
   for (let n = 0; n < 20; n++) t.equal((await get(`${proxy.url}/echo`)).status, 200);
+});
+
+t.test(
+  'a log that can not be written holds up no end: neither a full disk nor a pipe that nobody reads',
+  async (t) => {
+    t.testdir({});
+    const mock = await mockApi(t);
+    const port = await freePort();
+    const env = account(mock, { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
+    const shell = (line: string) =>
+      spawn('sh', ['-c', line], {
+        env: { ...process.env, ...env, NODE: process.execPath, MAIN },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+    for (const line of ['exec "$NODE" "$MAIN" start >/dev/full', 'exec "$NODE" "$MAIN" start']) {
+      const child = shell(line);
+      t.teardown(() => child.kill('SIGKILL'));
+      child.stdout.pause();
+      await until(
+        () => get(`http://127.0.0.1:${port}/readyz`).catch(() => undefined),
+        (answer) => answer?.status === 200,
+      );
+      const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
+      child.kill('SIGTERM');
+      t.equal(await ended, 0, line);
+    }
+  },
+);
+
+t.test('what is no stale socket at the path of one is left alone', async (t) => {
+  t.testdir({});
+  const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'file'), 'precious');
+  mkdirSync(join(dir, 'folder'));
+  symlinkSync('file', join(dir, 'link'));
+  const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'k' };
+  for (const name of ['file', 'folder', 'link']) {
+    const result = await run(t, [], { ...env, BEARERD_LISTEN: `unix:${join(dir, name)}` });
+    t.equal(result.code, 71, name);
+    t.match(result.stderr, /what is there is no socket/);
+  }
+  t.equal(readFileSync(join(dir, 'link'), 'utf8'), 'precious');
 });
 
 t.test('an unreadable secret file is a fault that names the variable and the path', async (t) => {

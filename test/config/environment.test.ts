@@ -176,7 +176,6 @@ t.test('an empty variable is not set, and an empty secret is a fault', async (t)
       BEARERD_TOKEN_WAIT: '',
       BEARERD_LISTEN: ' ',
       BEARERD_ROUTES: '',
-      BEARERD_API_KEY_FILE: '',
       BEARERD_CONFIG: '',
     },
   });
@@ -184,8 +183,29 @@ t.test('an empty variable is not set, and an empty secret is a fault', async (t)
   for (const name of ['CLIENT_ID', 'CLIENT_SECRET', 'USERNAME', 'PASSWORD', 'API_KEY', 'CALLER_KEY']) {
     const faults = await faultsOf({ env: { ...LEAST, [`BEARERD_${name}`]: '' } });
     t.ok(faults.includes(`BEARERD_${name}: is empty`), name);
+    const fileFaults = await faultsOf({
+      env: { ...LEAST, [`BEARERD_${name}`]: undefined, [`BEARERD_${name}_FILE`]: '' },
+    });
+    t.ok(fileFaults.includes(`BEARERD_${name}_FILE: is empty; it must name a file`), `${name}_FILE`);
   }
 });
+
+t.test(
+  'every fault in a list is named at once, and what the good entries are wrong about, too',
+  async (t) => {
+    const env = { BEARERD_ROUTES: 'x=token,/a=nope,/b,/c=token,/c=none', BEARERD_LISTEN: 'foo,0.0.0.0:9180' };
+    const faults = (await faultsOf({ env: { ...LEAST, ...env } })).join('\n');
+    t.match(faults, /BEARERD_ROUTES: entry 1: .*entry 3: /);
+    t.match(faults, /BEARERD_ROUTES: entry \d: names no credential/);
+    t.match(faults, /BEARERD_ROUTES: entry \d: has the prefix of another route/);
+    t.match(faults, /BEARERD_LISTEN: entry 1: /);
+    t.match(
+      faults,
+      /0\.0\.0\.0:9180 can be reached from other machines/,
+      'the address that needs a caller key is seen',
+    );
+  },
+);
 
 t.test('a variable wins over .env, .env over the file, the file over the default', async (t) => {
   const files = {

@@ -7,7 +7,8 @@ import { parseTimestamp } from '../../src/credentials/timestamp.ts';
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const SECOND = 1000;
 const DAY = 86_400 * SECOND;
-const CENTURY = 36_500 * DAY;
+/** The second in which the year 9999 ends. */
+const TO_THE_END = Date.UTC(9999, 11, 31, 23, 59, 59) - NOW;
 const ASSUMED = 900 * SECOND;
 
 const TIMESTAMPS: Readonly<Record<string, number | undefined>> = {
@@ -157,11 +158,14 @@ const EXPIRIES: Readonly<Record<string, Case>> = {
   'expiresIn alone': { fields: { expiresIn: 20 }, lifetime: 20_000, by: 'expiresIn' },
   'expires_in 0 is dead on arrival': { fields: { expires_in: 0 }, lifetime: 0 },
   'expires_in -1 is dead on arrival': { fields: { expires_in: -1 }, lifetime: -1000 },
-  'expires_in 1e10 is cut to a century': { fields: { expires_in: 1e10 }, lifetime: CENTURY },
-  'the largest number is cut to a century': { fields: { expires_in: Number.MAX_VALUE }, lifetime: CENTURY },
-  'the year 9999 is cut to a century': {
+  'expires_in 1e10 is three centuries': { fields: { expires_in: 1e10 }, lifetime: 1e13 },
+  'the largest number is cut to the end of the year 9999': {
+    fields: { expires_in: Number.MAX_VALUE },
+    lifetime: TO_THE_END,
+  },
+  'the year 9999 is taken as it is': {
     fields: { expiresAt: '9999-12-31T23:59:59.999999' },
-    lifetime: CENTURY,
+    lifetime: TO_THE_END,
   },
   '40 days are 40 days': { fields: { expiresAt: inMs(40 * DAY) }, lifetime: 40 * DAY },
   'a past expiresAt is dead on arrival': { fields: { expiresAt: inMs(-1000) }, lifetime: -1000 },

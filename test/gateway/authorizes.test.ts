@@ -309,3 +309,54 @@ t.test('a reload does no harm to requests that wait for a token, or are under wa
   answer(ok('done'));
   t.equal((await underWay).text, 'done');
 });
+
+t.test('a 401 that is all head, or breaks off, is no other answer while a token is fetched', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const rejected = head('401 Unauthorized', 'www-authenticate: Bearer', 'content-length: 2');
+  const ends: Record<string, (request: UpstreamRequest) => void> = {
+    'HEAD, whole': ({ connection }) => connection.send(rejected),
+    'HEAD, closed': ({ connection }) => connection.send(head('401 No', 'connection: close')).end(),
+    'GET, whole, then a reset': ({ connection }) => {
+      connection.send(`${rejected}no`);
+      setTimeout(() => connection.reset(), 30);
+    },
+    'GET, broken off': ({ connection }) => {
+      connection.send(`${rejected}n`);
+      setTimeout(() => connection.reset(), 30);
+    },
+    'POST, read in part, then closed': ({ connection }) => {
+      connection.send(`${rejected}no`);
+      setTimeout(() => connection.end(), 30);
+    },
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const method = name.split(',')[0]!;
+    const bytes =
+      method === 'POST'
+        ? `${request('POST', '/', 'content-length: 20000')}${'b'.repeat(20_000)}`
+        : request(method, '/');
+    for (const renews of [true, false]) {
+      upstream.reset();
+      let given = 0;
+      upstream.onLogin = () => {
+        given++;
+        if (given === 1) return grant('tok-1');
+        return renews ? grant('tok-2') : head('500 No', 'content-length: 0');
+      };
+      const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+      upstream.onRequest = (arrived) => {
+        if (arrived.header('authorization') === 'Bearer tok-2') {
+          return head('200 OK', 'content-length: 0', 'x-from: upstream');
+        }
+        end(arrived);
+        return undefined;
+      };
+      const client = await proxy.client();
+      const answer = await client.send(bytes).response(method);
+      if (renews)
+        t.same([answer.status, answer.header('x-from')], [200, 'upstream'], `${name}: sent once more`);
+      else t.equal(answer.status, 401, `${name}: its own 401`);
+      client.close();
+    }
+  }
+});

@@ -517,6 +517,7 @@ t.test(
 routes:
   - { prefix: /svc, credential: token, rewrite: / }
   - { prefix: /companies, credential: token, rewrite: /data/companies }
+  - { prefix: /keys, credential: token }
   - { prefix: /, credential: token }
 `;
     const based = await gatewayFor(t, { baseUrl: `${upstream.url}/v1/`, yaml });
@@ -546,6 +547,15 @@ routes:
     t.equal(await location('/companies/1', `${url}/v1/data/companies/2`), '/companies/2');
     t.equal(await location('/companies/1', '/v1/data/companies'), '/companies');
     t.equal(await location('/companies/1', '/v1/other'), '/other');
+    t.equal(await location('/a', '/v1/data/companies/2'), '/data/companies/2', 'its own route first');
+    t.equal(
+      await location('/keys/a', '/v1/data/companies/2'),
+      '/companies/2',
+      'else the one that leads deepest',
+    );
+    for (const hidden of ['/\\evil.test/x', '/\t/evil.test/x', '/\t\\evil.test']) {
+      t.equal(await location('/a', `${url}/v1${hidden}`), `${url}/v1${hidden}`, 'a browser reads // there');
+    }
     t.equal(await location('/svc/a', '/v1/b'), '/svc/b');
     t.equal(await location('/a', `${url}/v1/b%2Fc`), '/b%2Fc');
     for (const foreign of [
@@ -775,3 +785,33 @@ t.test('X-Forwarded-* and Forwarded pass as they were sent, and none is added', 
 });
 
 t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
+
+t.test(
+  'a client that sends on without reading is held up by TCP, and all that it sent is answered in turn',
+  async (t) => {
+    upstream.onRequest = ({ target }) => ok(target);
+    const client = await proxy.client();
+    const count = 3_000;
+    const all = Array.from({ length: count }, (_, n) => request('GET', `/${n}`)).join('');
+    client.socket.pause();
+    client.send(all);
+    await until(() => proxy.requests().length > 0, 'nothing is answered');
+    client.socket.resume();
+    for (let n = 0; n < count; n++) {
+      const { text } = await client.response();
+      if (text !== `/${n}`) t.fail(`${n}: ${text}`);
+    }
+    client.close();
+    t.pass('in order');
+  },
+);
+
+t.test('what is no HTTP method or version is refused in our own words', async (t) => {
+  for (const line of ['DESCRIBE /x RTSP/1.0', 'SETUP /x RTSP/1.0', 'GET /x HTTP/2.0', 'GET /x HTTP/0.9']) {
+    const answer = await proxy.ask(`${line}\r\nhost: localhost\r\n\r\n`);
+    t.same([answer.status, JSON.parse(answer.text).code], [400, 'bad-request'], line);
+    t.match(answer.header('proxy-status'), 'bearerd; error=');
+  }
+  const trace = await proxy.ask('TRACE x HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  t.same([trace.status, trace.header('allow')], [405, '']);
+});

@@ -308,7 +308,10 @@ t.test('what the parser refuses gets a problem, and the connection ends', async 
     else refused(t, response!, 'bad-request', JSON.stringify(bytes));
     t.ok(await client.end());
   }
-  await until(() => proxy.events.some(({ type }) => type === 'connection-refused'), 'it is not told');
+  await until(
+    () => proxy.events.some((event) => event.type === 'request' && event.code === 'bad-request'),
+    'it is not told',
+  );
 });
 
 t.test(
