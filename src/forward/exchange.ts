@@ -26,6 +26,9 @@ const IDEMPOTENT = new Set([
   'SEARCH',
 ]);
 
+/** How often, within the time that a client may take nothing, it is looked at. */
+const CLIENT_LOOKS = 10;
+
 /** One request and its answer: from the token to the last byte, or to the problem that explains why not. */
 export class Exchange implements Watched {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
@@ -42,6 +45,7 @@ export class Exchange implements Watched {
   /** A 401 that is not passed on yet. */
   #held: HeldAnswer | undefined;
   #retried = false;
+  #clientUntilMonoMs = 0;
   #closed = false;
 
   constructor(context: ForwardContext, forwardable: Forwardable) {
@@ -183,7 +187,9 @@ export class Exchange implements Watched {
       return;
     }
     this.#limit(this.#f.route.timeouts.idleMs);
-    if (!this.#reply.write(chunk)) controller.pause();
+    if (this.#reply.write(chunk)) return;
+    controller.pause();
+    this.#watchClient();
   }
 
   responseEnded(attempt: Attempt): void {
@@ -195,6 +201,7 @@ export class Exchange implements Watched {
     // A reset in a body that only the connection's end delimits: undici takes it for the end.
     if (!this.#reply.framed && attempt.connection?.peerReset) this.#reply.breakOff();
     else this.#reply.end();
+    this.#watchClient();
   }
 
   failed(attempt: Attempt, error: Error): void {
@@ -229,10 +236,18 @@ export class Exchange implements Watched {
     else this.#upstreamFailed(new Problem('upstream-timeout'));
   }
 
+  /** It is the client's turn to take something; whether it does is seen only by looking. */
+  #watchClient(): void {
+    const { idleMs } = this.#f.route.timeouts;
+    this.#clientUntilMonoMs = deadline(this.clock, idleMs);
+    this.#limit(idleMs / CLIENT_LOOKS);
+  }
+
   /** Whoever takes nothing for so long is gone; whoever takes a little gets another term. */
   #expireClient(): void {
-    if (this.#reply.standsStill()) this.#f.request.socket.destroy();
-    else this.#limit(this.#f.route.timeouts.idleMs);
+    if (!this.#reply.standsStill()) this.#watchClient();
+    else if (this.clock.monoMs() >= this.#clientUntilMonoMs) this.#f.request.socket.destroy();
+    else this.#limit(this.#f.route.timeouts.idleMs / CLIENT_LOOKS);
   }
 
   #limit(ms: number): void {

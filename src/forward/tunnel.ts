@@ -15,7 +15,6 @@ export class Tunnel implements Watched {
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #idleMs: number;
-  #moved = -1;
 
   constructor(clock: Clock, client: Socket, upstream: Socket, idleMs: number) {
     this.#clock = clock;
@@ -29,26 +28,23 @@ export class Tunnel implements Watched {
     endTogether(this.#upstream, this.#client);
     this.#client.on('data', (chunk: Buffer) => {
       this.bytesIn += chunk.length;
+      this.#touch();
     });
     this.#upstream.on('data', (chunk: Buffer) => {
       this.bytesOut += chunk.length;
+      this.#touch();
     });
     this.#client.pipe(this.#upstream).pipe(this.#client);
     this.#touch();
   }
 
-  /** The watchdog's call. Where something has moved since the last look, there is another term. */
+  /** The watchdog's call: nothing has moved for too long. */
   expire(): void {
-    if (this.bytesIn + this.bytesOut !== this.#moved) {
-      this.#touch();
-    } else {
-      this.#client.destroy();
-      this.#upstream.destroy();
-    }
+    this.#client.destroy();
+    this.#upstream.destroy();
   }
 
   #touch(): void {
-    this.#moved = this.bytesIn + this.bytesOut;
     this.deadlineMonoMs = deadline(this.#clock, this.#idleMs);
   }
 }
