@@ -175,7 +175,10 @@ t.test('a command is a list of texts, and a timeout has a unit', async (t) => {
     ['{ type: exec, command: [x], timeout: 10 }', /timeout: has no unit; write 10s/],
     ['{ type: exec, command: [x], timeout: off }', /timeout: must be a whole number with a unit/],
     ['{ type: exec, command: [x], timeout: 0s }', /timeout: must be at least 1ms/],
-    ['{ type: exec, command: [x], cwd: /tmp }', /cwd: unknown key/],
+    [
+      '{ type: exec, command: [x], cwd: /tmp }',
+      /holds an unknown key, which may be a part of a secret; .*command, timeout/,
+    ],
     ['{ type: exec, command: [x], timeuot: 1s }', /timeuot: unknown key; did you mean .*timeout\?/],
     ['{ type: exec, command: [x], clientSecret: c4n4ry }', /clientSecret: unknown key/],
     [

@@ -3,7 +3,17 @@ import { inspect } from 'node:util';
 import t from 'tap';
 
 import type { Config } from '../../src/config/config.ts';
-import { CWD, FILE, type Files, faultsOf, LEAST, loadFrom, loadYaml, type World } from './load-from.ts';
+import {
+  CWD,
+  FILE,
+  type Files,
+  faultsOf,
+  faultsOfYaml,
+  LEAST,
+  loadFrom,
+  loadYaml,
+  type World,
+} from './load-from.ts';
 
 function keyOf(config: Config, name = 'apiKey'): string | undefined {
   const credential = config.credentials.get(name);
@@ -255,5 +265,20 @@ t.test('no fault shows a secret, wherever the secrets stand and whatever is wron
     const faults = await faultsOf(each);
     t.not(faults.length, 0, `world ${index} has faults`);
     t.notMatch(faults.join('\n'), CANARY, `world ${index} keeps its secrets`);
+  }
+});
+
+t.test('a part of a secret that became a key is not shown', async (t) => {
+  for (const entry of [
+    '{ type: session, clientId: sa-1, clientSecret: ab,ZQSEC1 }',
+    '{ type: session, clientId: sa-1, clientSecret:ZQSEC1 }',
+    '{ type: apiKey, key: ab,ZQSEC1 }',
+    '{ type: apiKey, key: x, kez:ZQSEC1 }',
+  ]) {
+    const faults = (
+      await faultsOfYaml(`baseUrl: https://api.example.com\ncredentials: { token: ${entry} }`)
+    ).join('\n');
+    t.notMatch(faults, /ZQSEC1/, entry);
+    t.match(faults, /credentials\.token: holds an unknown key/, entry);
   }
 });
