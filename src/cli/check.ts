@@ -34,7 +34,7 @@ async function tryLogins(config: Config): Promise<number> {
       );
     } catch (error) {
       if (!(error instanceof LoginError)) throw error;
-      const state = error.code === 'refused' ? 'refused' : 'expired';
+      const state = error.code === 'refused' ? 'refused' : 'starting';
       process.stderr.write(`bearerd: ${credential.name}: ${state}; ${error.message}\n`);
       worst = Math.max(worst, exitCodeOf(error) ?? EXIT.failed);
     }

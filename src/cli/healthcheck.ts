@@ -9,5 +9,9 @@ export const healthcheck: Command = {
   help: '\nFor images without curl: it asks the admin listener.\n',
   options: {},
   positionals: [0, 0],
-  run: async (values) => ((await isReady(await configurationOf(values))) ? EXIT.done : EXIT.failed),
+  async run(values) {
+    if (await isReady(await configurationOf(values))) return EXIT.done;
+    process.stderr.write('bearerd: not ready, or not running\n');
+    return EXIT.failed;
+  },
 };

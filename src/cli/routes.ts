@@ -1,4 +1,6 @@
+import { METHODS } from 'node:http';
 import type { Config } from '../config/config.ts';
+import { didYouMean, nearest } from '../config/nearest.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
 import { PROBLEMS, UsageError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';
@@ -16,9 +18,14 @@ export const routes: Command = {
   positionals: [0, 2],
   async run(values, positionals) {
     if (positionals.length === 1) throw new UsageError('usage: bearerd routes [METHOD PATH]');
+    const [method, target] = positionals;
+    if (method !== undefined && !METHODS.includes(method.toUpperCase())) {
+      throw new UsageError(
+        `${method}: no method that can be received${didYouMean(nearest(method.toUpperCase(), METHODS))}`,
+      );
+    }
     const config = await configurationOf(values);
     const table = tableOf(config);
-    const [method, target] = positionals;
     await print(method === undefined ? list(table) : explain(table, method.toUpperCase(), target!));
     return EXIT.done;
   },
@@ -68,7 +75,7 @@ function explain(table: RouteTable, method: string, target: string): string {
   const split = splitTarget(target);
   const match = split === undefined ? undefined : table.match(method, split.path);
   if (split === undefined || match === undefined)
-    return refusal('bad-path', 'the target must begin with /', undefined);
+    return refusal('bad-path', 'a target begins with / and holds no #', undefined);
   if (!match.ok) return refusal(match.code, match.why, match.route);
   const { route } = match;
   const url = route.upstreamOrigin + upstreamTarget(route, split.path, split.query);

@@ -70,7 +70,7 @@ t.test('check --online tries both, tells refused from failed, and shows no secre
   t.match(good.stdout, /type: oauth2\n *tokenUrl: http:.*\/token\n *clientId: (['"]?)\*\*\*\1\n/);
   t.match(good.stdout, /type: exec\n *command:\n *- .*\/print-token\n *timeout: 20s/);
   const failed = await bearerd('fail', 'check', '--online');
-  t.match(failed, { code: 69, stderr: /program: expired; the command \S+ failed \(exit code 3; 7 bytes/ });
+  t.match(failed, { code: 69, stderr: /program: starting; the command \S+ failed \(exit code 3; 7 bytes/ });
   const no = '{"error":"invalid_client","error_description":"SECRET"}';
   issuer.onRequest = () => `${head('401 No', `content-length: ${no.length}`)}${no}`;
   const refused = await bearerd('fail', 'check', '--online');
