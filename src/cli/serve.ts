@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
+import { isRemotelyReachable } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../errors.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { VERSION } from '../version.ts';
@@ -59,7 +59,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
       apply(adapt(await source.load()), 'SIGHUP');
       secrets.update(config, source.contents);
     } catch (error) {
-      const reason = error instanceof ConfigError || error instanceof Error ? error.message : 'unknown';
+      const reason = error instanceof Error ? error.message : 'unknown';
       log.observe({ type: 'reload-refused', by: 'SIGHUP', reason });
     }
   };
@@ -116,10 +116,7 @@ function keepAlive(log: Log): void {
 
 /** What an operator asked for, and should see that he asked for. */
 function warnOfExposure(config: Config, log: Log): void {
-  const open = config.listen.filter(
-    (address) => address.kind === 'tcp' && !/^(?:localhost|127\..*|::1|.*\.localhost)$/.test(address.host),
-  );
-  if (open.length > 0 && config.callerKey === undefined) {
+  if (config.listen.some(isRemotelyReachable) && config.callerKey === undefined) {
     log.warn({}, 'anyone who reaches this port acts as the configured account: no caller key is set');
   }
   if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { isLoopbackHost } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
 
 /**
@@ -9,12 +10,8 @@ export function outboundProxyFor(origin: string, proxies: Config['outboundProxy'
   const target = new URL(origin);
   const host = bare(target.hostname);
   const raw = target.protocol === 'https:' ? proxies.httpsProxy : proxies.httpProxy;
-  if (raw === '' || isLoopback(host) || isExempt(host, target, proxies.noProxy)) return undefined;
-  return new URL(raw.includes('://') ? raw : `http://${raw}`);
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127\./.test(host);
+  if (raw === '' || isLoopbackHost(host) || isExempt(host, target, proxies.noProxy)) return undefined;
+  return new URL(raw); // Made whole when the configuration was read.
 }
 
 /** NO_PROXY: `*`, names (and what is below them), addresses, `10.0.0.0/8`, each with an optional port. */

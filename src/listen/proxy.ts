@@ -10,7 +10,7 @@ import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
 import { isTunnelled } from '../forward/handshake.ts';
 import { Upgrade } from '../forward/upgrade.ts';
 import type { UpstreamPools } from '../forward/upstream-pool.ts';
-import { type Admission, type AdmissionRules, admit } from './admission.ts';
+import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerPreflight } from './preflight.ts';
 import { answerProblem } from './problem.ts';
@@ -48,7 +48,7 @@ export class ProxyListener {
     this.#listeners = new HttpListeners({
       // A method that the parser knows and Node has no name for (RTSP's) has no route: Fastify would say so itself.
       handler: (request, response) =>
-        http.METHODS.includes(request.method!)
+        METHOD_NAMES.has(request.method!)
           ? handler(request, response)
           : this.#request(request, response, request.url!),
       headerSizeBytes,

@@ -1,0 +1,53 @@
+import t from 'tap';
+import { outboundProxyFor } from '../../src/forward/outbound-proxy.ts';
+
+const PROXIES = { httpsProxy: 'http://secure.proxy:3128/', httpProxy: 'http://plain.proxy:3128/' };
+
+function proxyFor(origin: string, noProxy = ''): string | undefined {
+  return outboundProxyFor(origin, { ...PROXIES, noProxy })?.hostname;
+}
+
+t.test('the scheme of the origin chooses the proxy; without one the connection is direct', async (t) => {
+  t.equal(proxyFor('https://api.example.com'), 'secure.proxy');
+  t.equal(proxyFor('http://api.example.com'), 'plain.proxy');
+  t.equal(
+    outboundProxyFor('https://api.example.com', { httpsProxy: '', httpProxy: 'x', noProxy: '' }),
+    undefined,
+  );
+});
+
+t.test('loopback never goes through a proxy, and a name that only looks like it does', async (t) => {
+  for (const host of ['localhost', 'api.localhost', '127.0.0.1', '127.9.9.9', '[::1]']) {
+    t.equal(proxyFor(`https://${host}:8443`), undefined, host);
+  }
+  for (const host of ['127.evil.example', 'localhost.evil.example', 'notlocalhost', '128.0.0.1']) {
+    t.equal(proxyFor(`https://${host}`), 'secure.proxy', host);
+  }
+});
+
+t.test('NO_PROXY exempts names and what is below them, addresses, networks and ports', async (t) => {
+  const cases: [noProxy: string, origin: string, exempt: boolean][] = [
+    ['*', 'https://api.example.com', true],
+    ['example.com', 'https://example.com', true],
+    ['example.com', 'https://api.example.com', true],
+    ['.example.com', 'https://api.example.com', true],
+    ['*.example.com', 'https://api.example.com', true],
+    ['EXAMPLE.com', 'https://api.example.com', true],
+    ['example.com', 'https://badexample.com', false],
+    ['other.org, example.com', 'https://example.com', true],
+    ['example.com:8443', 'https://example.com:8443', true],
+    ['example.com:8443', 'https://example.com', false],
+    ['example.com:443', 'https://example.com', true],
+    ['10.1.2.3', 'https://10.1.2.3', true],
+    ['10.0.0.0/8', 'https://10.1.2.3', true],
+    ['10.0.0.0/8', 'https://11.1.2.3', false],
+    ['10.0.0.0/99', 'https://10.1.2.3', false],
+    ['fd00::/8', 'https://[fd00::1]', true],
+    ['[fd00::1]:443', 'https://[fd00::1]', true],
+    ['1.2.3', 'https://0.1.2.3', false],
+    ['', 'https://example.com', false],
+  ];
+  for (const [noProxy, origin, exempt] of cases) {
+    t.equal(proxyFor(origin, noProxy), exempt ? undefined : 'secure.proxy', `${noProxy} for ${origin}`);
+  }
+});
