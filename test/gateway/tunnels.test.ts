@@ -456,3 +456,34 @@ t.test('a side that does not read holds the other one up', async (t) => {
   second.client.close();
   second.other.reset();
 });
+
+t.test(
+  'a 401 to an upgrade that breaks off while a token is fetched is still a 401, or a tunnel',
+  async (t) => {
+    for (const renews of [true, false]) {
+      const broken = await RawUpstream.startedFor(t);
+      let logins = 0;
+      broken.onLogin = () => {
+        logins++;
+        if (logins === 1) return grant('tok-1');
+        return renews ? grant('tok-2') : head('500 No', 'content-length: 0');
+      };
+      broken.onRequest = ({ header, connection }) => {
+        if (header('authorization') === 'Bearer tok-2') {
+          return head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
+        }
+        connection.send(`${head('401 No', 'content-length: 10')}12345`);
+        setTimeout(() => connection.reset(), 30);
+        return undefined;
+      };
+      const through = await gatewayFor(t, { baseUrl: broken.url });
+      const client = await through.client();
+      client.send(request('GET', '/', 'connection: upgrade', 'upgrade: websocket'));
+      const answer = await client.response();
+      t.equal(answer.status, renews ? 101 : 401);
+      if (!renews) t.equal(answer.whole, false, 'and the client can tell that it broke off');
+      t.same(through.internalErrors(), []);
+      client.close();
+    }
+  },
+);
