@@ -46,6 +46,7 @@ export class Exchange implements Watched {
   #held: HeldAnswer | undefined;
   #retried = false;
   #clientUntilMonoMs = 0;
+  #hearsDrain = false;
   #closed = false;
 
   constructor(context: ForwardContext, forwardable: Forwardable) {
@@ -63,7 +64,6 @@ export class Exchange implements Watched {
     const { response, request, head } = this.#f;
     response.sendDate = false; // The upstream's Date passes; where it gives none, we make none up.
     response.on('close', () => this.#clientClosed());
-    response.on('drain', () => this.attempt?.controller?.resume());
     this.#context.watchdog.add(this);
     // Answered before a token is waited for: a client that gets nothing within a second sends its body anyway.
     if (head.expectation === 'continue' && request.httpVersion === '1.1') response.writeContinue();
@@ -189,6 +189,10 @@ export class Exchange implements Watched {
     this.#limit(this.#f.route.timeouts.idleMs);
     if (this.#reply.write(chunk)) return;
     controller.pause();
+    if (!this.#hearsDrain) {
+      this.#hearsDrain = true;
+      this.#f.response.on('drain', () => this.attempt?.controller?.resume());
+    }
     this.#watchClient();
   }
 

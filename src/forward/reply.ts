@@ -4,6 +4,9 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { lingerAtEnd } from './linger.ts';
 import { responseHead } from './response-headers.ts';
 
+/** An answer that is whole by now, and no longer than this, is written in one piece with its head. */
+const ONE_PIECE_BYTES = 8 * 1024;
+
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What the client gets: the upstream's answer on its way, or a problem of ours. */
@@ -16,7 +19,10 @@ export class Reply {
   readonly #f: Forwardable;
   /** The client can tell the end of the body from a break of the connection. */
   #delimited = true;
-  #bodyBegun = false;
+  /** The first piece of the body, while the rest may come in the same moment. */
+  #first: Buffer | undefined;
+  /** The head has left, or is about to, with what has come of the body. */
+  #flushed = false;
   #unsent = -1;
 
   constructor(context: ForwardContext, forwardable: Forwardable) {
@@ -50,21 +56,33 @@ export class Reply {
     this.framed = head.framed || bodyless;
     this.#delimited = head.hasLength || bodyless || response.chunkedEncoding;
     // The head must not wait for a body that may be long in coming (events, a long poll).
-    process.nextTick(flushHead, this);
+    process.nextTick(flush, this);
     return undefined;
   }
 
-  flushHead(): void {
+  /** Sends what has been held back to be sent in one piece. */
+  flush(): void {
+    if (this.#flushed) return;
+    this.#flushed = true;
     const { response } = this.#f;
+    if (response.writableEnded || response.destroyed) return;
     // An empty string of this encoding; `flushHeaders` would write the header bytes as UTF-8.
-    if (!this.#bodyBegun && !response.writableEnded && !response.destroyed) response.write('', 'latin1');
+    if (this.#first === undefined) response.write('', 'latin1');
+    else response.write(this.#first);
   }
 
   /** False when the client takes no more at present. */
   write(chunk: Buffer): boolean {
     if (this.over) return true;
-    this.#bodyBegun = true;
     this.#f.event.bytesOut += chunk.length;
+    if (!this.#flushed) {
+      if (this.#first === undefined && chunk.length <= ONE_PIECE_BYTES) {
+        this.#first = chunk;
+        return true;
+      }
+      if (this.#first !== undefined) this.flush();
+      this.#flushed = true;
+    }
     return this.#f.response.write(chunk);
   }
 
@@ -73,7 +91,9 @@ export class Reply {
     this.over = true;
     const { request, response } = this.#f;
     if (!request.complete) lingerAtEnd(request.socket); // An answer that didn't wait for the whole request.
-    response.end();
+    // As text of this encoding it is one string with the head, and one write; a buffer would be a second one.
+    if (this.#flushed || this.#first === undefined) response.end();
+    else response.end(this.#first.toString('latin1'), 'latin1');
   }
 
   /** A problem as the answer; where one has begun, the client has to see that it is not whole. */
@@ -92,6 +112,7 @@ export class Reply {
   /** The client's connection ends where the body broke off. */
   breakOff(): void {
     if (this.over) return;
+    this.flush();
     this.over = true;
     // Later, because what has just been written may still be held back to be written together.
     setImmediate(() => this.#cut(this.#f.request.socket));
@@ -111,6 +132,6 @@ export class Reply {
   }
 }
 
-function flushHead(reply: Reply): void {
-  reply.flushHead();
+function flush(reply: Reply): void {
+  if (!reply.over) reply.flush();
 }

@@ -76,10 +76,12 @@ export class ProxyListener {
       httpMethods: methods as never,
       routes: ['/'],
       proxyPayloads: false,
-      handler: (request, reply) => {
+      // Not its `handler`: before that it resolves the target against the upstream, three times `new URL`. The hook
+      // never calls back, so that nothing comes after it.
+      preHandler: (request, reply, _done) => {
         reply.hijack();
         const { raw } = request as unknown as { raw: IncomingMessage & { originalUrl: string } };
-        this.#request(raw, reply.raw, raw.originalUrl);
+        this.#request(raw, reply.raw as ServerResponse, raw.originalUrl);
       },
     });
   }
@@ -103,10 +105,12 @@ export class ProxyListener {
   }
 
   #request(request: IncomingMessage, response: ServerResponse, target: string): void {
-    this.#guarded('request', request.socket, () => {
+    try {
       const forwardable = this.#admit(request, response, target);
       if (forwardable !== undefined) new Exchange(this.#context, forwardable).start();
-    });
+    } catch (cause) {
+      this.#failed('request', request.socket, cause);
+    }
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -115,20 +119,18 @@ export class ProxyListener {
     response.shouldKeepAlive = false;
     response.on('finish', () => socket.destroySoon());
     socket.on('error', () => {});
-    this.#guarded('upgrade', socket, () => {
+    try {
       const forwardable = this.#admit(request, response, request.url!);
       if (forwardable !== undefined) new Upgrade(this.#context, forwardable, socket, head).start();
-    });
+    } catch (cause) {
+      this.#failed('upgrade', socket, cause);
+    }
   }
 
   /** A fault of ours ends one connection, and no more. */
-  #guarded(where: string, socket: Socket, handle: () => void): void {
-    try {
-      handle();
-    } catch (cause) {
-      this.#context.observe({ type: 'internal-error', where, cause });
-      socket.destroy();
-    }
+  #failed(where: string, socket: Socket, cause: unknown): void {
+    this.#context.observe({ type: 'internal-error', where, cause });
+    socket.destroy();
   }
 
   /** What is to be forwarded; undefined where the answer has been given here. */
@@ -137,9 +139,27 @@ export class ProxyListener {
     const event = this.#event(request.method!);
     const admission = this.#context.draining() ? DRAINING : admit(request, target, settings, event);
     if (admission.kind === 'forward') {
-      const { route } = admission;
+      const {
+        head,
+        route,
+        target: upstreamTarget,
+        corsOrigin,
+        dropCookies,
+        keepsClientCredential,
+      } = admission;
       const pool = settings.pools.get(route.upstreamOrigin, route.timeouts.connectMs);
-      return { ...admission, request, response, pool, event };
+      return {
+        request,
+        response,
+        head,
+        route,
+        pool,
+        target: upstreamTarget,
+        corsOrigin,
+        dropCookies,
+        keepsClientCredential,
+        event,
+      };
     }
     // An answer of our own is told of when it is over, like any other.
     response.on('close', () => {

@@ -18,6 +18,12 @@ export interface Log {
 
 /** Lines are held in memory up to this size while stdout can't take them; then they are dropped and counted. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
+/**
+ * Lines of so short a time are written together. A write is a system call, done by another thread: one for each line
+ * costs more than half as much as forwarding the request that the line tells of.
+ */
+const GATHER_MS = 20;
+const GATHER_CHARACTERS = 32 * 1024;
 /** A disk that is full, or a pipe that nobody reads, must not hold up the end. */
 const CLOSE_LIMIT_MS = 300;
 
@@ -29,8 +35,8 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   destination.on('error', () => {
     dropped++;
   });
-  destination.on('drop', () => {
-    dropped++;
+  destination.on('drop', (text: string) => {
+    dropped += linesIn(text);
   });
   const terminal = fd === 1 ? process.stdout.isTTY : process.stderr.isTTY;
   const pretty = format === 'pretty' || (format === 'auto' && terminal === true);
@@ -42,20 +48,20 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
         ignore: 'pid,hostname',
       })
     : destination;
-  const logger = pino(options, stream);
-
-  const write = (severity: Line[0], fields: object, message: string) => {
+  const lines = new Gatherer((text) => {
     try {
-      logger[severity](fields, message);
+      stream.write(text);
     } catch {
-      dropped++; // The destination is closed.
+      dropped += linesIn(text); // The destination is closed.
     }
-  };
+  });
+  const logger = pino(options, lines);
+  const write = (severity: Line[0], fields: object, message: string) => logger[severity](fields, message);
 
   return {
     observe: (event) => {
       if (event.type !== 'request') write(...describe(event));
-      else if (logger.isLevelEnabled('info')) write('info', requestFields(event), 'request');
+      else if (logger.isLevelEnabled('info')) lines.write(requestLine(event, options.timestamp()));
     },
     info: (fields, message) => write('info', fields, message),
     warn: (fields, message) => write('warn', fields, message),
@@ -73,6 +79,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
         };
         const timer = setTimeout(done, CLOSE_LIMIT_MS);
         destination.once('close', done);
+        lines.flush();
         // A pretty line is on its way through a stream of its own.
         setImmediate(() => destination.end());
       }),
@@ -95,20 +102,40 @@ function isoTime(): () => string {
   };
 }
 
-function requestFields(event: RequestEvent): object {
-  return {
-    method: event.method,
-    path: event.path,
-    route: event.route,
-    credential: event.credential,
-    status: event.status,
-    durationMs: Math.round(event.durationMs * 100) / 100,
-    bytesIn: event.bytesIn,
-    bytesOut: event.bytesOut,
-    requestId: event.requestId,
-    ...(event.code === undefined ? {} : { code: event.code }),
-    ...(event.aborted ? { aborted: true } : {}),
-  };
+function linesIn(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+/** Holds lines for a moment, to write them in one piece. */
+class Gatherer {
+  readonly #out: (text: string) => void;
+  #held = '';
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(out: (text: string) => void) {
+    this.#out = out;
+  }
+
+  write(line: string): void {
+    this.#held += line;
+    if (this.#held.length > GATHER_CHARACTERS) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), GATHER_MS).unref();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#held;
+    this.#held = '';
+    if (text !== '') this.#out(text);
+  }
+}
+
+/** As pino would write it, at a quarter of the cost: no line is written as often. */
+function requestLine(event: RequestEvent, time: string): string {
+  const code = event.code === undefined ? '' : `,"code":"${event.code}"`;
+  const aborted = event.aborted ? ',"aborted":true' : '';
+  return `{"level":30${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${code}${aborted},"msg":"request"}\n`;
 }
 
 type Line = ['info' | 'warn' | 'error', object, string];
