@@ -45,7 +45,8 @@ export class Reply {
     if (head === undefined) return new Problem('upstream-invalid', { cause: new Error(`status ${status}`) });
     // RFC 9112 §6.1: no chunks for an HTTP/1.0 client, whatever its TE says.
     if (request.httpVersion === '1.0') response.useChunkedEncodingByDefault = false;
-    if (this.#context.draining()) response.shouldKeepAlive = false;
+    // An answer that doesn't wait for the whole request mostly ends before it, and the connection with it.
+    if (this.#context.draining() || !request.complete) response.shouldKeepAlive = false;
     try {
       response.writeHead(status, REASON.test(reason) ? reason : '', head.headers);
     } catch (cause) {
