@@ -74,6 +74,8 @@ export interface RequestEvent {
   bytesOut: number;
   /** The client was gone before the answer was complete. */
   aborted: boolean;
+  /** Why we ended a tunnel that both sides would have kept. */
+  closedBy?: 'token-expiry';
 }
 
 export type Observe = (event: Event) => void;

@@ -107,6 +107,8 @@ export interface Config {
   /** The configuration file that was read, if any. */
   readonly file?: string;
   readonly upstream: Upstream;
+  /** HTTP/2 is spoken with upstreams that offer it. */
+  readonly upstreamHttp2: boolean;
   /** Begins with `/`; joined to the upstream's base path it is where the session endpoint is. */
   readonly sessionPath: string;
   readonly tokenWaitMs: number;
@@ -121,6 +123,7 @@ export interface Config {
   readonly browserCookies: boolean;
   readonly callerKey?: Secret;
   readonly timeouts: Timeouts;
+  readonly closeTunnels: 'never' | 'at-expiry';
   readonly limits: {
     readonly connections: number;
     readonly waiting: number;

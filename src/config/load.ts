@@ -66,6 +66,7 @@ function settingsPart(values: Values) {
   const { connectMs, responseMs, idleMs, connections, waiting, headerSizeBytes, logLevel, logFormat } =
     values;
   return {
+    upstreamHttp2: values.upstreamHttp2,
     sessionPath: values.sessionPath,
     tokenWaitMs: values.tokenWaitMs,
     renewAfterMs: values.renewAfterMs,
@@ -75,6 +76,7 @@ function settingsPart(values: Values) {
     allowedOrigins: values.allowedOrigins,
     browserCookies: values.browserCookies,
     timeouts: { connectMs, responseMs, idleMs },
+    closeTunnels: values.closeTunnels,
     limits: { connections, waiting, headerSizeBytes },
     drainTimeoutMs: values.drainTimeoutMs,
     log: { level: logLevel, format: logFormat },

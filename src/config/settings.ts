@@ -50,6 +50,13 @@ export const SETTINGS = {
     description:
       'allow `http://` to a host that is not loopback: credentials then cross the network in clear text',
   },
+  upstreamHttp2: {
+    variable: 'BEARERD_UPSTREAM_HTTP2',
+    key: 'upstreamHttp2',
+    kind: kinds.flag,
+    default: 'true',
+    description: 'speak HTTP/2 with an `https://` upstream that offers it',
+  },
   sessionPath: {
     variable: 'BEARERD_SESSION_PATH',
     key: 'session.path',
@@ -180,6 +187,14 @@ export const SETTINGS = {
     kind: timeout,
     default: '5m',
     description: 'longest time between two pieces of a body; `off` for no limit',
+  },
+  closeTunnels: {
+    variable: 'BEARERD_CLOSE_TUNNELS',
+    key: 'closeTunnels',
+    kind: kinds.choice(['never', 'at-expiry']),
+    default: 'never',
+    description:
+      'when a tunnel (WebSocket) is closed though both ends go on: `never`, or `at-expiry` of the token that it was opened with',
   },
   connections: {
     variable: 'BEARERD_MAX_CONNECTIONS',

@@ -1,9 +1,20 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
+import { type Deadline, untilMs } from '../credentials/deadline.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
 /** A side that has been left has this long to take what was sent to it before. */
 const FLUSH_MS = 500;
+/** The monotonic clock stands still while the machine sleeps; so an expiry is looked at now and then. */
+const LOOK_MS = 30_000;
+
+/** What limits a tunnel that neither side ends. */
+export interface TunnelLimits {
+  /** 0 for none. */
+  readonly idleMs: number;
+  /** Undefined for none. */
+  readonly expires: Deadline | undefined;
+}
 
 /** Bytes both ways between two connections, until one of them ends. */
 export class Tunnel implements Watched {
@@ -11,16 +22,20 @@ export class Tunnel implements Watched {
   /** Bytes from the client and to it. */
   bytesIn = 0;
   bytesOut = 0;
+  /** It was closed because its time was over. */
+  expired = false;
   readonly #clock: Clock;
   readonly #client: Socket;
   readonly #upstream: Socket;
-  readonly #idleMs: number;
+  readonly #limits: TunnelLimits;
+  #idleUntilMonoMs = Number.POSITIVE_INFINITY;
+  #lookMonoMs = Number.POSITIVE_INFINITY;
 
-  constructor(clock: Clock, client: Socket, upstream: Socket, idleMs: number) {
+  constructor(clock: Clock, client: Socket, upstream: Socket, limits: TunnelLimits) {
     this.#clock = clock;
     this.#client = client;
     this.#upstream = upstream;
-    this.#idleMs = idleMs;
+    this.#limits = limits;
   }
 
   open(): void {
@@ -35,17 +50,37 @@ export class Tunnel implements Watched {
       this.#touch();
     });
     this.#client.pipe(this.#upstream).pipe(this.#client);
+    this.#lookLater();
     this.#touch();
   }
 
-  /** The watchdog's call: nothing has moved for too long. */
-  expire(): void {
-    this.#client.destroy();
-    this.#upstream.destroy();
+  /** The watchdog's call: nothing has moved for too long, or the end has come, or it is time to look whether it has. */
+  expire(nowMonoMs: number): void {
+    const { expires } = this.#limits;
+    if (expires !== undefined && untilMs(expires, this.#clock) <= 0) {
+      this.expired = true;
+      leave(this.#client);
+      leave(this.#upstream);
+      this.deadlineMonoMs = Number.POSITIVE_INFINITY;
+    } else if (nowMonoMs >= this.#idleUntilMonoMs) {
+      this.#client.destroy();
+      this.#upstream.destroy();
+    } else {
+      this.#lookLater();
+    }
   }
 
   #touch(): void {
-    this.deadlineMonoMs = deadline(this.#clock, this.#idleMs);
+    if (this.expired) return;
+    this.#idleUntilMonoMs = deadline(this.#clock, this.#limits.idleMs);
+    this.deadlineMonoMs = Math.min(this.#idleUntilMonoMs, this.#lookMonoMs);
+  }
+
+  #lookLater(): void {
+    const { expires } = this.#limits;
+    if (expires === undefined) return;
+    this.#lookMonoMs = this.#clock.monoMs() + Math.min(untilMs(expires, this.#clock), LOOK_MS);
+    this.deadlineMonoMs = Math.min(this.#idleUntilMonoMs, this.#lookMonoMs);
   }
 }
 

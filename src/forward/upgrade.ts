@@ -24,6 +24,7 @@ export class Upgrade implements Watched {
   readonly #f: Forwardable;
   readonly #client: Socket;
   readonly #reply: Reply;
+  readonly #endsWithToken: boolean;
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
   #asked: ClientRequest | undefined;
@@ -33,10 +34,18 @@ export class Upgrade implements Watched {
   #holding = false;
   #closed = false;
 
-  constructor(context: ForwardContext, forwardable: Forwardable, client: Socket, head: Buffer) {
+  /** @param endsWithToken the tunnel is closed when the token expires that it was opened with */
+  constructor(
+    context: ForwardContext,
+    forwardable: Forwardable,
+    client: Socket,
+    head: Buffer,
+    endsWithToken: boolean,
+  ) {
     this.#context = context;
     this.#f = forwardable;
     this.#client = client;
+    this.#endsWithToken = endsWithToken;
     this.#reply = new Reply(context, forwardable);
     if (head.length > 0) this.#keepEarly(head);
   }
@@ -83,7 +92,7 @@ export class Upgrade implements Watched {
       if (this.#asked === asked) act();
     };
     const outcome: HandshakeOutcome = {
-      switched: (response, upstream, early) => this.#join(response, upstream, early),
+      switched: (response, upstream, early) => this.#join(token, response, upstream, early),
       refused: (response) => this.#refused(token, response),
       failed: (error) => current(() => this.#failed(error)),
       tokenExpired: () => current(() => this.#authorize()),
@@ -93,7 +102,7 @@ export class Upgrade implements Watched {
   }
 
   /** The upstream has switched: from here on it is bytes. */
-  #join(response: IncomingMessage, upstream: Socket, early: Buffer): void {
+  #join(token: AccessToken | undefined, response: IncomingMessage, upstream: Socket, early: Buffer): void {
     const passed = responseHead(rawHeaders(response), 101, this.#f);
     if (this.#closed || passed === undefined) {
       upstream.on('error', () => {}).destroy();
@@ -108,7 +117,9 @@ export class Upgrade implements Watched {
     this.#client.write(switchingHead(protocol, passed.headers), 'latin1');
     if (early.length > 0) this.#client.write(early);
     for (const chunk of this.#early.splice(0)) upstream.write(chunk);
-    this.#tunnel = new Tunnel(this.#context.clock, this.#client, upstream, route.timeouts.idleMs);
+    const expires = this.#endsWithToken ? token?.expires : undefined;
+    const limits = { idleMs: route.timeouts.idleMs, expires };
+    this.#tunnel = new Tunnel(this.#context.clock, this.#client, upstream, limits);
     this.#context.watchdog.delete(this);
     this.#context.watchdog.add(this.#tunnel);
     this.#tunnel.open();
@@ -214,6 +225,7 @@ export class Upgrade implements Watched {
       this.#context.watchdog.delete(this.#tunnel);
       event.bytesIn = this.#tunnel.bytesIn;
       event.bytesOut = this.#tunnel.bytesOut;
+      if (this.#tunnel.expired) event.closedBy = 'token-expiry';
     }
     event.durationMs = this.#context.clock.monoMs() - event.startedMonoMs;
     this.#context.observe(event);

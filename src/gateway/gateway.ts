@@ -197,6 +197,7 @@ export class Gateway {
       browserCookies: config.browserCookies,
       loopMark: this.#id,
       maxConnections: config.limits.connections,
+      tunnelsExpire: config.closeTunnels === 'at-expiry',
     };
     this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();

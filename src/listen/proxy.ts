@@ -19,6 +19,8 @@ import { answerProblem } from './problem.ts';
 export interface ProxySettings extends AdmissionRules {
   readonly pools: UpstreamPools;
   readonly maxConnections: number;
+  /** A tunnel is closed when the token expires that it was opened with. */
+  readonly tunnelsExpire: boolean;
 }
 
 export interface ProxyOptions {
@@ -120,8 +122,10 @@ export class ProxyListener {
     response.on('finish', () => socket.destroySoon());
     socket.on('error', () => {});
     try {
+      const { tunnelsExpire } = this.#settings();
       const forwardable = this.#admit(request, response, request.url!);
-      if (forwardable !== undefined) new Upgrade(this.#context, forwardable, socket, head).start();
+      if (forwardable !== undefined)
+        new Upgrade(this.#context, forwardable, socket, head, tunnelsExpire).start();
     } catch (cause) {
       this.#failed('upgrade', socket, cause);
     }

@@ -134,8 +134,9 @@ class Gatherer {
 /** As pino would write it, at a quarter of the cost: no line is written as often. */
 function requestLine(event: RequestEvent, time: string): string {
   const code = event.code === undefined ? '' : `,"code":"${event.code}"`;
+  const closedBy = event.closedBy === undefined ? '' : `,"closedBy":"${event.closedBy}"`;
   const aborted = event.aborted ? ',"aborted":true' : '';
-  return `{"level":30${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${code}${aborted},"msg":"request"}\n`;
+  return `{"level":30${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${code}${aborted}${closedBy},"msg":"request"}\n`;
 }
 
 type Line = ['info' | 'warn' | 'error', object, string];

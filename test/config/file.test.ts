@@ -29,6 +29,8 @@ admin: { listen: off }
 allowedHosts: [sidecar, '*.local']
 allowedOrigins: http://localhost:3000, http://localhost:3001
 browserCookies: true
+upstreamHttp2: false
+closeTunnels: at-expiry
 callerKey: caller
 allowRemoteCallers: false
 timeouts: { connect: 1s, response: 2s, idle: off }
@@ -49,6 +51,8 @@ log: { level: warn, format: pretty }
     allowedHosts: ['sidecar', '*.local'],
     allowedOrigins: ['http://localhost:3000', 'http://localhost:3001'],
     browserCookies: true,
+    upstreamHttp2: false,
+    closeTunnels: 'at-expiry',
     timeouts: { connectMs: 1000, responseMs: 2000, idleMs: 0 },
     limits: { connections: 5, waiting: 6, headerSizeBytes: 8192 },
     drainTimeoutMs: 60_000,
@@ -90,6 +94,8 @@ callerKey: c`);
     admin: { listen: ['localhost:9181'] },
     allowedHosts: [],
     browserCookies: false,
+    upstreamHttp2: true,
+    closeTunnels: 'never',
     allowedOrigins: [],
     allowRemoteCallers: false,
     timeouts: { connect: 'off', response: '5m', idle: '5m' },

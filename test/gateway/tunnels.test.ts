@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { gatewayFor, request } from '../support/gateway.ts';
+import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -419,6 +419,39 @@ t.test('a tunnel in which nothing moves is closed; one that moves is not', async
   t.notOk(moving.other.isClosed);
   clearInterval(timer);
   moving.client.close();
+});
+
+t.test('with closeTunnels: at-expiry, a tunnel ends with its token; without it, it does not', async (t) => {
+  const short = await RawUpstream.startedFor(t);
+  short.onLogin = (login) => grant(`tok-${login}`, 2);
+  short.onRequest = () => SWITCH;
+  const yaml = 'routes: [{ prefix: /, credential: token }, { prefix: /none, credential: none }]\n';
+  const options = { baseUrl: short.url, yaml };
+  const never = await gatewayFor(t, options);
+  const env = { BEARERD_CLOSE_TUNNELS: 'at-expiry' };
+  const atExpiry = await gatewayFor(t, { ...options, env });
+  const open = async (gateway: TestGateway, target: string) => {
+    const client = await gateway.client();
+    t.equal((await client.send(request('GET', target, ...WS)).response()).status, 101);
+    return { client, other: short.last.connection };
+  };
+  const kept = [await open(never, '/'), await open(atExpiry, '/none')];
+  const begun = performance.now();
+  const closed = await open(atExpiry, '/');
+  closed.other.send('last words');
+  t.equal(await closed.client.end(), 'end');
+  t.ok(performance.now() - begun < 4_500, 'about when the token expires');
+  t.match(closed.client.received, /last words$/);
+  await closed.other.closed;
+  await until(() => atExpiry.requests().length === 1, 'no event');
+  t.match(atExpiry.requests()[0], { status: 101, closedBy: 'token-expiry', aborted: false });
+  for (const { client, other } of kept) {
+    other.send('still here');
+    t.equal(await client.bytes(10), 'still here');
+    client.close();
+  }
+  await until(() => never.requests().length === 1, 'no event');
+  t.equal(never.requests()[0]!.closedBy, undefined);
 });
 
 t.test('a handshake that gets no answer gets 504', async (t) => {
