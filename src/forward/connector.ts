@@ -20,23 +20,37 @@ export function createTlsContext({ tls }: Config): SecureContext {
   });
 }
 
+/** Connections to one origin. */
+export interface Connectors {
+  readonly http1: Connector;
+  /** Offers HTTP/2 as well; whoever opens by it has to look at the socket's `alpnProtocol`. */
+  readonly http2: Connector;
+}
+
 /**
  * Opens connections to one origin, directly or through the outbound proxy that the environment names for it.
  * `connectTimeoutMs` covers TCP and TLS; 0 means no limit.
  */
-export function createConnector(
+export function createConnectors(
   origin: string,
   connectTimeoutMs: number,
   secureContext: SecureContext,
   outboundProxy: Config['outboundProxy'],
-): Connector {
-  const direct = buildConnector({
-    // Said in full: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would else switch verification off.
-    rejectUnauthorized: true,
-    secureContext,
-    timeout: connectTimeoutMs,
-    allowH2: false,
-  });
+): Connectors {
+  const direct = (allowH2: boolean) =>
+    buildConnector({
+      // Said in full: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would else switch verification off.
+      rejectUnauthorized: true,
+      secureContext,
+      timeout: connectTimeoutMs,
+      allowH2,
+      preferH2: allowH2,
+    });
   const proxy = outboundProxyFor(origin, outboundProxy);
-  return proxy === undefined ? direct : tunnelThrough(proxy, direct, connectTimeoutMs);
+  const http1 = direct(false);
+  const http2 = direct(true);
+  if (proxy === undefined) return { http1, http2 };
+  // The outbound proxy itself is always asked in HTTP/1.1.
+  const through = (inside: Connector) => tunnelThrough(proxy, http1, inside, connectTimeoutMs);
+  return { http1: through(http1), http2: through(http2) };
 }

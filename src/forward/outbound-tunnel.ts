@@ -16,9 +16,16 @@ export class OutboundProxyError extends Error {
 /**
  * RFC 9110 §9.3.6: a tunnel by CONNECT, then TLS to the origin inside it: the proxy never sees a credential.
  *
+ * @param direct opens the connection to the proxy
+ * @param inside starts TLS in the tunnel
  * @param timeoutMs for all of it together, 0 for no limit
  */
-export function tunnelThrough(proxy: URL, direct: Connector, timeoutMs: number): Connector {
+export function tunnelThrough(
+  proxy: URL,
+  direct: Connector,
+  inside: Connector,
+  timeoutMs: number,
+): Connector {
   const credentials = proxyAuthorization(proxy);
   return (options, callback) => {
     const port = options.port !== '' ? options.port : options.protocol === 'https:' ? '443' : '80';
@@ -46,7 +53,7 @@ export function tunnelThrough(proxy: URL, direct: Connector, timeoutMs: number):
         tunnel = socket as Socket;
         if (statusCode < 200 || statusCode > 299) finish(new OutboundProxyError(statusCode), null);
         else if (options.protocol !== 'https:') finish(null, tunnel);
-        else direct({ ...options, httpSocket: tunnel }, (error, secure) => finish(error, secure));
+        else inside({ ...options, httpSocket: tunnel }, (error, secure) => finish(error, secure));
       },
       (error: Error) => finish(error, null),
     );

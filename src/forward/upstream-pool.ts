@@ -1,62 +1,18 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { Client, type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
-import { type Connector, createConnector, createTlsContext } from './connector.ts';
+import { type Connector, type Connectors, createConnectors, createTlsContext } from './connector.ts';
+import { Http1Connection } from './h1-connection.ts';
+import type { Http2Job } from './h2-job.ts';
+import { Http2Pool } from './h2-pool.ts';
+import { CONNECTION_MAX_AGE_MS, type ConnectionAware, KEEP_ALIVE_MS } from './upstream-connection.ts';
 
-/** A connection is given up after this time, so that a changed DNS answer is followed (docs/forwarding.md). */
-const CONNECTION_MAX_AGE_MS = 60_000;
-/** Shorter than common servers' own idle time, so that we rarely write into a connection that they are closing. */
-const KEEP_ALIVE_MS = 4_000;
-
-/** A dispatch handler that wants to know which connection carries it. */
-export interface ConnectionAware {
-  connection?: UpstreamConnection;
-}
-
-/**
- * One connection to the upstream, which remembers what undici forgets: whether it has carried a request before,
- * and how it ended. Both decide what may be sent again, and whether a body that just stopped was whole.
- */
-export class UpstreamConnection extends Client {
-  /** Requests that the present socket has begun to carry. */
-  requests = 0;
-  /** The peer ended or reset the present socket. */
-  peerGone = false;
-  peerReset = false;
-
-  constructor(origin: string | URL, options: Client.Options, connector: Connector) {
-    super(origin, {
-      ...options,
-      connect: (connectOptions, callback) =>
-        connector(connectOptions, (error, socket) => {
-          if (error !== null) return callback(error, null);
-          this.#watch(socket);
-          callback(null, socket);
-        }),
-    });
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (handler as ConnectionAware).connection = this;
-    return super.dispatch(options, handler);
-  }
-
-  /** Called before undici adds its own listeners, so that ours have run when it reports an end. */
-  #watch(socket: Socket): void {
-    this.requests = 0;
-    this.peerGone = false;
-    this.peerReset = false;
-    socket.once('end', () => {
-      this.peerGone = true;
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') {
-        this.peerGone = true;
-        this.peerReset = true;
-      }
-    });
-  }
+export interface PoolOptions {
+  readonly headerSizeBytes: number;
+  readonly connectTimeoutMs: number;
+  /** HTTP/2 is spoken where the upstream chooses it. */
+  readonly http2: boolean;
 }
 
 /** All connections to one origin, with one connect timeout. */
@@ -65,64 +21,131 @@ export class UpstreamPool {
   /** For `Host`. */
   readonly host: string;
   readonly headerSizeBytes: number;
-  readonly #connector: Connector;
+  readonly #connectTimeoutMs: number;
+  readonly #connectors: Connectors;
   readonly #pool: Pool;
-  readonly #options: Client.Options;
+  readonly #options: Pool.Options;
   #unpooled: Pool | undefined;
+  /** Until the upstream has chosen HTTP/1.1, and then no more. */
+  #http2: Http2Pool | undefined;
+  #mayHttp2: boolean;
+  /** The connection on which it chose so; it serves the first request. */
+  #spare: Socket | undefined;
 
-  constructor(origin: string, headerSizeBytes: number, connector: Connector) {
+  constructor(origin: string, options: PoolOptions, connectors: Connectors) {
     this.origin = origin;
     this.host = new URL(origin).host;
-    this.headerSizeBytes = headerSizeBytes;
-    this.#connector = connector;
+    this.headerSizeBytes = options.headerSizeBytes;
+    this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.#connectors = connectors;
+    this.#mayHttp2 = options.http2 && origin.startsWith('https:');
     this.#options = {
-      maxHeaderSize: headerSizeBytes,
+      maxHeaderSize: options.headerSizeBytes,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // The watchdog keeps the time: one timer for all requests instead of two for each.
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
+      allowH2: false,
     };
     this.#pool = new Pool(origin, {
       ...this.#options,
       clientTtl: CONNECTION_MAX_AGE_MS,
-      factory: (poolOrigin) => new UpstreamConnection(poolOrigin, this.#options, connector),
+      factory: (poolOrigin) => new Http1Connection(poolOrigin, this.#options, this.#connectOrTakeSpare),
     });
   }
 
+  readonly #connectOrTakeSpare: Connector = (options, callback) => {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare === undefined || spare.destroyed) this.#connectors.http1(options, callback);
+    else queueMicrotask(() => callback(null, spare)); // undici can't be called back before its call is over.
+  };
+
   /** Sends a request on any connection. After `close` too: a request that began before a reload ends as it began. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    if (this.#pool.closed) this.dispatchFresh(options, handler);
-    else this.#pool.dispatch(options, handler);
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionAware): void {
+    if (this.#pool.closed) {
+      this.dispatchFresh(options, handler);
+    } else if (this.#mayHttp2) {
+      this.#http2 ??= this.#createHttp2((socket, jobs) => {
+        this.#mayHttp2 = false;
+        this.#spare = socket;
+        for (const job of jobs) this.dispatch(job.options, job.handler);
+      });
+      this.#http2.dispatch({ options, handler, again: false });
+    } else {
+      this.#pool.dispatch(options, handler);
+    }
   }
 
   /** Sends a request on a connection of its own, which is closed afterwards. */
-  dispatchFresh(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    const connection = new UpstreamConnection(this.origin, this.#options, this.#connector);
+  dispatchFresh(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler & ConnectionAware,
+  ): void {
+    if (!this.#mayHttp2) {
+      this.#dispatchAlone(options, handler, this.#connectors.http1);
+      return;
+    }
+    const pool = this.#createHttp2((socket) => {
+      this.#dispatchAlone(options, handler, (_options, callback) =>
+        queueMicrotask(() => callback(null, socket)),
+      );
+    });
+    pool.dispatch({ options, handler, again: false });
+    pool.close();
+  }
+
+  #dispatchAlone(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+    connector: Connector,
+  ): void {
+    const connection = new Http1Connection(this.origin, this.#options, connector);
     connection.dispatch({ ...options, reset: true }, handler);
     connection.close().catch(() => {});
   }
 
-  /** Opens a connection that is nobody's yet. */
+  #createHttp2(http1: (socket: Socket, jobs: readonly Http2Job[]) => void): Http2Pool {
+    return new Http2Pool({
+      origin: this.origin,
+      headerSizeBytes: this.headerSizeBytes,
+      connectTimeoutMs: this.#connectTimeoutMs,
+      open: (callback) => this.#open(this.#connectors.http2, callback),
+      http1,
+    });
+  }
+
+  /** Opens a connection that is nobody's yet, for HTTP/1.1. */
   connect(callback: Parameters<Connector>[1]): void {
+    this.#open(this.#connectors.http1, callback);
+  }
+
+  #open(connector: Connector, callback: Parameters<Connector>[1]): void {
     const { hostname, host, protocol, port } = new URL(this.origin);
-    this.#connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, callback);
+    connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, callback);
   }
 
   /** For logins: each on a connection of its own, because a POST that meets a stale one can't be sent again. */
   get unpooled(): Dispatcher {
-    this.#unpooled ??= new Pool(this.origin, { ...this.#options, pipelining: 0, connect: this.#connector });
+    this.#unpooled ??= new Pool(this.origin, {
+      ...this.#options,
+      pipelining: 0,
+      connect: this.#connectors.http1,
+    });
     return this.#unpooled;
   }
 
   /** Lets the requests under way end, then closes. */
   close(): void {
     this.#pool.close().catch(() => {});
+    this.#http2?.close();
     this.#unpooled?.close().catch(() => {});
   }
 
   destroy(): void {
     this.#pool.destroy().catch(() => {});
+    this.#http2?.destroy();
     this.#unpooled?.destroy().catch(() => {});
   }
 }
@@ -142,13 +165,10 @@ export class UpstreamPools {
     let pool = this.#pools.get(key);
     if (pool === undefined) {
       this.#secureContext ??= createTlsContext(this.#config);
-      const connector = createConnector(
-        origin,
-        connectTimeoutMs,
-        this.#secureContext,
-        this.#config.outboundProxy,
-      );
-      pool = new UpstreamPool(origin, this.#config.limits.headerSizeBytes, connector);
+      const { outboundProxy, limits, upstreamHttp2 } = this.#config;
+      const connectors = createConnectors(origin, connectTimeoutMs, this.#secureContext, outboundProxy);
+      const options = { connectTimeoutMs, headerSizeBytes: limits.headerSizeBytes, http2: upstreamHttp2 };
+      pool = new UpstreamPool(origin, options, connectors);
       this.#pools.set(key, pool);
     }
     return pool;

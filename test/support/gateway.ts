@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
 import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -43,6 +44,7 @@ export function configOf({ baseUrl, env = {}, yaml }: GatewayOptions): Promise<C
     },
     readFile: (path) => {
       if (yaml !== undefined && path.endsWith('bearerd.yaml')) return yaml;
+      if (path.endsWith('.pem')) return readFileSync(path, 'utf8');
       throw Object.assign(new Error(path), { code: 'ENOENT' });
     },
     cwd: '/nowhere',

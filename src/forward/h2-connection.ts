@@ -1,0 +1,236 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { Socket } from 'node:net';
+import { Problem } from '../errors.ts';
+import { type Http2Job, isRepeatable } from './h2-job.ts';
+import { Http2Stream, type StreamOwner } from './h2-stream.ts';
+import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './upstream-connection.ts';
+
+/** As many requests at once share a connection, at the most; the upstream may want fewer. */
+const STREAMS = 100;
+/** What one slow client may leave in our memory. Less would make a download over a long way slow. */
+const STREAM_WINDOW_BYTES = 1024 ** 2;
+/** For all of them together: what comes is taken off it at once, so it only has to cover the way. */
+const CONNECTION_WINDOW_BYTES = 16 * 1024 ** 2;
+/** A connection that carries requests, and gives no sign of life between two of these looks, is dead. */
+const PING_MS = 15_000;
+
+const { NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants;
+/** The codes by which it is said that the other side broke the protocol (RFC 9113 §7); our library says so, too. */
+const INVALID = new Set([
+  constants.NGHTTP2_PROTOCOL_ERROR,
+  constants.NGHTTP2_FLOW_CONTROL_ERROR,
+  constants.NGHTTP2_FRAME_SIZE_ERROR,
+  constants.NGHTTP2_COMPRESSION_ERROR,
+  constants.NGHTTP2_ENHANCE_YOUR_CALM,
+]);
+
+/** What the pool wants to hear from its connections. */
+export interface ConnectionOwner {
+  readonly origin: string;
+  readonly headerSizeBytes: number;
+  /** A connection that says nothing for so long after TLS is none; 0 for no limit. */
+  readonly connectTimeoutMs: number;
+  /** It can take another request. */
+  room(): void;
+  /** It takes no more requests. */
+  gone(connection: Http2Connection, error: Error): void;
+  /** There is nothing left of it. */
+  closed(connection: Http2Connection): void;
+  /** Nobody at the other end has seen this request. */
+  repeat(job: Http2Job): void;
+}
+
+/** One HTTP/2 connection to the upstream. */
+export class Http2Connection implements StreamOwner {
+  readonly authority: string;
+  readonly headerSizeBytes: number;
+  readonly #owner: ConnectionOwner;
+  readonly #session: ClientHttp2Session;
+  readonly #streams = new Set<Http2Stream>();
+  /** Requests that it has begun to carry. */
+  #requests = 0;
+  /** One until the upstream's SETTINGS say how many there may be. */
+  #limit = 1;
+  #settled = false;
+  #taking = true;
+  #peerGone = false;
+  /** By GOAWAY: what came after it has not been looked at. */
+  #lastStreamId = Number.POSITIVE_INFINITY;
+  #error: Error | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(owner: ConnectionOwner, socket: Socket) {
+    this.#owner = owner;
+    this.authority = new URL(owner.origin).host;
+    this.headerSizeBytes = owner.headerSizeBytes;
+    this.#watch(socket); // Before the library adds its own listeners: at an end, ours run first.
+    this.#session = connect(owner.origin, {
+      ...sessionOptions(this.headerSizeBytes),
+      createConnection: () => socket,
+    });
+    this.#session
+      .on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
+      .on('remoteSettings', ({ maxConcurrentStreams = STREAMS }) => this.#settle(maxConcurrentStreams))
+      .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
+      .on('error', (error) => this.#end(error))
+      .on('close', () => {
+        this.#end();
+        owner.closed(this);
+      });
+    this.#timers.push(setTimeout(() => this.retire(), CONNECTION_MAX_AGE_MS).unref());
+    if (owner.connectTimeoutMs > 0) {
+      this.#timers.push(setTimeout(() => this.#expectSettled(), owner.connectTimeoutMs).unref());
+    }
+    this.#lookForLife();
+  }
+
+  #watch(socket: Socket): void {
+    socket
+      .on('end', () => {
+        this.#peerGone = true;
+        this.#saveAll();
+      })
+      .on('error', ({ code }: NodeJS.ErrnoException) => {
+        if (code === 'ECONNRESET' || code === 'EPIPE') this.#peerGone = true;
+      })
+      .on('close', () => this.#saveAll());
+  }
+
+  #saveAll(): void {
+    for (const stream of this.#streams) stream.save();
+  }
+
+  get hasRoom(): boolean {
+    return this.#taking && this.#streams.size < this.#limit;
+  }
+
+  /** It may have room as soon as its SETTINGS are here. */
+  get settling(): boolean {
+    return this.#taking && !this.#settled;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  send(job: Http2Job): void {
+    clearTimeout(this.#idle);
+    job.handler.connection = { requests: this.#requests++, peerGone: false, peerReset: false };
+    const stream = new Http2Stream(this, job);
+    this.#streams.add(stream);
+    stream.start();
+  }
+
+  request(fields: string[], endStream: boolean): ClientHttp2Stream {
+    return this.#session.request(fields, { endStream });
+  }
+
+  release(stream: Http2Stream): void {
+    if (!this.#streams.delete(stream)) return;
+    if (this.#streams.size === 0) {
+      if (!this.#taking) this.#session.close();
+      else this.#idle = setTimeout(() => this.retire(), KEEP_ALIVE_MS).unref();
+    }
+    this.#owner.room();
+  }
+
+  verdict(stream: Http2Stream): Error | undefined {
+    const { job, resetCode, id, responseBegun } = stream;
+    const unseen =
+      stream.unsent || resetCode === NGHTTP2_REFUSED_STREAM || id === undefined || id > this.#lastStreamId;
+    if (unseen && !responseBegun && !job.again && isRepeatable(job)) {
+      job.again = true;
+      this.#owner.repeat(job);
+      return undefined;
+    }
+    const cause = this.#error ?? stream.error;
+    if (this.#peerGone) job.handler.connection!.peerGone = true;
+    else if (INVALID.has(resetCode)) return new Problem('upstream-invalid', { cause });
+    return this.#problem(cause);
+  }
+
+  /** The requests that it carries go on; it takes no others. */
+  retire(): void {
+    this.#stopTaking();
+    if (this.#streams.size === 0) this.#session.close();
+  }
+
+  destroy(error?: Error): void {
+    this.#error ??= error;
+    this.#session.destroy(error);
+  }
+
+  #settle(maxConcurrentStreams: number): void {
+    this.#settled = true;
+    // With none allowed, one waits in the library for better times, and the response timeout counts.
+    this.#limit = Math.max(1, Math.min(STREAMS, maxConcurrentStreams));
+    this.#owner.room();
+  }
+
+  #expectSettled(): void {
+    if (!this.#settled) this.destroy(new Problem('upstream-timeout', { proxyStatus: 'connection_timeout' }));
+  }
+
+  #goAway(code: number, lastStreamId: number): void {
+    this.#lastStreamId = lastStreamId;
+    if (code !== NGHTTP2_NO_ERROR) {
+      this.#peerGone = true; // The library ends the connection at once.
+      this.#saveAll();
+    }
+    this.#stopTaking();
+  }
+
+  #end(error?: Error): void {
+    if (!this.#peerGone) this.#error ??= error;
+    this.#stopTaking();
+  }
+
+  #stopTaking(): void {
+    if (!this.#taking) return;
+    this.#taking = false;
+    clearTimeout(this.#idle);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#owner.gone(this, this.#problem(this.#error));
+  }
+
+  #problem(cause: Error | undefined): Problem {
+    if (cause instanceof Problem) return cause;
+    if (isProtocolError(cause)) return new Problem('upstream-invalid', { cause });
+    return new Problem('upstream-unreachable', { proxyStatus: 'connection_terminated', cause });
+  }
+
+  /** A way that has died without a word would else swallow each new request for as long as the response timeout. */
+  #lookForLife(): void {
+    let unanswered = false;
+    const look = () => {
+      if (unanswered) {
+        this.destroy(new Problem('upstream-timeout', { proxyStatus: 'connection_timeout' }));
+      } else if (this.#streams.size > 0) {
+        unanswered = this.#session.ping(() => {
+          unanswered = false;
+        });
+      }
+    };
+    this.#timers.push(setInterval(look, PING_MS).unref());
+  }
+}
+
+function sessionOptions(headerSizeBytes: number) {
+  return {
+    peerMaxConcurrentStreams: STREAMS,
+    strictSingleValueFields: false, // What a client sends twice goes up twice.
+    maxHeaderListPairs: headerSizeBytes,
+    maxSendHeaderBlockLength: 2 * headerSizeBytes + 65_536,
+    settings: {
+      enablePush: false,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxHeaderListSize: 4 * headerSizeBytes, // It counts 32 bytes more for each line than we do.
+    },
+  };
+}
+
+/** The library found that what came is no HTTP/2. */
+function isProtocolError(error: Error | undefined): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_ERROR';
+}

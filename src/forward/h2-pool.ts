@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type ConnectionOwner, Http2Connection } from './h2-connection.ts';
+import { failUnsent, type Http2Job } from './h2-job.ts';
+
+export interface Http2PoolOptions {
+  readonly origin: string;
+  readonly headerSizeBytes: number;
+  readonly connectTimeoutMs: number;
+  /** Opens a connection that offers HTTP/2. */
+  readonly open: (callback: (error: Error | null, socket: Socket | null) => void) => void;
+  /** The upstream has chosen HTTP/1.1: here is the connection, and what waited for it. Called at most once. */
+  readonly http1: (socket: Socket, jobs: readonly Http2Job[]) => void;
+}
+
+/**
+ * The HTTP/2 connections to one origin: mostly one, and another when it is full. undici's own HTTP/2 client is not
+ * used: see docs/DECISIONS.md.
+ */
+export class Http2Pool implements ConnectionOwner {
+  readonly origin: string;
+  readonly headerSizeBytes: number;
+  readonly connectTimeoutMs: number;
+  readonly #options: Http2PoolOptions;
+  readonly #connections = new Set<Http2Connection>();
+  #waiting: Http2Job[] = [];
+  #opening = false;
+  #closed = false;
+
+  constructor(options: Http2PoolOptions) {
+    this.#options = options;
+    this.origin = options.origin;
+    this.headerSizeBytes = options.headerSizeBytes;
+    this.connectTimeoutMs = options.connectTimeoutMs;
+  }
+
+  dispatch(job: Http2Job): void {
+    this.#waiting.push(job);
+    this.room();
+  }
+
+  /** Lets everything end that has been dispatched. */
+  close(): void {
+    this.#closed = true;
+    this.#closeWhenDone();
+  }
+
+  destroy(): void {
+    this.#closed = true;
+    this.#failWaiting(new Error('stopped'));
+    for (const connection of [...this.#connections]) connection.destroy();
+  }
+
+  room(): void {
+    while (this.#waiting.length > 0) {
+      const connection = this.#withRoom();
+      if (connection === undefined) {
+        this.#grow();
+        return;
+      }
+      connection.send(this.#waiting.shift()!);
+    }
+    this.#closeWhenDone();
+  }
+
+  repeat(job: Http2Job): void {
+    this.dispatch(job);
+  }
+
+  gone(connection: Http2Connection, error: Error): void {
+    // One that never came to speak says enough about the next one, for those who have waited for it.
+    if (!connection.settled) this.#failWaiting(error);
+    else this.room();
+  }
+
+  closed(connection: Http2Connection): void {
+    this.#connections.delete(connection);
+  }
+
+  #withRoom(): Http2Connection | undefined {
+    for (const connection of this.#connections) if (connection.hasRoom) return connection;
+    return undefined;
+  }
+
+  #grow(): void {
+    if (this.#opening || [...this.#connections].some(({ settling }) => settling)) return;
+    this.#opening = true;
+    this.#options.open((error, socket) => {
+      this.#opening = false;
+      if (error !== null || socket === null) {
+        this.#failWaiting(error ?? new Error('no connection'));
+      } else if ((socket as TLSSocket).alpnProtocol !== 'h2') {
+        this.#options.http1(socket, this.#waiting.splice(0));
+        this.close();
+      } else {
+        this.#connections.add(new Http2Connection(this, socket));
+        this.room();
+      }
+    });
+  }
+
+  #failWaiting(error: Error): void {
+    for (const job of this.#waiting.splice(0)) failUnsent(job, error);
+    this.#closeWhenDone();
+  }
+
+  #closeWhenDone(): void {
+    if (!this.#closed || this.#waiting.length > 0) return;
+    for (const connection of [...this.#connections]) connection.retire();
+  }
+}

@@ -1,0 +1,155 @@
+import { constants } from 'node:http2';
+import t, { type Test } from 'tap';
+import { gatewayFor, request } from '../support/gateway.ts';
+import { END_STREAM, type FrameConnection, FrameUpstream, TYPE } from '../support/h2-frames.ts';
+import { CA_FILE } from '../support/h2-upstream.ts';
+
+// Upstreams that say HTTP/2 and do what no library would.
+
+async function started(t: Test, env: Record<string, string> = {}) {
+  const upstream = await FrameUpstream.startedFor(t);
+  const gateway = await gatewayFor(t, {
+    baseUrl: upstream.url,
+    env: { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none', ...env },
+  });
+  return { upstream, ...gateway };
+}
+
+const OK: [string, string][] = [[':status', '200']];
+
+for (const code of [0, 1, 2, 7, 8, 11, 13]) {
+  t.test(`RST_STREAM ${code} in a body breaks the client's connection`, async (t) => {
+    const { upstream, client, get } = await started(t);
+    upstream.onRequest = (connection, id) => {
+      if (id === 1) connection.headers(id, OK).data(id, 'part').reset(id, code);
+      else connection.headers(id, OK).data(id, 'ok', END_STREAM);
+    };
+    const broken = await client();
+    const response = await broken.send(request('GET', '/')).response();
+    t.equal(response.whole, false);
+    await broken.end();
+    t.equal((await get('/')).text, 'ok');
+    t.equal(upstream.connections.length, 1);
+  });
+}
+
+t.test(
+  'RST_STREAM before an answer is 502 and repeated only where it says that nobody has seen it',
+  async (t) => {
+    const { upstream, get } = await started(t);
+    upstream.onRequest = (connection, id) => connection.reset(id, code);
+    let code = 0;
+    for (code of [0, 1, 2, 8, 11, 13]) {
+      const before = upstream.connections[0]?.frames.filter(({ type }) => type === TYPE.headers).length ?? 0;
+      t.equal((await get('/')).status, 502, `${code}`);
+      const after = upstream.connections[0]!.frames.filter(({ type }) => type === TYPE.headers).length;
+      t.equal(after, before + 1, `${code}`);
+    }
+  },
+);
+
+const INVALID: Record<string, (connection: FrameConnection, id: number) => unknown> = {
+  'no HTTP/2 at all': ({ socket }) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'.repeat(20)),
+  'a header name in upper case': (c, id) => c.headers(id, [...OK, ['X-Upper', '1']], END_STREAM),
+  'a header of one connection': (c, id) => c.headers(id, [...OK, ['connection', 'x']], END_STREAM),
+  'a 101': (c, id) => c.headers(id, [[':status', '101']]),
+  'no status': (c, id) => c.headers(id, [['x', '1']], END_STREAM),
+  'a status past 599': (c, id) => c.headers(id, [[':status', '700']], END_STREAM),
+  'a body without a head': (c, id) => c.data(id, 'body', END_STREAM),
+};
+
+for (const [what, misbehave] of Object.entries(INVALID)) {
+  t.test(`${what} is 502 upstream-invalid`, async (t) => {
+    const { upstream, get, internalErrors } = await started(t);
+    upstream.onRequest = misbehave;
+    const response = await get('/');
+    t.equal(response.status, 502);
+    t.equal((JSON.parse(response.text) as { code: string }).code, 'upstream-invalid');
+    upstream.onRequest = (connection, id) => connection.headers(id, OK).data(id, 'ok', END_STREAM);
+    t.equal((await get('/')).text, 'ok');
+    t.same(internalErrors(), []);
+  });
+}
+
+t.test('a body that is shorter or longer than its length breaks the client', async (t) => {
+  const { upstream, client } = await started(t);
+  for (const body of ['four', 'longer than ten']) {
+    upstream.onRequest = (connection, id) =>
+      connection.headers(id, [...OK, ['content-length', '10']]).data(id, body, END_STREAM);
+    const one = await client();
+    const response = await one
+      .send(request('GET', '/'))
+      .response()
+      .catch(() => undefined);
+    t.not(response?.whole, true, body);
+    await one.end();
+  }
+});
+
+t.test('a header with a line end in it can put no other into the answer', async (t) => {
+  const { upstream, get } = await started(t);
+  upstream.onRequest = (connection, id) =>
+    connection.headers(id, [...OK, ['x', 'a\r\nset-cookie: b'], ['y', 'c\nd']], END_STREAM);
+  const { head, status } = await get('/');
+  t.equal(status, 200);
+  t.notMatch(head, /set-cookie|^y:/m);
+});
+
+t.test('interim answers are dropped', async (t) => {
+  const { upstream, get } = await started(t);
+  upstream.onRequest = (connection, id) =>
+    connection
+      .headers(id, [[':status', '100']])
+      .headers(id, [
+        [':status', '103'],
+        ['link', '<x>'],
+      ])
+      .headers(id, OK)
+      .data(id, 'ok', END_STREAM);
+  t.match(await get('/'), { status: 200, text: 'ok', interim: [] });
+});
+
+t.test('an upstream that says nothing after TLS is 504 after the time to connect', async (t) => {
+  const { upstream, get } = await started(t, { BEARERD_CONNECT_TIMEOUT: '300ms' });
+  upstream.onConnection = () => {};
+  upstream.alive = false;
+  const answers = await Promise.all([get('/a'), get('/b'), get('/c')]);
+  t.same(new Set(answers.map(({ status }) => status)), new Set([504]));
+});
+
+t.test('an upstream that ends each connection at once is 502, for all who wait', async (t) => {
+  const { upstream, get } = await started(t);
+  upstream.onConnection = ({ socket }) => socket.destroy();
+  const answers = await Promise.all([get('/a'), get('/b'), get('/c')]);
+  t.same(new Set(answers.map(({ status }) => status)), new Set([502]));
+});
+
+t.test('an upstream that allows few streams gets no more at once', async (t) => {
+  const { upstream, get } = await started(t);
+  upstream.onConnection = (connection) =>
+    connection.settings([constants.NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 2]);
+  const open = new Map<FrameConnection, number>();
+  let most = 0;
+  upstream.onRequest = (connection, id) => {
+    open.set(connection, (open.get(connection) ?? 0) + 1);
+    most = Math.max(most, open.get(connection)!);
+    setTimeout(() => {
+      open.set(connection, open.get(connection)! - 1);
+      connection.headers(id, OK).data(id, 'ok', END_STREAM);
+    }, 20);
+  };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => get('/')));
+  t.same(new Set(answers.map(({ text }) => text)), new Set(['ok']));
+  t.equal(most, 2);
+});
+
+t.test('an upstream that allows no stream is 504 after the response timeout', async (t) => {
+  const { upstream, get } = await started(t, { BEARERD_RESPONSE_TIMEOUT: '300ms' });
+  upstream.onConnection = (connection) =>
+    connection.settings([constants.NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 0]);
+  t.same(
+    (await Promise.all([get('/a'), get('/b')])).map(({ status }) => status),
+    [504, 504],
+  );
+});
