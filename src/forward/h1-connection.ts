@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import type { Connector } from './connector.ts';
+import { hearLastWords } from './last-words.ts';
 import type { ConnectionAware, UpstreamConnection } from './upstream-connection.ts';
 
 /** undici's HTTP/1.1 connection, which remembers what undici forgets. */
@@ -31,14 +32,18 @@ export class Http1Connection extends Client implements UpstreamConnection {
     this.requests = 0;
     this.peerGone = false;
     this.peerReset = false;
+    const broken = () => {
+      this.peerGone = true;
+      this.peerReset = true;
+    };
+    hearLastWords(socket, broken);
     socket.once('end', () => {
       this.peerGone = true;
+      // A write that can't be finished any more, and has not said so yet: the kernel tells of a reset only once.
+      if (socket.writableLength > 0) this.peerReset = true;
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') {
-        this.peerGone = true;
-        this.peerReset = true;
-      }
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') broken();
     });
   }
 }

@@ -1,0 +1,29 @@
+import type { Socket } from 'node:net';
+
+/** What a peer said before it reset the connection is in our kernel already: to read it takes no time. */
+const READ_MS = 500;
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * Lets a connection that can't be written to any more be read to its end, before the failure is told. An upstream
+ * that refuses an upload answers and closes; our next write then fails, and would take the answer with it.
+ *
+ * @param broken called as soon as that is known: what is read from then on may have no end of its own
+ */
+export function hearLastWords(socket: Socket, broken: () => void): void {
+  const { _write, _writev } = socket;
+  const later = (done: Done): Done => {
+    return (error) => {
+      if (!isBrokenPipe(error)) return done(error);
+      broken();
+      setTimeout(done, READ_MS, error).unref();
+    };
+  };
+  socket._write = (chunk, encoding, done) => _write.call(socket, chunk, encoding, later(done));
+  socket._writev = (chunks, done) => _writev!.call(socket, chunks, later(done));
+}
+
+function isBrokenPipe(error: NodeJS.ErrnoException | null | undefined): boolean {
+  return error?.code === 'EPIPE' || error?.code === 'ECONNRESET';
+}
