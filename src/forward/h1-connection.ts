@@ -1,14 +1,19 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
+import { Problem } from '../errors.ts';
 import type { Connector } from './connector.ts';
 import { hearLastWords } from './last-words.ts';
 import type { ConnectionAware, UpstreamConnection } from './upstream-connection.ts';
+
+const STATUS_LINE = Buffer.from('HTTP/1.');
 
 /** undici's HTTP/1.1 connection, which remembers what undici forgets. */
 export class Http1Connection extends Client implements UpstreamConnection {
   requests = 0;
   peerGone = false;
   peerReset = false;
+  /** Of so many requests the answer has begun. */
+  #answers = 0;
 
   constructor(origin: string | URL, options: Client.Options, connector: Connector) {
     super(origin, {
@@ -32,6 +37,8 @@ export class Http1Connection extends Client implements UpstreamConnection {
     this.requests = 0;
     this.peerGone = false;
     this.peerReset = false;
+    this.#answers = 0;
+    this.#checkVersion(socket);
     const broken = () => {
       this.peerGone = true;
       this.peerReset = true;
@@ -46,4 +53,23 @@ export class Http1Connection extends Client implements UpstreamConnection {
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') broken();
     });
   }
+
+  /** undici's parser takes `HTTP/2.0 200` and `RTSP/1.0 200` for an answer in HTTP/1.1. */
+  #checkVersion(socket: Socket): void {
+    const read = socket.read.bind(socket);
+    socket.read = (size) => {
+      const chunk: Buffer | null = read(size);
+      if (chunk === null || this.#answers === this.requests) return chunk;
+      this.#answers = this.requests;
+      if (beginsAsHttp1(chunk)) return chunk;
+      socket.destroy(new Problem('upstream-invalid'));
+      return null;
+    };
+  }
+}
+
+/** As far as it has come; an empty line before it does no harm. */
+function beginsAsHttp1(chunk: Buffer): boolean {
+  const length = Math.min(chunk.length, STATUS_LINE.length);
+  return chunk[0] === 0x0d || chunk[0] === 0x0a || chunk.compare(STATUS_LINE, 0, length, 0, length) === 0;
 }

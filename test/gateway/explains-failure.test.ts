@@ -110,6 +110,9 @@ t.test('a closed port gets 502 at once', async (t) => {
 t.test('what is no HTTP gets 502 upstream-invalid', async (t) => {
   const answers: Record<string, string> = {
     garbage: 'HTP/1.1 200 OK\r\n\r\n',
+    'another version': 'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok',
+    'a version of the past': 'HTTP/0.9 200 OK\r\ncontent-length: 2\r\n\r\nok',
+    'a related protocol': 'RTSP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok',
     'another protocol': 'SSH-2.0-OpenSSH_9.6\r\n',
     binary: '\x15\x03\x01\x00\x02\x02\x16',
     'status 099': head('099 Odd', 'content-length: 0'),
