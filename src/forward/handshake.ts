@@ -18,6 +18,11 @@ export function isTunnelled({ httpVersion, headers }: IncomingMessage): boolean 
   return !upgrade.split(',').some((protocol) => NOT_TUNNELLED.test(protocol));
 }
 
+/** For these Node, too, takes it that there is no body where no length is said. */
+const WITHOUT_LENGTH = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
+
+const hasLength = ({ headers }: IncomingMessage) => headers['content-length'] !== undefined;
+
 /** How a handshake with the upstream may end; exactly one of them is called. */
 export interface HandshakeOutcome {
   switched(response: IncomingMessage, upstream: Socket, early: Buffer): void;
@@ -41,6 +46,8 @@ export function shakeHands(
   const { request, pool, target, head } = forwardable;
   const headers = headersUpstream(forwardable, token, via);
   headers.push('host', pool.host, 'connection', 'Upgrade', 'upgrade', head.upgrade!);
+  // There is no body: Node would announce one in chunks where the method usually has one.
+  if (!WITHOUT_LENGTH.has(request.method!) && !hasLength(request)) headers.push('content-length', '0');
   const asked = http.request({
     method: request.method!,
     path: target,

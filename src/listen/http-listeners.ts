@@ -37,6 +37,8 @@ export class HttpListeners {
   readonly #givenUp = new WeakSet<Socket>();
   /** Those of them that are still open. */
   readonly #lingering = new Set<Socket>();
+  /** Requests whose `Upgrade` is ignored. */
+  readonly #declined = new WeakSet<IncomingMessage>();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -57,7 +59,11 @@ export class HttpListeners {
       requestTimeout: 0, // An upload may take days; the idle timeout watches it.
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      shouldUpgradeCallback: shouldUpgrade,
+      shouldUpgradeCallback: (request) => {
+        const taken = shouldUpgrade(request);
+        if (!taken) this.#declined.add(request);
+        return taken;
+      },
     });
     server.maxHeadersCount = 0; // The size is the limit.
     const handler = this.#handle.bind(this);
@@ -119,6 +125,8 @@ export class HttpListeners {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
+    // Node's parser drops what came in one piece with it: what follows may be the middle of a request.
+    if (this.#declined.has(request)) response.shouldKeepAlive = false;
     if (response.socket === null) {
       // Pipelined: it waits for its turn. Requests may only run side by side where all are safe (RFC 9112 §9.3.2),
       // and one that comes after the last answer must not run at all.

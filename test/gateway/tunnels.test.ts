@@ -240,12 +240,8 @@ t.test(
       const { status, text } = await client.send(request('GET', '/', ...lines)).response();
       t.same([status, text], [200, 'plain'], protocol);
       t.notMatch(upstream.last.head, /upgrade|http2/i);
-      t.equal(
-        (await client.send(request('GET', '/next')).response()).text,
-        'plain',
-        'the connection goes on',
-      );
-      client.close();
+      if (protocol === '') client.close();
+      else t.equal(await client.end(), 'end', 'the connection ends');
     }
     const withBody = `${request('POST', '/', ...WS, 'content-length: 4')}body`;
     t.equal((await proxy.ask(withBody)).text, 'plain', 'so is an upgrade with a body');
@@ -259,6 +255,34 @@ t.test(
     t.equal((await proxy.get('/')).header('upgrade'), undefined, 'an upstream that offers it is not heard');
   },
 );
+
+t.test('what comes after an ignored upgrade is no request: it may be the middle of one', async (t) => {
+  upstream.onRequest = () => ok('plain');
+  const ignored = request('GET', '/first', 'connection: Upgrade', 'upgrade: h2c');
+  const client = await proxy.client();
+  client.send(ignored + request('POST', '/second', 'content-length: 44'));
+  client.send(request('GET', '/third').padEnd(44));
+  t.equal((await client.response()).text, 'plain');
+  await client.end();
+  t.same(
+    upstream.requests.map(({ target }) => target),
+    ['/first'],
+  );
+});
+
+t.test('a handshake says that it has no body, whatever its method', async (t) => {
+  upstream.onHead = () => SWITCH;
+  for (const [method, framing] of [
+    ['POST', 'content-length: 0'],
+    ['PUT', 'content-length: 0'],
+    ['GET', undefined],
+  ] as const) {
+    const client = await proxy.client();
+    t.equal((await client.send(request(method, '/', ...WS)).response()).status, 101, method);
+    t.equal(/^(content-length|transfer-encoding).*$/im.exec(upstream.last.head)?.[0].trim(), framing, method);
+    client.close();
+  }
+});
 
 /** The upstream takes this token only. */
 function takes(token: string) {

@@ -1,0 +1,61 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { LeakWatch } from './canaries.ts';
+import type { Figures } from './harness.ts';
+
+/**
+ * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes.
+ *
+ *   FUZZ_SEED=7 FUZZ_REQUESTS=1000000 tap run test/fuzz --disable-coverage     at length, from another seed
+ *   FUZZ_ONLY=requests FUZZ_SEED=4711 FUZZ_REQUESTS=1 tap run test/fuzz ...     one case again, by its seed
+ *
+ * Case n has the seed FUZZ_SEED + n, so long runs want seeds that are far apart. A failure says its seed and the case.
+ */
+const SEED = Number(process.env.FUZZ_SEED ?? 1);
+const LIMIT_S = Number(process.env.FUZZ_LIMIT_S ?? 25);
+const ONLY = process.env.FUZZ_ONLY?.split(',');
+
+/** Each fuzzer, the variable that says how many it is to be, and how many it is in CI. */
+const FUZZERS = [['requests', 'raw requests', 'FUZZ_REQUESTS', 15_000]] as const;
+
+async function fuzz(name: string, count: number) {
+  const log = new LeakWatch();
+  let errors = '';
+  const child = fork(fileURLToPath(new URL(`fuzz-${name}.ts`, import.meta.url)), {
+    env: {
+      ...process.env,
+      NODE_NO_WARNINGS: '1',
+      FUZZ_SEED: String(SEED),
+      FUZZ_COUNT: String(count),
+      FUZZ_LIMIT_S: String(LIMIT_S),
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let figures: Figures | undefined;
+  child.on('message', (message) => {
+    figures = message as Figures;
+  });
+  child.stdout!.on('data', (chunk: Buffer) => log.push(chunk));
+  child.stderr!.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { figures, code, errors, log };
+}
+
+for (const [name, what, variable, usual] of FUZZERS) {
+  if (ONLY !== undefined && !ONLY.includes(name)) continue;
+  const count = Number(process.env[variable] ?? usual);
+  t.test(`no ${what} end the process, get a secret out, or a wrong credential upstream`, async (t) => {
+    const { figures, code, errors, log } = await fuzz(name, count);
+    t.comment(
+      `${name}: FUZZ_SEED=${SEED} ${variable}=${count} gave ${JSON.stringify({ ...figures, faults: undefined })}`,
+    );
+    t.equal(code, 0, `the process stays alive (seed ${SEED})`);
+    t.equal(errors, '', 'and says nothing on stderr');
+    for (const fault of figures?.faults ?? []) t.fail(fault);
+    t.equal(log.leaked, undefined, 'no secret is in the log');
+    t.ok((figures?.answered ?? 0) > 0, 'it did something');
+  });
+}
