@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { type HandshakeOutcome, rawHeaders, shakeHands, switchingHead } from './handshake.ts';
 import { Reply } from './reply.ts';
-import { responseHead } from './response-headers.ts';
+import { RESET_CONTENT, responseHead } from './response-headers.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
 import { Tunnel } from './tunnel.ts';
 import { upstreamProblem } from './upstream-error.ts';
@@ -168,8 +168,14 @@ export class Upgrade implements Watched {
       this.#upstreamFailed(problem);
       return;
     }
-    const { response, route } = this.#f;
+    const { route } = this.#f;
     this.#limit(route.timeouts.idleMs);
+    if (statusCode === RESET_CONTENT && !this.#reply.framed) {
+      // It was given a length of 0: nothing may follow.
+      upstream.on('error', () => {}).destroy();
+      this.#reply.end();
+      return;
+    }
     upstream
       .on('data', (chunk: Buffer) => {
         this.#limit(route.timeouts.idleMs);
@@ -177,7 +183,8 @@ export class Upgrade implements Watched {
       })
       .on('end', () => this.#reply.end())
       .on('error', (error) => this.#failed(error));
-    response.on('drain', () => upstream.resume());
+    // Node has given the connection away, and tells the response of nothing any more.
+    this.#client.on('drain', () => upstream.resume());
   }
 
   #failed(error: Error): void {

@@ -154,6 +154,7 @@ export class HttpListeners {
       response.assignSocket(socket);
       response.shouldKeepAlive = false;
       response.on('finish', () => socket.destroySoon());
+      socket.on('drain', () => response.emit('drain'));
       this.#handle(request, response);
     }
   }

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Event } from '../../src/events.ts';
 import { leaks } from './canaries.ts';
 import { Chance, split } from './chance.ts';
 import { checkAlive, type FuzzedGateway, Run, ready, startGateway } from './harness.ts';
@@ -23,6 +24,12 @@ const judges = [
   await Judge.listening(faulty),
   await Judge.listening({ ...faulty, closed: true }),
 ];
+/** These upstreams are good ones: whatever fails there was made to fail by what was sent. */
+function blameFor502(event: Event): void {
+  if (event.type === 'upstream-failed')
+    run.fault(`the upstream failed: ${event.code} ${String((event.cause as Error)?.stack)}`);
+}
+
 const [open, keyed, locked] = (await Promise.all(
   judges.map((judge, n) =>
     startGateway(
@@ -31,6 +38,7 @@ const [open, keyed, locked] = (await Promise.all(
       n === 0
         ? { BEARERD_ALLOWED_ORIGINS: 'http://localhost:3000' }
         : { BEARERD_CALLER_KEY: SECRETS.callerKey },
+      blameFor502,
     ),
   ),
 )) as [FuzzedGateway, FuzzedGateway, FuzzedGateway];
@@ -122,7 +130,7 @@ async function one(seed: number): Promise<void> {
   if (ended === 'end' && reader.unfinished && !reader.tunnel)
     run.fault(`half an answer, and an orderly end\nto ${text()}`, seed);
   if (ended === 'cut') run.note('connections that had to be ended');
-  if (run.cases % ALIVE_EVERY === 0) await checkAlive(run, open);
+  if (seed % ALIVE_EVERY === 0) await checkAlive(run, open);
 }
 
 /** The admin listener answers other paths, and has no way to tell this reader that it answers a HEAD. */

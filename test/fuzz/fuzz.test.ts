@@ -7,8 +7,8 @@ import type { Figures } from './harness.ts';
 /**
  * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes.
  *
- *   FUZZ_SEED=7 FUZZ_REQUESTS=1000000 tap run test/fuzz --disable-coverage     at length, from another seed
- *   FUZZ_ONLY=requests FUZZ_SEED=4711 FUZZ_REQUESTS=1 tap run test/fuzz ...     one case again, by its seed
+ *   FUZZ_SEED=7 FUZZ_LIMIT_S=9999 FUZZ_REQUESTS=1000000 node test/fuzz/fuzz.test.ts   at length, from another seed
+ *   FUZZ_ONLY=requests FUZZ_SEED=4711 FUZZ_REQUESTS=1 node test/fuzz/fuzz.test.ts   one case again, by its seed
  *
  * Case n has the seed FUZZ_SEED + n, so long runs want seeds that are far apart. A failure says its seed and the case.
  */
@@ -17,7 +17,13 @@ const LIMIT_S = Number(process.env.FUZZ_LIMIT_S ?? 25);
 const ONLY = process.env.FUZZ_ONLY?.split(',');
 
 /** Each fuzzer, the variable that says how many it is to be, and how many it is in CI. */
-const FUZZERS = [['requests', 'raw requests', 'FUZZ_REQUESTS', 15_000]] as const;
+const FUZZERS = [
+  ['requests', 'raw requests', 'FUZZ_REQUESTS', 12_000],
+  ['answers', 'answers of an upstream', 'FUZZ_ANSWERS', 4_000],
+  ['logins', 'answers of a session endpoint', 'FUZZ_LOGINS', 2_000],
+] as const;
+
+t.setTimeout((LIMIT_S + 30) * 1000 * FUZZERS.length);
 
 async function fuzz(name: string, count: number) {
   const log = new LeakWatch();

@@ -270,6 +270,24 @@ t.test('what comes after an ignored upgrade is no request: it may be the middle 
   );
 });
 
+t.test('nothing follows a refusal by 205, whatever the upstream says after it', async (t) => {
+  upstream.onHead = ({ connection }) => {
+    connection.send(`${head('205 Reset Content')}HTTP/1.1 200 OK\r\n\r\n`).end();
+  };
+  const client = await proxy.client();
+  const { status, header } = await client.send(request('GET', '/', ...WS)).response();
+  t.same([status, header('content-length')], [205, '0']);
+  t.equal(await client.end(), 'end');
+  t.equal(client.received.indexOf('\r\n\r\n'), client.received.length - 4);
+});
+
+t.test('a refusal may be long', async (t) => {
+  upstream.onHead = () => ok('x'.repeat(3_000_000));
+  const client = await proxy.client();
+  const { body, whole } = await client.send(request('GET', '/', ...WS)).response();
+  t.same([body.length, whole], [3_000_000, true]);
+});
+
 t.test('a handshake says that it has no body, whatever its method', async (t) => {
   upstream.onHead = () => SWITCH;
   for (const [method, framing] of [
