@@ -60,7 +60,11 @@ export function reportUnknownKeys(
 ): void {
   for (const key of Object.keys(map)) {
     if (known.includes(key)) continue;
-    report(below(path, key), `unknown key${didYouMean(meantKey(path, key, known, elsewhere))}`);
+    // A stray colon at the start of a line makes a key without a name.
+    report(
+      below(path, key === '' ? "''" : key),
+      `unknown key${didYouMean(meantKey(path, key, known, elsewhere))}`,
+    );
   }
 }
 

@@ -243,6 +243,10 @@ routes:
   ]);
 });
 
+t.test('a key without a name is a fault with one', async (t) => {
+  t.match(await faultsOfYaml(`${TOKEN}\n: x\n`), [/^'': unknown key/]);
+});
+
 t.test('a wrong type or value is a fault with its full key, all of them at once', async (t) => {
   const faults = await faultsOfYaml(`baseUrl: [https://api.example.com]
 session: { tokenWait: 10, renewAfter: true, path: { a: b } }
