@@ -7,6 +7,7 @@ import { VERSION } from '../version.ts';
 import type { ConfigurationSource } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { followSecretFiles } from './follow-secrets.ts';
+import { harden } from './hardening.ts';
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
@@ -33,6 +34,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   let config = adapt(await source.load());
   const log = await createLog(config.log, fd);
   keepAlive(log);
+  harden(log);
   const gateway = new Gateway({ config, observe: log.observe, droppedLogLines: log.dropped });
   await gateway.start();
   log.info(
@@ -45,6 +47,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
     `listening on ${gateway.urls.join(', ')}${gateway.adminUrls.length === 0 ? '' : ` (admin ${gateway.adminUrls.join(', ')})`}`,
   );
   warnOfExposure(config, log);
+  warnOfLimit(config, gateway, log);
 
   const apply = (next: Config, by: string) => {
     const restartNeededFor = gateway.reconfigure(next);
@@ -112,6 +115,15 @@ function keepAlive(log: Log): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (cause: unknown) => log.observe({ type: 'internal-error', where: event, cause }));
   }
+}
+
+function warnOfLimit({ limits }: Config, { maxConnections }: Gateway, log: Log): void {
+  if (maxConnections >= limits.connections) return;
+  const fields = { maxConnections, configured: limits.connections };
+  log.warn(
+    fields,
+    `only ${maxConnections} client connections are taken: the process may not open more files`,
+  );
 }
 
 /** What an operator asked for, and should see that he asked for. */

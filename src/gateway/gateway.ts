@@ -14,6 +14,7 @@ import { statusPage } from '../observe/page.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
 import { createRouteTable } from '../routes/route-table.ts';
 import { VERSION } from '../version.ts';
+import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import { Sources } from './sources.ts';
 
 export interface GatewayOptions {
@@ -48,6 +49,7 @@ export class Gateway {
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
   readonly #sources: Sources;
+  readonly #mostConnections = connectionsWithin(openFilesLimit());
   readonly #id = randomBytes(6).toString('hex');
   readonly #startedMonoMs: number;
   #config: Config;
@@ -130,6 +132,11 @@ export class Gateway {
     });
   }
 
+  /** Open client connections past which a new one is refused: the configured limit, or what the system allows. */
+  get maxConnections(): number {
+    return this.#settings.maxConnections;
+  }
+
   /** Requests and tunnels under way. */
   get inFlight(): number {
     return this.#watchdog.size;
@@ -196,7 +203,7 @@ export class Gateway {
       routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
       browserCookies: config.browserCookies,
       loopMark: this.#id,
-      maxConnections: config.limits.connections,
+      maxConnections: Math.min(config.limits.connections, this.#mostConnections),
       tunnelsExpire: config.closeTunnels === 'at-expiry',
     };
     this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));

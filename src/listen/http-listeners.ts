@@ -11,6 +11,8 @@ const HEADERS_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
 const CHECK_INTERVAL_MS = 2_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
+/** Refused connections beyond so many are closed as soon as they are answered. */
+const MOST_LINGERING = 24;
 const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ListenerOptions {
@@ -118,6 +120,8 @@ export class HttpListeners {
   #connected(socket: Socket): void {
     if (this.#sockets.size >= this.#options.maxConnections()) {
       this.#refuse(socket, new Problem('overloaded', { retryAfterS: 1 }));
+      // A crowd that waits to be read out would use up the files that the others need.
+      if (this.#lingering.size > MOST_LINGERING) socket.destroy();
     } else {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));

@@ -1,0 +1,22 @@
+/** What the process needs beside its clients: listeners, logs, logins, the admin listener, refused clients. */
+const RESERVED = 80;
+const FEWEST = 8;
+
+/**
+ * How many files the process may have open. Node has raised its soft limit to the hard one at the start.
+ * Infinity where the system has no such limit, or doesn't tell.
+ */
+export function openFilesLimit(): number {
+  // It would look up the names of whoever is connected; Node's types don't know the setting.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits } = process.report.getReport() as {
+    userLimits?: { open_files?: { soft?: number | string } };
+  };
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
+}
+
+/** So many clients fit below that limit: each may need a connection to the upstream, too. */
+export function connectionsWithin(openFiles: number): number {
+  return Math.max(FEWEST, Math.floor((openFiles - RESERVED) / 2));
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { canary, leaks } from '../fuzz/canaries.ts';
+import { MAIN } from '../support/cli.ts';
+import { request } from '../support/gateway.ts';
+import { ask, until } from '../support/raw-client.ts';
+import { RawUpstream } from '../support/raw-upstream.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const API_KEY = canary('-key');
+
+async function running(t: Test, nodeOptions: string[], main = MAIN, env: Record<string, string> = {}) {
+  const upstream = await RawUpstream.startedFor(t);
+  // Without what tap puts into the options of every Node that it sees started.
+  const own = env.NODE_OPTIONS === undefined ? ['-u', 'NODE_OPTIONS'] : [`NODE_OPTIONS=${env.NODE_OPTIONS}`];
+  const child = spawn('env', [...own, process.execPath, ...nodeOptions, main, 'start'], {
+    cwd: t.testdirName,
+    env: {
+      PATH: process.env.PATH,
+      BEARERD_BASE_URL: upstream.url,
+      ...(env.BEARERD_API_KEY_FILE === undefined && { BEARERD_API_KEY: API_KEY }),
+      BEARERD_LISTEN: '127.0.0.1:0',
+      BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  await until(() => /listening on .*\n/.test(output) || child.exitCode !== null, 'it listens', 30_000);
+  const line = output.split('\n').find((text) => text.includes('listening on')) ?? '{}';
+  const { urls = [] } = JSON.parse(line) as { urls?: string[] };
+  return {
+    upstream,
+    child,
+    urls,
+    output: () => output,
+    port: urls[0]?.startsWith('http') ? Number(new URL(urls[0]).port) : 0,
+  };
+}
+
+t.test('SIGUSR1 opens no debugger, and the process goes on', async (t) => {
+  t.testdir({});
+  const proxy = await running(t, []);
+  proxy.child.kill('SIGUSR1');
+  await until(() => /SIGUSR1 is ignored/.test(proxy.output()), 'it says so');
+  t.notMatch(proxy.output(), /Debugger|ws:/);
+  t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);
+});
+
+t.test('options of Node that can show secrets are told of', async (t) => {
+  t.testdir({});
+  const proxy = await running(t, ['--heapsnapshot-signal=SIGUSR2'], MAIN, {
+    NODE_OPTIONS: '--report-on-fatalerror',
+  });
+  await until(() => /can show secrets/.test(proxy.output()), 'a warning');
+  t.match(proxy.output(), /"options":\["--heapsnapshot-signal","--report-on-fatalerror"\]/);
+});
+
+t.test('a diagnostic report holds no secret', async (t) => {
+  const dir = t.testdir({});
+  const proxy = await running(t, [
+    '--report-on-signal',
+    '--report-signal=SIGPIPE',
+    `--report-directory=${dir}`,
+    '--report-filename=report.json',
+  ]);
+  proxy.child.kill('SIGPIPE');
+  const report = () => {
+    try {
+      return readFileSync(`${dir}/report.json`, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  await until(() => report().trimEnd().endsWith('}'), 'a report', 20_000);
+  t.notOk(leaks(report()));
+});
+
+t.test(
+  "neither the process's title nor its arguments hold a secret",
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    t.testdir({});
+    const proxy = await running(t, []);
+    const of = (name: string) => readFileSync(`/proc/${proxy.child.pid}/${name}`, 'utf8');
+    for (const name of ['cmdline', 'comm']) t.notOk(leaks(of(name)), name);
+  },
+);
+
+t.test("it serves under Node's permission model, with a few permissions", async (t) => {
+  const dir = t.testdir({ key: API_KEY, ca: {} });
+  const options = ['--permission', '--allow-net', `--allow-fs-read=${ROOT}`, `--allow-fs-read=${dir}`];
+  const proxy = await running(t, options, `${ROOT}dist/main.js`, {
+    BEARERD_API_KEY_FILE: `${dir}/key`,
+  });
+  t.ok(proxy.port > 0, proxy.output());
+  t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);
+  t.equal(proxy.upstream.last.header('authorization'), `Bearer ${API_KEY}`);
+  t.notMatch(proxy.output(), /ERR_ACCESS_DENIED|internal error/);
+});
