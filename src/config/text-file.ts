@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
+  ERR_ACCESS_DENIED: "Node's permissions don't allow it (--allow-fs-read)",
   ELOOP: 'its links go in a circle',
   ENAMETOOLONG: 'the path is too long',
 };
@@ -23,7 +24,8 @@ export function readFailure(error: unknown): ReadFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'not readable';
   return {
     reason: REASONS[code] ?? code,
-    missing: code === 'ENOENT' || code === 'ENOTDIR',
+    // What Node's permission model keeps from us is not there, as far as we are concerned.
+    missing: code === 'ENOENT' || code === 'ENOTDIR' || code === 'ERR_ACCESS_DENIED',
     folder: code === 'EISDIR',
   };
 }

@@ -99,6 +99,7 @@ t.test("it serves under Node's permission model, with a few permissions", async 
   const options = ['--permission', '--allow-net', `--allow-fs-read=${ROOT}`, `--allow-fs-read=${dir}`];
   const proxy = await running(t, options, `${ROOT}dist/main.js`, {
     BEARERD_API_KEY_FILE: `${dir}/key`,
+    HOME: '/nowhere', // A default place that may not be looked at is like one that isn't there.
   });
   t.ok(proxy.port > 0, proxy.output());
   t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);

@@ -1,0 +1,84 @@
+import { inspect } from 'node:util';
+import { loadConfig } from '../../src/config/load.ts';
+import { ListenError, LoginError, PROBLEMS, Problem, type ProblemCode } from '../../src/errors.ts';
+import type { Event } from '../../src/events.ts';
+import { createLog } from '../../src/observe/log.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import { canary } from '../fuzz/canaries.ts';
+
+// Run as a process: tells its log of everything that can happen, with a secret in every place where a library or an
+// answer could have put one. The level is the first argument. Metrics go to stderr.
+
+const SECRET = canary('-secret+/&"é\\');
+const forms = [
+  SECRET,
+  encodeURIComponent(SECRET),
+  Buffer.from(SECRET).toString('base64'),
+  JSON.stringify(SECRET),
+];
+
+/** What a library may throw: its message, its stack and what hangs on it may hold anything. */
+function libraryError(form: string): Error {
+  const error = new Error(`Invalid value: ${form}`, { cause: { detail: form } });
+  return Object.assign(error, {
+    code: 'ERR_X',
+    rawPacket: Buffer.from(form),
+    headers: { authorization: form },
+  });
+}
+
+function events(form: string): Event[] {
+  const cause = libraryError(form);
+  const kinds = ['unreachable', 'server-error', 'rate-limited', 'unusable', 'redirected', 'refused'] as const;
+  return [
+    ...kinds.map((code): Event => {
+      const error = new LoginError(code, 'a login failed', { status: 401, cause });
+      return {
+        type: 'login-failed',
+        credential: 'token',
+        state: 'refused',
+        durationMs: 1,
+        error,
+        nextTryInMs: 1,
+        usable: false,
+      };
+    }),
+    ...(Object.keys(PROBLEMS) as ProblemCode[]).map((code): Event => {
+      return { type: 'upstream-failed', code, route: '/', cause: new Problem(code, { cause }) };
+    }),
+    ...[cause, new ListenError('x', { cause }), form, { form }, null, undefined].map((thrown): Event => {
+      return { type: 'internal-error', where: 'somewhere', cause: thrown };
+    }),
+  ];
+}
+
+const [level = 'trace'] = process.argv.slice(2);
+const log = await createLog({ level, format: 'json' });
+const metrics = createMetrics({
+  version: '1',
+  inFlight: () => 0,
+  tokens: () => new Map(),
+  droppedLogLines: log.dropped,
+});
+for (const form of forms) {
+  for (const event of events(form)) {
+    log.observe(event);
+    metrics.observe(event);
+  }
+}
+const config = await loadConfig({
+  env: {
+    BEARERD_BASE_URL: 'https://a.example',
+    BEARERD_CLIENT_ID: SECRET,
+    BEARERD_CLIENT_SECRET: SECRET,
+    BEARERD_CALLER_KEY: canary(''),
+  },
+  readFile: () => {
+    throw Object.assign(new Error(SECRET), { code: 'ENOENT' });
+  },
+  cwd: '/nowhere',
+});
+log.error({ config, shown: inspect(config, { depth: 20 }) }, 'a configuration');
+process.stderr.write((await metrics.render()).text);
+log.observe({ type: 'stopped', cut: 1 });
+await log.close();
