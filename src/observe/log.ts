@@ -32,8 +32,10 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   let dropped = 0;
   const destination = pino.destination({ dest: fd, sync: false, maxLength: MAX_HELD_BYTES });
   // Whoever read our log has gone, or the disk is full: the proxy serves on.
-  destination.on('error', () => {
+  let readerGone = false;
+  destination.on('error', ({ code }: NodeJS.ErrnoException) => {
     dropped++;
+    if (code === 'EPIPE') readerGone = true;
   });
   destination.on('drop', (text: string) => {
     dropped += linesIn(text);
@@ -49,6 +51,10 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
       })
     : destination;
   const lines = new Gatherer((text) => {
+    if (readerGone) {
+      dropped += linesIn(text); // Nobody will ever read it: it is counted, and not held.
+      return;
+    }
     try {
       stream.write(text);
     } catch {

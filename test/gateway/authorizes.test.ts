@@ -360,3 +360,16 @@ t.test('a 401 that is all head, or breaks off, is no other answer while a token 
     }
   }
 });
+
+t.test('a redirect is passed on, and the place that it points to hears nothing', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const elsewhere = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: ROUTES });
+  const location = `${elsewhere.url}/x`;
+  for (const status of ['301 Moved', '302 Found', '303 See Other', '307 Temporary', '308 Permanent']) {
+    upstream.onRequest = () => head(status, `location: ${location}`, 'content-length: 0');
+    const answer = await proxy.get('/');
+    t.same([answer.status, answer.header('location')], [Number.parseInt(status, 10), location]);
+  }
+  t.equal(elsewhere.connections.length, 0);
+});
