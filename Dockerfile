@@ -6,16 +6,16 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Without scripts: the `node` of the development dependencies isn't needed here, and src/ isn't there yet.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY scripts ./scripts
 COPY src ./src
-RUN node scripts/build.ts && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN node scripts/build.ts
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
+# All that runs: the packages are in dist/, with their licences.
 COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # The user `node`; by number, so that Kubernetes can see that it isn't root (runAsNonRoot).
 USER 1000:1000

@@ -10,21 +10,18 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = `${root}node_modules/typescript/bin/tsc`;
 const executable = `${root}dist/main.js`;
 
-process.exitCode = build();
+process.exitCode = await make();
 
-function build(): number {
+async function make(): Promise<number> {
   if (!existsSync(compiler)) return withoutCompiler();
-  rmSync(`${root}dist`, { recursive: true, force: true });
-  const { status, error } = spawnSync(
-    process.execPath,
-    [compiler, '--project', `${root}tsconfig.build.json`],
-    {
-      stdio: 'inherit',
-    },
-  );
+  const { status, error } = spawnSync(process.execPath, [compiler, '--project', root], { stdio: 'inherit' });
   if (error !== undefined) throw error;
-  if (status === 0) chmodSync(executable, 0o755);
-  return status ?? 1;
+  if (status !== 0) return status ?? 1;
+  rmSync(`${root}dist`, { recursive: true, force: true });
+  const { bundle } = await import('./bundle.ts'); // Its tools are development dependencies, like the compiler.
+  await bundle(`${root}dist`);
+  chmodSync(executable, 0o755);
+  return 0;
 }
 
 /** `npm ci --omit=dev` in a tree that is built already is fine; elsewhere there would be no program to run. */

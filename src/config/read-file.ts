@@ -36,7 +36,7 @@ const PROBLEMS: Partial<Record<ErrorCode, string>> = {
 const MOST_PROBLEMS = 5;
 
 async function parseYaml(text: string, path: string, report: Report): Promise<ConfigFile> {
-  const { LineCounter, parseDocument } = await import('yaml');
+  const { LineCounter, parseDocument } = await import('./yaml.ts');
   const lineCounter = new LineCounter();
   const options = { prettyErrors: false, stringKeys: true, merge: true, lineCounter } as const;
   const document = parseDocument(text, options);

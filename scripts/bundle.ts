@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile, type Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const STAND_INS = fileURLToPath(new URL('stand-ins/', import.meta.url));
+
+/**
+ * `import` makes a view of all that a module of Node's exports, and for `node:http` that loads Node's own copy of
+ * undici, WebSocket and all. Asked for by a call, it is loaded alone.
+ */
+const nodeModules: Plugin = {
+  name: 'node-modules',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /./ }, ({ path, namespace }) =>
+      isBuiltin(path) && namespace !== 'node-module' ? { path, namespace: 'node-module' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'node-module' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }));
+  },
+};
+
+/** A package that is put in place of another, for those who ask for it from outside of both. */
+const standIns: Plugin = {
+  name: 'stand-ins',
+  setup({ onResolve }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: join(STAND_INS, 'undici.cjs') }));
+    onResolve({ filter: /^ajv$/ }, ({ importer }) =>
+      importer.includes('/env-schema/') ? { path: join(STAND_INS, 'ajv.cjs') } : undefined,
+    );
+  },
+};
+
+/** One file for what every start needs, and one for each part that is loaded when it is called. */
+export async function bundle(outdir: string): Promise<void> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['src/main.ts'],
+    outdir,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node22.19',
+    format: 'esm',
+    // Names stay: a place in the log can be found again.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none', // The whole texts are in THIRD-PARTY.txt.
+    plugins: [nodeModules, standIns],
+    logOverride: { 'import-is-undefined': 'error' },
+    logLevel: 'warning',
+    metafile: true,
+  });
+  writeFileSync(join(outdir, 'THIRD-PARTY.txt'), licences(metafile));
+}
+
+/** The licence of each package that went into the bundle, as all of them ask for. */
+function licences({ inputs }: Metafile): string {
+  const folders = new Set<string>();
+  for (const file of Object.keys(inputs)) {
+    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
+    if (folder !== undefined) folders.add(folder);
+  }
+  return [...folders].sort().map(licence).join('\n');
+}
+
+function licence(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+  const file = readdirSync(join(ROOT, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? '' : readFileSync(join(ROOT, folder, file), 'utf8').trim();
+  return `${'='.repeat(80)}\n${name} ${version} (${license})\n\n${text}\n`;
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { bundle } from '../scripts/bundle.ts';
+
+// What users run is made from src/ by a bundler. The other tests run src/; this one asks whether the parts that the
+// bundle leaves out or puts in place of others are missed.
+const PACKAGE = fileURLToPath(new URL('../package.json', import.meta.url));
+
+const root = t.testdir();
+const main = join(root, 'dist/main.js');
+
+/** Runs the bundle in a folder without node_modules. */
+function run(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { HOME: root, ...env },
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  let output = '';
+  const wake = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const look of wake) look();
+    });
+  }
+  const closed = new Promise<string>((resolve) => child.on('close', () => resolve(output)));
+  const until = (pattern: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(output)?.[1];
+        if (found !== undefined) resolve(found);
+      };
+      wake.add(look);
+      look();
+      closed.then(() => reject(new Error(output)));
+    });
+  return { child, closed, until };
+}
+
+t.before(async () => {
+  await bundle(join(root, 'dist'));
+  copyFileSync(PACKAGE, join(root, 'package.json'));
+});
+
+t.test('the bundle needs no package beside it: it logs in, forwards and counts', async (t) => {
+  const env = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+  const { child, closed, until } = run(t, ['demo'], env);
+  const proxy = await until(/"urls":\["([^"]+)"/);
+  const admin = await until(/"admin":\["([^"]+)"/);
+  const answer = await fetch(`${proxy}/echo`);
+  t.equal(answer.status, 200);
+  t.match(await answer.text(), /"authorization":{"kind":"token"}/);
+  const metrics = await (await fetch(`${admin}/metrics`)).text();
+  t.match(metrics, /bearerd_requests_total\{route="\/",credential="token",method="GET",code="200"\} 1\n/);
+  t.match(metrics, /process_cpu_seconds_total /);
+  child.kill('SIGTERM');
+  t.match(await closed, /"stopped"/);
+});
+
+t.test('the parts that are loaded when they are called are there', async (t) => {
+  const file = join(root, 'given.yaml');
+  writeFileSync(file, 'baseUrl: https://api.example.com\ncredentials:\n  apiKey: {type: apiKey, key: k}\n');
+  t.match(await run(t, ['check', '--config', file]).closed, /# The configuration is valid/);
+  t.match(await run(t, ['--help']).closed, /healthcheck/);
+  const pretty = run(t, ['demo'], {
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: 'off',
+    BEARERD_LOG_FORMAT: 'pretty',
+  });
+  t.match(await pretty.until(/(INFO.*listening)/), /listening/);
+});
+
+t.test('the bundle names whose work is in it, with their licences', async (t) => {
+  const text = readFileSync(join(root, 'dist/THIRD-PARTY.txt'), 'utf8');
+  for (const name of ['fastify', '@fastify/http-proxy', 'undici', 'pino', 'env-schema', 'yaml']) {
+    t.match(text, new RegExp(`^${name} \\d`, 'm'), name);
+  }
+});
