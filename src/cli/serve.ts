@@ -8,6 +8,7 @@ import type { ConfigurationSource } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { followSecretFiles } from './follow-secrets.ts';
 import { harden } from './hardening.ts';
+import { boundHeapGrowth } from './heap.ts';
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
@@ -37,6 +38,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   harden(log);
   const gateway = new Gateway({ config, observe: log.observe, droppedLogLines: log.dropped });
   await gateway.start();
+  boundHeapGrowth();
   log.info(
     {
       version: VERSION,
