@@ -25,5 +25,5 @@ USER 1000:1000
 EXPOSE 9180
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["node", "/app/dist/main.js", "healthcheck"]
 # No shell and no npm in between: SIGTERM reaches bearerd itself. Give it more than BEARERD_DRAIN_TIMEOUT (25s).
-# The young generation: 4 MiB in place of 16 saves some 40 MiB under load, for a tenth of CPU (docs/operations.md).
+# The young generation: 4 MiB in place of 16 saves some 40 MiB under load, for up to a tenth of CPU (docs/operations.md).
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/dist/main.js"]
