@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, launch, scratch } from '../children.ts';
+import type { Origin } from '../upstream/upstream.ts';
+import type { Contender, Launched } from './contender.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+let pipes = 0;
+
+/** As shipped: `dist/`, metrics on, and a log line for each request, into a pipe that somebody reads. */
+export const bearerd: Contender = {
+  name: 'bearerd',
+  version,
+  warmsUp: true,
+  overTls: true,
+  launch: async (port, origin) => launchBearerd(port, await freePort(), origin),
+};
+
+export function launchBearerd(
+  port: number,
+  adminPort: number,
+  { host, port: upstream, caFile }: Origin,
+): Launched {
+  const { log, reader } = readPipe();
+  const child = launch(process.execPath, [MAIN, 'start'], {
+    env: {
+      BEARERD_BASE_URL: `${caFile === undefined ? 'http' : 'https'}://${host}:${upstream}`,
+      BEARERD_CLIENT_ID: 'bench',
+      BEARERD_CLIENT_SECRET: 'bench',
+      BEARERD_LISTEN: `127.0.0.1:${port}`,
+      BEARERD_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
+      ...(caFile && { BEARERD_TLS_CA_FILE: caFile }),
+    },
+    stdio: ['ignore', log, 'inherit'],
+  });
+  return { child, helpers: [reader] };
+}
+
+/** A pipe of the kernel's, as a container runtime gives; Node's own would be a socket. */
+function readPipe() {
+  const path = join(scratch, `log-${pipes++}`);
+  spawnSync('mkfifo', [path]);
+  const reader = launch('sh', ['-c', 'exec cat "$0" >/dev/null', path]);
+  return { log: openSync(path, 'w'), reader };
+}

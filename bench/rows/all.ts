@@ -1,0 +1,19 @@
+import { connections } from './connections.ts';
+import { largeBodies } from './large-bodies.ts';
+import { latency } from './latency.ts';
+import { memory } from './memory.ts';
+import type { Row } from './row.ts';
+import { jsonPost, smallGet } from './small-requests.ts';
+import { start } from './start.ts';
+import { tls } from './tls.ts';
+
+export const ROWS: readonly Row[] = [
+  smallGet,
+  jsonPost,
+  largeBodies,
+  latency,
+  memory,
+  start,
+  connections,
+  tls,
+];
