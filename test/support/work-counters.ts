@@ -1,0 +1,39 @@
+import { createHook } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
+import v8 from 'node:v8';
+
+/** What a process has done so far, in numbers that do not depend on how fast it was. */
+export interface Work {
+  /** On V8's heap, whether or not it has been collected since. */
+  readonly allocatedBytes: number;
+  /** Calls of read and write by the main thread; 0 where the system does not tell. */
+  readonly reads: number;
+  readonly writes: number;
+  /** Since `watch`, which itself makes work. */
+  readonly timers: number;
+  readonly promises: number;
+}
+
+/** Loaded into the process that is counted, by `--import`: it answers its parent. */
+let timers = 0;
+let promises = 0;
+const hook = createHook({
+  init: (_id, type) => {
+    if (type === 'Timeout') timers++;
+    else if (type === 'PROMISE') promises++;
+  },
+});
+
+function work(): Work {
+  const io = process.platform === 'linux' ? readFileSync('/proc/thread-self/io', 'utf8') : '';
+  const calls = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1] ?? 0);
+  const { total_allocated_bytes: allocatedBytes } = v8.getHeapStatistics() as unknown as {
+    total_allocated_bytes: number;
+  };
+  return { allocatedBytes, reads: calls('syscr'), writes: calls('syscw'), timers, promises };
+}
+
+process.on('message', (wish) => {
+  if (wish === 'watch') hook.enable();
+  process.send!(work());
+});
