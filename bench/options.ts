@@ -15,10 +15,10 @@ export const options = {
   /** Small requests in each round, for each contender. */
   requests: count('BENCH_REQUESTS', quick ? 8_000 : 20_000),
   /** Small requests before the first round: V8 has compiled by then what it ever will. */
-  warmUp: count('BENCH_WARM_UP', quick ? 10_000 : 60_000),
-  transfers: quick ? 16 : 32,
+  warmUp: count('BENCH_WARM_UP', quick ? 10_000 : 50_000),
+  transfers: quick ? 16 : 24,
   starts: quick ? 5 : 7,
-  latencyRounds: quick ? 3 : 7,
+  latencyRounds: quick ? 3 : 5,
   /** Names of rows; undefined for all of them. */
   only: env.BENCH_ONLY?.split(',').map((name) => name.trim()),
   /** The page whose results are replaced; undefined for none. */

@@ -4,6 +4,7 @@ import { launch, scratch, versionOf } from '../children.ts';
 import { TOKEN } from '../fixtures.ts';
 import type { Contender } from './contender.ts';
 
+/** Without the two ratios it would close idle connections to the upstream as soon as there are many clients. */
 export const haproxy: Contender = {
   name: 'HAProxy',
   version: versionOf('haproxy', '-v'),
@@ -20,6 +21,8 @@ export const haproxy: Contender = {
       `global
   nbthread 1
   maxconn 4500
+  tune.pool-high-fd-ratio 100
+  tune.pool-low-fd-ratio 100
 defaults
   mode http
   timeout connect 5s

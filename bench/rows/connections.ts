@@ -7,7 +7,7 @@ import type { Row } from './row.ts';
 
 const CROWDS = [8, 64, 512, 2_000];
 /** So that what is measured is not the first requests of each connection. */
-const PER_CONNECTION = 20;
+const PER_CONNECTION = 10;
 
 /** Whether a request costs more when there are many connections. */
 export const connections: Row = {
