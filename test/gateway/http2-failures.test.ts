@@ -141,6 +141,7 @@ for (const how of ['close', 'destroy'] as const) {
         }, 5);
         stream.on('close', () => clearInterval(pull));
       });
+      await sleep(100); // What the library has handed to the system must be gone, too.
       if (how === 'close') session.close();
       else session.socket.destroySoon();
       await sleep(200);
