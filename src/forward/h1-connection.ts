@@ -12,6 +12,8 @@ export class Http1Connection extends Client implements UpstreamConnection {
   requests = 0;
   peerGone = false;
   peerReset = false;
+  openedMonoMs = 0;
+  #socket: Socket | undefined;
   /** Of so many requests the answer has begun. */
   #answers = 0;
 
@@ -27,6 +29,10 @@ export class Http1Connection extends Client implements UpstreamConnection {
     });
   }
 
+  get connected(): boolean {
+    return this.#socket?.destroyed === false;
+  }
+
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     (handler as ConnectionAware).connection = this;
     return super.dispatch(options, handler);
@@ -34,6 +40,8 @@ export class Http1Connection extends Client implements UpstreamConnection {
 
   /** Called before undici adds its own listeners, so that ours have run when it reports an end. */
   #watch(socket: Socket): void {
+    this.#socket = socket;
+    this.openedMonoMs = performance.now();
     this.requests = 0;
     this.peerGone = false;
     this.peerReset = false;

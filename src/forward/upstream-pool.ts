@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { type Dispatcher, Pool } from 'undici';
+import { type Client, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import { type Connector, type Connectors, createConnectors, createTlsContext } from './connector.ts';
 import { Http1Connection } from './h1-connection.ts';
+import { Http1Pool } from './h1-pool.ts';
 import type { Http2Job } from './h2-job.ts';
 import { Http2Pool } from './h2-pool.ts';
-import { CONNECTION_MAX_AGE_MS, type ConnectionAware, KEEP_ALIVE_MS } from './upstream-connection.ts';
+import { type ConnectionAware, KEEP_ALIVE_MS } from './upstream-connection.ts';
 
 export interface PoolOptions {
   readonly headerSizeBytes: number;
@@ -23,14 +24,15 @@ export class UpstreamPool {
   readonly headerSizeBytes: number;
   readonly #connectTimeoutMs: number;
   readonly #connectors: Connectors;
-  readonly #pool: Pool;
-  readonly #options: Pool.Options;
+  readonly #http1: Http1Pool;
+  readonly #options: Client.Options;
   #unpooled: Pool | undefined;
   /** Until the upstream has chosen HTTP/1.1, and then no more. */
   #http2: Http2Pool | undefined;
   #mayHttp2: boolean;
   /** The connection on which it chose so; it serves the first request. */
   #spare: Socket | undefined;
+  #closed = false;
 
   constructor(origin: string, options: PoolOptions, connectors: Connectors) {
     this.origin = origin;
@@ -48,11 +50,7 @@ export class UpstreamPool {
       pipelining: 1,
       allowH2: false,
     };
-    this.#pool = new Pool(origin, {
-      ...this.#options,
-      clientTtl: CONNECTION_MAX_AGE_MS,
-      factory: (poolOrigin) => new Http1Connection(poolOrigin, this.#options, this.#connectOrTakeSpare),
-    });
+    this.#http1 = new Http1Pool(() => new Http1Connection(origin, this.#options, this.#connectOrTakeSpare));
   }
 
   readonly #connectOrTakeSpare: Connector = (options, callback) => {
@@ -64,7 +62,7 @@ export class UpstreamPool {
 
   /** Sends a request on any connection. After `close` too: a request that began before a reload ends as it began. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionAware): void {
-    if (this.#pool.closed) {
+    if (this.#closed) {
       this.dispatchFresh(options, handler);
     } else if (this.#mayHttp2) {
       this.#http2 ??= this.#createHttp2((socket, jobs) => {
@@ -74,7 +72,7 @@ export class UpstreamPool {
       });
       this.#http2.dispatch({ options, handler, again: false });
     } else {
-      this.#pool.dispatch(options, handler);
+      this.#http1.dispatch(options, handler);
     }
   }
 
@@ -138,13 +136,15 @@ export class UpstreamPool {
 
   /** Lets the requests under way end, then closes. */
   close(): void {
-    this.#pool.close().catch(() => {});
+    this.#closed = true;
+    this.#http1.close();
     this.#http2?.close();
     this.#unpooled?.close().catch(() => {});
   }
 
   destroy(): void {
-    this.#pool.destroy().catch(() => {});
+    this.#closed = true;
+    this.#http1.destroy();
     this.#http2?.destroy();
     this.#unpooled?.destroy().catch(() => {});
   }
