@@ -94,17 +94,18 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   };
 }
 
-/** pino's own ISO time, but made once a millisecond and not once a line. */
+/** pino's own ISO time, of which all but the milliseconds is made once a second and not once a line. */
 function isoTime(): () => string {
-  let at = 0;
-  let text = '';
+  let second = 0;
+  let start = '';
   return () => {
     const now = Date.now();
-    if (now !== at) {
-      at = now;
-      text = `,"time":"${new Date(now).toISOString()}"`;
+    const milliseconds = now % 1000;
+    if (now - milliseconds !== second) {
+      second = now - milliseconds;
+      start = new Date(second).toISOString().slice(0, -'000Z'.length);
     }
-    return text;
+    return `,"time":"${start}${String(milliseconds).padStart(3, '0')}Z"`;
   };
 }
 

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../events.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
+import { RequestMetrics, SECONDS } from './request-metrics.ts';
 
 export interface Metrics {
   readonly observe: Observe;
@@ -18,7 +19,6 @@ export interface MetricsView {
   readonly droppedLogLines: () => number;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused'] as const;
 
 /**
@@ -29,19 +29,7 @@ export function createMetrics(view: MetricsView): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
-    name: 'bearerd_requests_total',
-    help: 'Requests answered, by route prefix, credential, method and status code.',
-    labelNames: ['route', 'credential', 'method', 'code'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'bearerd_request_duration_seconds',
-    help: 'From the request head to the end of the answer.',
-    labelNames: ['route'],
-    buckets: SECONDS,
-    registers,
-  });
+  const requests = new RequestMetrics(registry);
   const upstreamErrors = new Counter({
     name: 'bearerd_upstream_errors_total',
     help: 'Requests that the upstream left without a whole answer, by problem code.',
@@ -62,37 +50,11 @@ export function createMetrics(view: MetricsView): Metrics {
     registers,
   });
   registerGauges(registry, view);
-  const byRoute = new Map<string, number>();
-  const series = new Map<string, { inc(): void }>();
-  const durations = new Map<string, { observe(seconds: number): void }>();
-
-  /** The counter of one combination, looked up once and then kept. */
-  function counterOf(route: string, credential: string, method: string, status: number): { inc(): void } {
-    const code = status >= 100 && status <= 599 ? String(status) : '0';
-    const key = `${route} ${credential} ${method} ${code}`;
-    let counter = series.get(key);
-    if (counter === undefined) {
-      counter = requests.labels(route, credential, method, code);
-      series.set(key, counter);
-    }
-    return counter;
-  }
-
-  function durationOf(route: string): { observe(seconds: number): void } {
-    let histogram = durations.get(route);
-    if (histogram === undefined) {
-      histogram = duration.labels(route);
-      durations.set(route, histogram);
-    }
-    return histogram;
-  }
 
   return {
     observe(event) {
       if (event.type === 'request') {
-        counterOf(event.route, event.credential, event.method, event.status).inc();
-        durationOf(event.route).observe(event.durationMs / 1000);
-        byRoute.set(event.route, (byRoute.get(event.route) ?? 0) + 1);
+        requests.observe(event);
       } else if (event.type === 'login-succeeded' || event.type === 'login-failed') {
         const result = event.type === 'login-succeeded' ? 'ok' : event.error.code;
         logins.inc({ credential: event.credential, result });
@@ -102,7 +64,7 @@ export function createMetrics(view: MetricsView): Metrics {
       }
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
-    requestsByRoute: () => byRoute,
+    requestsByRoute: () => requests.byRoute(),
   };
 }
 

@@ -1,0 +1,124 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { RequestEvent } from '../events.ts';
+
+/** Upper bounds of the buckets of all durations, in seconds. */
+export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What is kept of one route's requests. */
+interface RouteSeries {
+  readonly route: string;
+  count: number;
+  seconds: number;
+  /** By bucket, not cumulative. */
+  readonly buckets: number[];
+}
+
+interface CodeSeries {
+  readonly labels: Readonly<Record<'route' | 'credential' | 'method' | 'code', string>>;
+  readonly ofRoute: RouteSeries;
+  count: number;
+}
+
+/**
+ * Counts requests and their durations. prom-client hashes a series' labels again with each observation, which costs
+ * more than all else that is measured of a request; so the numbers are kept here, and it is told when it is asked.
+ */
+export class RequestMetrics {
+  readonly #codes = new Map<string, CodeSeries>();
+  readonly #routes = new Map<string, RouteSeries>();
+
+  constructor(registry: Registry) {
+    const codes = this.#codes;
+    const registers = [registry];
+    new Counter({
+      name: 'bearerd_requests_total',
+      help: 'Requests answered, by route prefix, credential, method and status code.',
+      labelNames: ['route', 'credential', 'method', 'code'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, count } of codes.values()) this.inc(labels, count);
+      },
+    });
+    new RouteDurations(this.#routes, registry);
+  }
+
+  observe({ route, credential, method, status, durationMs }: RequestEvent): void {
+    const key = `${route} ${credential} ${method} ${status}`;
+    const series = this.#codes.get(key) ?? this.#create(key, route, credential, method, status);
+    const { ofRoute } = series;
+    const seconds = durationMs / 1000;
+    series.count++;
+    ofRoute.count++;
+    ofRoute.seconds += seconds;
+    for (let i = 0; i < SECONDS.length; i++) {
+      if (seconds <= SECONDS[i]!) {
+        ofRoute.buckets[i]!++;
+        break;
+      }
+    }
+  }
+
+  /** Requests answered, by route prefix. */
+  byRoute(): ReadonlyMap<string, number> {
+    return new Map([...this.#routes].map(([route, { count }]) => [route, count]));
+  }
+
+  /** Of a status that no HTTP knows, only that it is none is kept: an upstream must not make up series. */
+  #create(key: string, route: string, credential: string, method: string, status: number): CodeSeries {
+    if (status !== 0 && !(status >= 100 && status <= 599)) {
+      const other = `${route} ${credential} ${method} 0`;
+      return this.#codes.get(other) ?? this.#create(other, route, credential, method, 0);
+    }
+    let ofRoute = this.#routes.get(route);
+    if (ofRoute === undefined) {
+      ofRoute = { route, count: 0, seconds: 0, buckets: SECONDS.map(() => 0) };
+      this.#routes.set(route, ofRoute);
+    }
+    const series = { labels: { route, credential, method, code: String(status) }, ofRoute, count: 0 };
+    this.#codes.set(key, series);
+    return series;
+  }
+}
+
+const DURATION = 'bearerd_request_duration_seconds';
+const DURATION_HELP = 'From the request head to the end of the answer.';
+
+class RouteDurations extends Histogram<'route'> {
+  readonly #routes: ReadonlyMap<string, RouteSeries>;
+
+  constructor(routes: ReadonlyMap<string, RouteSeries>, registry: Registry) {
+    super({
+      name: DURATION,
+      help: DURATION_HELP,
+      labelNames: ['route'],
+      buckets: SECONDS,
+      registers: [registry],
+    });
+    this.#routes = routes;
+  }
+
+  /** What prom-client's registry, and `get` itself, ask a histogram for; its types don't name it. */
+  async getForPromString() {
+    const values = [...this.#routes.values()].flatMap(({ route, count, seconds, buckets }) => {
+      let sum = 0;
+      const cumulative = SECONDS.map((le, i) => {
+        sum += buckets[i]!;
+        return { metricName: `${DURATION}_bucket`, labels: { le, route }, value: sum };
+      });
+      return [
+        ...cumulative,
+        { metricName: `${DURATION}_bucket`, labels: { le: '+Inf', route }, value: count },
+        { metricName: `${DURATION}_sum`, labels: { route }, value: seconds },
+        { metricName: `${DURATION}_count`, labels: { route }, value: count },
+      ];
+    });
+    return {
+      name: DURATION,
+      help: DURATION_HELP,
+      type: 'histogram',
+      values,
+      aggregator: 'sum',
+    };
+  }
+}
