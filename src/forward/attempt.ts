@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type AccessToken, isUsable } from '../credentials/access-token.ts';
 import type { Exchange } from './exchange.ts';
+import { rawHeaders } from './raw-headers.ts';
 import { REPLAY_LIMIT_BYTES } from './request-body.ts';
 import type { ConnectionAware, UpstreamConnection } from './upstream-connection.ts';
 
@@ -60,7 +61,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
       this.#exchange.responseInvalid(status);
     } else if (status >= 200) {
       const reason = statusMessage === undefined ? '' : asBytes(statusMessage);
-      this.#exchange.responseStarted(this, status, reason, controller.rawHeaders as Buffer[]);
+      this.#exchange.responseStarted(this, status, reason, rawHeaders(controller));
     }
     // 1xx are dropped: `Expect` is answered on this side, and a client that asked for nothing expects nothing.
   }

@@ -128,7 +128,7 @@ export class Exchange implements Watched {
     if (this.attempt?.controller !== undefined) this.requestStarted();
   }
 
-  responseStarted(attempt: Attempt, status: number, reason: string, raw: readonly Buffer[]): void {
+  responseStarted(attempt: Attempt, status: number, reason: string, raw: readonly string[]): void {
     const second = status === 401 ? this.#secondChance(attempt) : undefined;
     if (second === undefined) {
       this.#passHead(status, reason, raw);
@@ -170,7 +170,7 @@ export class Exchange implements Watched {
     this.#dispatch(token);
   }
 
-  #passHead(status: number, reason: string, raw: readonly Buffer[]): void {
+  #passHead(status: number, reason: string, raw: readonly string[]): void {
     const problem = this.#reply.begin(status, reason, raw);
     this.#limit(this.#f.route.timeouts.idleMs);
     if (problem !== undefined) this.#upstreamFailed(problem);

@@ -47,19 +47,19 @@ export function requestFields(
 const LINE_BYTES = 4;
 
 /**
- * A response's header lines as undici gives those of HTTP/1.1: names and values in turn, as bytes.
+ * A response's header lines: names and values in turn, each character a byte.
  *
  * @returns undefined where they are too large
  */
-export function responseFields(raw: readonly string[], limitBytes: number): Buffer[] | undefined {
-  const fields: Buffer[] = [];
+export function responseFields(raw: readonly string[], limitBytes: number): string[] | undefined {
+  const fields: string[] = [];
   let bytes = 0;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
     if (name.startsWith(':')) continue;
     bytes += name.length + raw[i + 1]!.length + LINE_BYTES;
     if (bytes > limitBytes) return undefined;
-    fields.push(Buffer.from(name, 'latin1'), Buffer.from(raw[i + 1]!, 'latin1'));
+    fields.push(name, raw[i + 1]!);
   }
   return fields;
 }

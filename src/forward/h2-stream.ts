@@ -24,7 +24,7 @@ export class Http2Stream implements Dispatcher.DispatchController {
   aborted = false;
   paused = false;
   reason: Error | null = null;
-  rawHeaders: Buffer[] | null = null;
+  rawHeaders: string[] | null = null;
   responseBegun = false;
   /** Its HEADERS could not be sent any more. */
   unsent = false;

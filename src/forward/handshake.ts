@@ -74,11 +74,6 @@ export function shakeHands(
   return asked;
 }
 
-/** As undici's raw headers are: names and values in turn, as bytes. */
-export function rawHeaders({ rawHeaders }: IncomingMessage): Buffer[] {
-  return rawHeaders.map((text) => Buffer.from(text, 'latin1'));
-}
-
 /** Our own 101, each character a byte. */
 export function switchingHead(protocol: string, headers: readonly string[]): string {
   let text = `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n`;

@@ -10,13 +10,13 @@ export class HeldAnswer {
   readonly attempt: Attempt;
   readonly status: number;
   readonly reason: string;
-  readonly raw: readonly Buffer[];
+  readonly raw: readonly string[];
   readonly body: Buffer[] = [];
   ended = false;
   error: Error | undefined;
   #bytes = 0;
 
-  constructor(attempt: Attempt, status: number, reason: string, raw: readonly Buffer[]) {
+  constructor(attempt: Attempt, status: number, reason: string, raw: readonly string[]) {
     this.attempt = attempt;
     this.status = status;
     this.reason = reason;

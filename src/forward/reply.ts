@@ -39,7 +39,7 @@ export class Reply {
    *
    * @param reason each character a byte; one that no status line may hold (RFC 9112 §4) is left out
    */
-  begin(status: number, reason: string, raw: readonly Buffer[]): Problem | undefined {
+  begin(status: number, reason: string, raw: readonly string[]): Problem | undefined {
     const { response, request, event } = this.#f;
     const head = status > 599 ? undefined : responseHead(raw, status, this.#f);
     if (head === undefined) return new Problem('upstream-invalid', { cause: new Error(`status ${status}`) });

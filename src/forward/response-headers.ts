@@ -28,11 +28,12 @@ export const RESET_CONTENT = 205;
 /**
  * Strip, then add: order, repeats and bytes are the upstream's.
  *
+ * @param raw names and values in turn, each character a byte
  * @returns undefined where the body is coded for this hop in a way that nobody asked for (`Transfer-Encoding: gzip`):
  *   it could be neither decoded nor passed on.
  */
 export function responseHead(
-  raw: readonly Buffer[],
+  raw: readonly string[],
   status: number,
   context: ResponseContext,
 ): ResponseHead | undefined {
@@ -41,21 +42,19 @@ export function responseHead(
   let hasLength = false;
   let framed = false;
   for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]!.length === 10 && latin1(raw[i]!).toLowerCase() === 'connection') {
-      named = addNamed(latin1(raw[i + 1]!), named);
-    }
+    if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
   }
   for (let i = 0; i < raw.length; i += 2) {
-    const header = latin1(raw[i]!);
+    const header = raw[i]!;
     const name = header.toLowerCase();
     if (name === 'transfer-encoding') {
-      if (!/^(?:chunked|identity)$/i.test(latin1(raw[i + 1]!).trim())) return undefined;
+      if (!/^(?:chunked|identity)$/i.test(raw[i + 1]!.trim())) return undefined;
       framed = true;
     }
     if (RESPONSE_DROPS.has(name) || named?.has(name)) continue;
     if (context.dropCookies && (name === 'set-cookie' || name === 'set-cookie2')) continue;
     if (context.corsOrigin !== undefined && name.startsWith('access-control-')) continue;
-    let value = latin1(raw[i + 1]!);
+    let value = raw[i + 1]!;
     if (name === 'content-length') {
       framed = true;
       if (status === NO_CONTENT) continue;
@@ -78,10 +77,6 @@ export function responseHead(
     headers.push('vary', 'Origin');
   }
   return { headers, hasLength, framed };
-}
-
-function latin1(bytes: Buffer): string {
-  return bytes.toString('latin1');
 }
 
 /**

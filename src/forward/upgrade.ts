@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type AccessToken, isUsable } from '../credentials/access-token.ts';
 import { Problem } from '../errors.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
-import { type HandshakeOutcome, rawHeaders, shakeHands, switchingHead } from './handshake.ts';
+import { type HandshakeOutcome, shakeHands, switchingHead } from './handshake.ts';
 import { Reply } from './reply.ts';
 import { RESET_CONTENT, responseHead } from './response-headers.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
@@ -104,7 +104,7 @@ export class Upgrade implements Watched {
 
   /** The upstream has switched: from here on it is bytes. */
   #join(token: AccessToken | undefined, response: IncomingMessage, upstream: Socket, early: Buffer): void {
-    const passed = responseHead(rawHeaders(response), 101, this.#f);
+    const passed = responseHead(response.rawHeaders, 101, this.#f);
     if (this.#closed || passed === undefined) {
       upstream.on('error', () => {}).destroy();
       this.#upstreamFailed(new Problem('upstream-invalid'));
@@ -163,7 +163,7 @@ export class Upgrade implements Watched {
 
   #passOn(upstream: IncomingMessage): void {
     const { statusCode, statusMessage } = upstream;
-    const problem = this.#reply.begin(statusCode!, statusMessage!, rawHeaders(upstream));
+    const problem = this.#reply.begin(statusCode!, statusMessage!, upstream.rawHeaders);
     if (problem !== undefined) {
       upstream.on('error', () => {}).destroy();
       this.#upstreamFailed(problem);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { type Client, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
+import type { Route } from '../routes/route-table.ts';
 import { type Connector, type Connectors, createConnectors, createTlsContext } from './connector.ts';
 import { Http1Connection } from './h1-connection.ts';
 import { Http1Pool } from './h1-pool.ts';
@@ -153,11 +154,22 @@ export class UpstreamPool {
 /** The pools of one configuration: one for each origin and connect timeout. */
 export class UpstreamPools {
   readonly #pools = new Map<string, UpstreamPool>();
+  readonly #ofRoutes = new Map<Route, UpstreamPool>();
   readonly #config: Config;
   #secureContext: SecureContext | undefined;
 
   constructor(config: Config) {
     this.#config = config;
+  }
+
+  /** The one that a route's requests go by; worked out once for each route. */
+  of(route: Route): UpstreamPool {
+    let pool = this.#ofRoutes.get(route);
+    if (pool === undefined) {
+      pool = this.get(route.upstreamOrigin, route.timeouts.connectMs);
+      this.#ofRoutes.set(route, pool);
+    }
+    return pool;
   }
 
   get(origin: string, connectTimeoutMs: number): UpstreamPool {

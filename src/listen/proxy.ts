@@ -151,7 +151,7 @@ export class ProxyListener {
         dropCookies,
         keepsClientCredential,
       } = admission;
-      const pool = settings.pools.get(route.upstreamOrigin, route.timeouts.connectMs);
+      const pool = settings.pools.of(route);
       return {
         request,
         response,
