@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A folder may import from itself and from those before it. */
 const ORDER = ['config', 'credentials', 'tokens', 'routes', 'forward', 'listen', 'observe', 'gateway'];
 /** Leaves, which import nothing of ours, and may be imported from anywhere. */
-const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'version.ts'];
+const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'members.ts', 'version.ts'];
 /** Who may import a package. */
 const OWNERS: Record<string, string[]> = {
   fastify: ['listen'],

@@ -32,7 +32,7 @@ const CLIENT_LOOKS = 10;
 /** One request and its answer: from the token to the last byte, or to the problem that explains why not. */
 export class Exchange implements Watched {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
-  watchedAt = -1;
+  memberAt = -1;
   attempt: Attempt | undefined;
   readonly clock: Clock;
   readonly #context: ForwardContext;

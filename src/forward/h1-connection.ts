@@ -9,6 +9,7 @@ const STATUS_LINE = Buffer.from('HTTP/1.');
 
 /** undici's HTTP/1.1 connection, which remembers what undici forgets. */
 export class Http1Connection extends Client implements UpstreamConnection {
+  memberAt = -1;
   requests = 0;
   peerGone = false;
   peerReset = false;

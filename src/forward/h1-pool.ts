@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { Members } from '../members.ts';
 import type { Http1Connection } from './h1-connection.ts';
 import { CONNECTION_MAX_AGE_MS, type ConnectionAware } from './upstream-connection.ts';
 
@@ -9,7 +10,7 @@ import { CONNECTION_MAX_AGE_MS, type ConnectionAware } from './upstream-connecti
  */
 export class Http1Pool {
   readonly #create: () => Http1Connection;
-  readonly #all = new Set<Http1Connection>();
+  readonly #all = new Members<Http1Connection>();
   readonly #idle: Http1Connection[] = [];
   #closed = false;
 
@@ -34,7 +35,6 @@ export class Http1Pool {
     this.#closed = true;
     this.#idle.length = 0;
     for (const connection of this.#all) connection.destroy().catch(() => {});
-    this.#all.clear();
   }
 
   #takeIdle(): Http1Connection | undefined {

@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
+import { Members } from '../members.ts';
 import { type Http2Job, isRepeatable } from './h2-job.ts';
 import { Http2Stream, type StreamOwner } from './h2-stream.ts';
 import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './upstream-connection.ts';
@@ -46,7 +47,7 @@ export class Http2Connection implements StreamOwner {
   readonly headerSizeBytes: number;
   readonly #owner: ConnectionOwner;
   readonly #session: ClientHttp2Session;
-  readonly #streams = new Set<Http2Stream>();
+  readonly #streams = new Members<Http2Stream>();
   /** Requests that it has begun to carry. */
   #requests = 0;
   /** One until the upstream's SETTINGS say how many there may be. */

@@ -20,6 +20,7 @@ export interface StreamOwner {
 
 /** One request and its answer on an HTTP/2 connection, told to undici's kind of handler. */
 export class Http2Stream implements Dispatcher.DispatchController {
+  memberAt = -1;
   readonly job: Http2Job;
   aborted = false;
   paused = false;

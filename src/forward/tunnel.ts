@@ -19,7 +19,7 @@ export interface TunnelLimits {
 /** Bytes both ways between two connections, until one of them ends. */
 export class Tunnel implements Watched {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
-  watchedAt = -1;
+  memberAt = -1;
   /** Bytes from the client and to it. */
   bytesIn = 0;
   bytesOut = 0;

@@ -20,7 +20,7 @@ const EARLY_LIMIT_BYTES = 64 * 1024;
  */
 export class Upgrade implements Watched {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
-  watchedAt = -1;
+  memberAt = -1;
   readonly #context: ForwardContext;
   readonly #f: Forwardable;
   readonly #client: Socket;

@@ -1,11 +1,10 @@
 import type { Clock } from '../clock.ts';
+import { type Member, Members } from '../members.ts';
 
 /** Something that must not stand still for longer than it may. */
-export interface Watched {
+export interface Watched extends Member {
   /** On the monotonic clock; Infinity for no limit. */
   deadlineMonoMs: number;
-  /** Its place among those that are watched, or -1; the watchdog's own. */
-  watchedAt: number;
   /** Called once the deadline has passed, from a timer: must not throw. */
   expire(nowMonoMs: number): void;
 }
@@ -24,11 +23,7 @@ const SHORTEST_INTERVAL_MS = 20;
  */
 export class Watchdog {
   readonly #clock: Clock;
-  /**
-   * Not a Set: V8 makes it a new table every so many additions, and an old table, dead but not yet collected, leads to
-   * the new one and holds what was in it. A third of all garbage survived by that, and cost 15 µs a request.
-   */
-  readonly #watched: Watched[] = [];
+  readonly #watched = new Members<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(clock: Clock) {
@@ -36,7 +31,7 @@ export class Watchdog {
   }
 
   get size(): number {
-    return this.#watched.length;
+    return this.#watched.size;
   }
 
   /** Says how short the limits may be (milliseconds, 0 for none): it looks ten times as often as that. */
@@ -48,26 +43,17 @@ export class Watchdog {
   }
 
   add(watched: Watched): void {
-    watched.watchedAt = this.#watched.length;
-    this.#watched.push(watched);
+    this.#watched.add(watched);
   }
 
   delete(watched: Watched): void {
-    const at = watched.watchedAt;
-    if (at === -1) return;
-    watched.watchedAt = -1;
-    const last = this.#watched.pop()!;
-    if (last === watched) return;
-    this.#watched[at] = last;
-    last.watchedAt = at;
+    this.#watched.delete(watched);
   }
 
   #sweep(): void {
     const now = this.#clock.monoMs();
-    // From the end: the place of one that expires and leaves is taken by one that was looked at before.
-    for (let i = this.#watched.length - 1; i >= 0; i--) {
-      const watched = this.#watched[i];
-      if (watched !== undefined && now >= watched.deadlineMonoMs) watched.expire(now);
+    for (const watched of this.#watched) {
+      if (now >= watched.deadlineMonoMs) watched.expire(now);
     }
   }
 

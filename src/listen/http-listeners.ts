@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
+import { type Member, Members } from '../members.ts';
 import { bind } from './bind.ts';
 import { answerOnSocket, parserProblem } from './problem.ts';
 
@@ -27,6 +28,10 @@ export interface ListenerOptions {
   readonly onRefused: (problem: Problem) => void;
 }
 
+interface Connection extends Member {
+  readonly socket: Socket;
+}
+
 /**
  * The sockets that one handler listens on: several addresses, one behaviour. Whatever Node would answer in its
  * own words (parse errors, CONNECT, an unknown `Expect`) is answered here in ours.
@@ -34,7 +39,7 @@ export interface ListenerOptions {
 export class HttpListeners {
   readonly #options: ListenerOptions;
   readonly #servers: http.Server[] = [];
-  readonly #sockets = new Set<Socket>();
+  readonly #connections = new Members<Connection>();
   /** Those that get, or have got, their last answer from here. */
   readonly #givenUp = new WeakSet<Socket>();
   /** Those of them that are still open. */
@@ -47,7 +52,7 @@ export class HttpListeners {
   }
 
   get connections(): number {
-    return this.#sockets.size;
+    return this.#connections.size;
   }
 
   createServer(): http.Server {
@@ -114,17 +119,19 @@ export class HttpListeners {
 
   destroyAll(): void {
     for (const server of this.#servers) if (server.listening) server.close();
-    for (const socket of [...this.#sockets, ...this.#lingering]) socket.destroy();
+    for (const { socket } of this.#connections) socket.destroy();
+    for (const socket of this.#lingering) socket.destroy();
   }
 
   #connected(socket: Socket): void {
-    if (this.#sockets.size >= this.#options.maxConnections()) {
+    if (this.#connections.size >= this.#options.maxConnections()) {
       this.#refuse(socket, new Problem('overloaded', { retryAfterS: 1 }));
       // A crowd that waits to be read out would use up the files that the others need.
       if (this.#lingering.size > MOST_LINGERING) socket.destroy();
     } else {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+      const connection = { socket, memberAt: -1 };
+      this.#connections.add(connection);
+      socket.once('close', () => this.#connections.delete(connection));
     }
   }
 
