@@ -15,7 +15,10 @@ export interface WatchOptions {
    * one file at a time.
    */
   readonly onChange: (path: string, content: string) => boolean | Promise<boolean>;
-  /** Called once when a file gets missing, empty or unreadable, and again only after it was whole in between. */
+  /**
+   * Called once when a file is missing, empty or unreadable at two polls in a row, since one that is being written is
+   * so for a moment; and again only after it was whole in between.
+   */
   readonly onTrouble: (path: string, reason: string) => void;
   readonly signal: AbortSignal;
 }
@@ -31,7 +34,8 @@ interface WatchedFile {
   settled: string | undefined;
   /** What the last poll saw; a content is whole when two polls in a row see it. */
   seen: string | undefined;
-  troubled: boolean;
+  /** So many polls in a row found no content. */
+  misses: number;
   reading: boolean;
 }
 
@@ -49,7 +53,7 @@ async function look(path: string, readFile: WatchOptions['readFile']): Promise<L
 /** The content to offer, if this look at a file gives one. */
 function changeIn(file: WatchedFile, content: string): string | undefined {
   const whole = content === file.seen;
-  file.troubled = false;
+  file.misses = 0;
   file.settled ??= content;
   file.seen = content;
   return whole && content !== file.settled ? content : undefined;
@@ -65,10 +69,9 @@ async function poll(
   const found = await look(file.path, readFile);
   if (!isWatched()) return;
   if ('trouble' in found) {
-    const isNew = !file.troubled;
     file.seen = undefined;
-    file.troubled = true;
-    if (isNew) onTrouble(file.path, found.trouble);
+    file.misses++;
+    if (file.misses === 2) onTrouble(file.path, found.trouble);
     return;
   }
   const content = changeIn(file, found.content);
@@ -92,7 +95,7 @@ export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
         path,
         settled: undefined,
         seen: undefined,
-        troubled: false,
+        misses: 0,
         reading: false,
       };
       file.settled = known?.get(path) ?? file.settled;

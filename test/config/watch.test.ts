@@ -135,6 +135,16 @@ t.test('an empty file is a trouble, and never a change', async (t) => {
   t.same(changes, []);
 });
 
+t.test('a file that is empty for the moment of its writing is no trouble', async (t) => {
+  const looks = ['one', '', 'two'];
+  const { changes, troubles } = await watch(t, ['/virtual'], {
+    readFile: async () => (looks.length > 1 ? looks.shift()! : looks[0]!),
+  });
+  await until(() => changes.length > 0);
+  t.same(changes, [['/virtual', 'two']]);
+  t.same(troubles, []);
+});
+
 t.test('a file that is still being written is not offered', async (t) => {
   let content = 'one';
   const { changes, reads } = await watch(t, ['/virtual'], { readFile: async () => content });
