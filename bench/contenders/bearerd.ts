@@ -10,6 +10,9 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+/** As the image and the systemd unit start it. */
+const NODE_FLAGS = ['--max-semi-space-size=4'];
+const NODE_ENV = { MALLOC_ARENA_MAX: '1' };
 let pipes = 0;
 
 /** As shipped: `dist/`, metrics on, and a log line for each request, into a pipe that somebody reads. */
@@ -27,8 +30,9 @@ export function launchBearerd(
   { host, port: upstream, caFile }: Origin,
 ): Launched {
   const { log, reader } = readPipe();
-  const child = launch(process.execPath, [MAIN, 'start'], {
+  const child = launch(process.execPath, [...NODE_FLAGS, MAIN, 'start'], {
     env: {
+      ...NODE_ENV,
       BEARERD_BASE_URL: `${caFile === undefined ? 'http' : 'https'}://${host}:${upstream}`,
       BEARERD_CLIENT_ID: 'bench',
       BEARERD_CLIENT_SECRET: 'bench',
