@@ -2,8 +2,8 @@ import { constants } from 'node:os';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
-import { UpstreamPools } from '../forward/upstream-pool.ts';
 import { type LoginCredentialConfig, loginFor } from '../gateway/logins.ts';
+import { UpstreamPools } from '../upstream/pools.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

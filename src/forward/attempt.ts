@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { type AccessToken, isUsable } from '../credentials/access-token.ts';
+import type { ConnectionAware, UpstreamConnection } from '../upstream/connection.ts';
 import type { Exchange } from './exchange.ts';
 import { rawHeaders } from './raw-headers.ts';
 import { REPLAY_LIMIT_BYTES } from './request-body.ts';
-import type { ConnectionAware, UpstreamConnection } from './upstream-connection.ts';
 
 /**
  * One sending of a request, as undici's dispatch handler. An exchange has mostly one; it has a second one after a

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Problem } from '../errors.ts';
 import type { Observe, RequestEvent } from '../events.ts';
 import type { Route } from '../routes/route-table.ts';
+import type { UpstreamPool } from '../upstream/pools.ts';
 import type { RequestHead } from './request-head.ts';
-import type { UpstreamPool } from './upstream-pool.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** What every exchange of one process shares. */

@@ -4,7 +4,7 @@ import { Secret } from '../config/secret.ts';
 import { createExecLogin } from '../credentials/command-token.ts';
 import { createOAuth2Login } from '../credentials/oauth2-endpoint.ts';
 import { createLogin, type Login } from '../credentials/session-endpoint.ts';
-import type { UpstreamPools } from '../forward/upstream-pool.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
 
 /** A credential that is a token, and has to be got; a key is at hand. */
 export type LoginCredentialConfig = Exclude<CredentialConfig, ApiKeyCredentialConfig>;

@@ -3,9 +3,9 @@ import type { Config, CredentialConfig } from '../config/config.ts';
 import type { Credential } from '../credentials/credential.ts';
 import { LoginError } from '../errors.ts';
 import type { Observe } from '../events.ts';
-import type { UpstreamPools } from '../forward/upstream-pool.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
 import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './logins.ts';
 
 /** What a configuration makes of the credentials, before anything has been changed by it. */

@@ -9,7 +9,7 @@ import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
 import { isTunnelled } from '../forward/handshake.ts';
 import { Upgrade } from '../forward/upgrade.ts';
-import type { UpstreamPools } from '../forward/upstream-pool.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerPreflight } from './preflight.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ConnectionAware } from './upstream-connection.ts';
+import type { ConnectionAware } from './connection.ts';
 
 /** A request on its way to an HTTP/2 connection. */
 export interface Http2Job {

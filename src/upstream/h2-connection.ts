@@ -2,9 +2,9 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
 import { Members } from '../members.ts';
+import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
 import { type Http2Job, isRepeatable } from './h2-job.ts';
 import { Http2Stream, type StreamOwner } from './h2-stream.ts';
-import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './upstream-connection.ts';
 
 /** As many requests at once share a connection, at the most; the upstream may want fewer. */
 const STREAMS = 100;

@@ -3,12 +3,12 @@ import type { SecureContext } from 'node:tls';
 import { type Client, type Dispatcher, Pool } from 'undici';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
+import { type ConnectionAware, KEEP_ALIVE_MS } from './connection.ts';
 import { type Connector, type Connectors, createConnectors, createTlsContext } from './connector.ts';
 import { Http1Connection } from './h1-connection.ts';
 import { Http1Pool } from './h1-pool.ts';
 import type { Http2Job } from './h2-job.ts';
 import { Http2Pool } from './h2-pool.ts';
-import { type ConnectionAware, KEEP_ALIVE_MS } from './upstream-connection.ts';
 
 export interface PoolOptions {
   readonly headerSizeBytes: number;

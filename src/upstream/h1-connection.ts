@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { Problem } from '../errors.ts';
+import type { ConnectionAware, UpstreamConnection } from './connection.ts';
 import type { Connector } from './connector.ts';
 import { hearLastWords } from './last-words.ts';
-import type { ConnectionAware, UpstreamConnection } from './upstream-connection.ts';
 
 const STATUS_LINE = Buffer.from('HTTP/1.');
 

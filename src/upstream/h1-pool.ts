@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { Members } from '../members.ts';
+import { CONNECTION_MAX_AGE_MS, type ConnectionAware } from './connection.ts';
 import type { Http1Connection } from './h1-connection.ts';
-import { CONNECTION_MAX_AGE_MS, type ConnectionAware } from './upstream-connection.ts';
 
 /**
  * The HTTP/1.1 connections to one origin, each with one request at a time. The one used last is taken first: it is the

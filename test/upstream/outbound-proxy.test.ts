@@ -1,5 +1,5 @@
 import t from 'tap';
-import { outboundProxyFor } from '../../src/forward/outbound-proxy.ts';
+import { outboundProxyFor } from '../../src/upstream/outbound-proxy.ts';
 
 const PROXIES = { httpsProxy: 'http://secure.proxy:3128/', httpProxy: 'http://plain.proxy:3128/' };
 
