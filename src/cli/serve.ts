@@ -8,7 +8,7 @@ import type { ConfigurationSource } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { followSecretFiles } from './follow-secrets.ts';
 import { harden } from './hardening.ts';
-import { boundHeapGrowth } from './heap.ts';
+import { boundHeapGrowth, sweepBodies } from './heap.ts';
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
@@ -36,7 +36,12 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   const log = await createLog(config.log, fd);
   keepAlive(log);
   harden(log);
-  const gateway = new Gateway({ config, observe: log.observe, droppedLogLines: log.dropped });
+  const gateway = new Gateway({
+    config,
+    observe: log.observe,
+    droppedLogLines: log.dropped,
+    bytesPassed: sweepBodies(),
+  });
   await gateway.start();
   boundHeapGrowth();
   log.info(

@@ -124,7 +124,9 @@ export class Exchange implements Watched {
   }
 
   #bodyMoved(): void {
-    this.#f.event.bytesIn = this.#body!.bytes;
+    const { event } = this.#f;
+    this.#context.bytesPassed(this.#body!.bytes - event.bytesIn);
+    event.bytesIn = this.#body!.bytes;
     if (this.attempt?.controller !== undefined) this.requestStarted();
   }
 
@@ -188,6 +190,7 @@ export class Exchange implements Watched {
       return;
     }
     this.#limit(this.#f.route.timeouts.idleMs);
+    this.#context.bytesPassed(chunk.length);
     if (this.#reply.write(chunk)) return;
     controller.pause();
     if (!this.#hearsDrain) {

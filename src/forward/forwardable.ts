@@ -12,6 +12,8 @@ export interface ForwardContext {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly watchdog: Watchdog;
+  /** To be told the size of each piece of a body or a tunnel, either way. */
+  readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;
   /** Writes a problem as the answer. */

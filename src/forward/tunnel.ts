@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { type Deadline, untilMs } from '../credentials/deadline.ts';
+import type { ForwardContext } from './forwardable.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
 /** A side that has been left has this long to take what was sent to it before. */
@@ -26,14 +27,16 @@ export class Tunnel implements Watched {
   /** It was closed because its time was over. */
   expired = false;
   readonly #clock: Clock;
+  readonly #passed: (bytes: number) => void;
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #limits: TunnelLimits;
   #idleUntilMonoMs = Number.POSITIVE_INFINITY;
   #lookMonoMs = Number.POSITIVE_INFINITY;
 
-  constructor(clock: Clock, client: Socket, upstream: Socket, limits: TunnelLimits) {
-    this.#clock = clock;
+  constructor(context: ForwardContext, client: Socket, upstream: Socket, limits: TunnelLimits) {
+    this.#clock = context.clock;
+    this.#passed = context.bytesPassed;
     this.#client = client;
     this.#upstream = upstream;
     this.#limits = limits;
@@ -45,10 +48,12 @@ export class Tunnel implements Watched {
     this.#client.on('data', (chunk: Buffer) => {
       this.bytesIn += chunk.length;
       this.#touch();
+      this.#passed(chunk.length);
     });
     this.#upstream.on('data', (chunk: Buffer) => {
       this.bytesOut += chunk.length;
       this.#touch();
+      this.#passed(chunk.length);
     });
     this.#client.pipe(this.#upstream).pipe(this.#client);
     this.#lookLater();

@@ -120,7 +120,7 @@ export class Upgrade implements Watched {
     for (const chunk of this.#early.splice(0)) upstream.write(chunk);
     const expires = this.#endsWithToken ? token?.expires : undefined;
     const limits = { idleMs: route.timeouts.idleMs, expires };
-    this.#tunnel = new Tunnel(this.#context.clock, this.#client, upstream, limits);
+    this.#tunnel = new Tunnel(this.#context, this.#client, upstream, limits);
     this.#context.watchdog.delete(this);
     this.#context.watchdog.add(this.#tunnel);
     this.#tunnel.open();

@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly observe: Observe;
   readonly clock?: Clock;
   readonly droppedLogLines?: () => number;
+  /** Called with the size of each piece of a body or a tunnel, either way. */
+  readonly bytesPassed?: (bytes: number) => void;
 }
 
 /** While draining, connections that have become idle are looked for this often. */
@@ -44,6 +46,7 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
 export class Gateway {
   readonly #clock: Clock;
   readonly #observe: Observe;
+  readonly #bytesPassed: (bytes: number) => void;
   readonly #metrics: Metrics;
   readonly #watchdog: Watchdog;
   readonly #proxy: ProxyListener;
@@ -58,9 +61,16 @@ export class Gateway {
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
 
-  constructor({ config, observe, clock = systemClock, droppedLogLines = () => 0 }: GatewayOptions) {
+  constructor({
+    config,
+    observe,
+    clock = systemClock,
+    droppedLogLines = () => 0,
+    bytesPassed = () => {},
+  }: GatewayOptions) {
     this.#config = config;
     this.#clock = clock;
+    this.#bytesPassed = bytesPassed;
     this.#startedMonoMs = clock.monoMs();
     this.#metrics = createMetrics({
       version: VERSION,
@@ -187,6 +197,7 @@ export class Gateway {
       clock: this.#clock,
       observe: this.#observe,
       watchdog: this.#watchdog,
+      bytesPassed: this.#bytesPassed,
       via: `1.1 bearerd (${this.#id})`,
       explain: answerProblem,
       draining: () => this.#draining,
