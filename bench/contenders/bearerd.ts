@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 /** As the image and the systemd unit start it. */
-const NODE_FLAGS = ['--max-semi-space-size=4'];
+const NODE_FLAGS = ['--max-semi-space-size=8'];
 const NODE_ENV = { MALLOC_ARENA_MAX: '1' };
 let pipes = 0;
 
