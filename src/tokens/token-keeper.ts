@@ -33,7 +33,7 @@ export class TokenKeeper {
   readonly #ended: (outcome: Outcome) => void;
   readonly #held: HeldToken;
   #lastLoginMs: number | undefined;
-  /** A login is wanted whatever the token's age: new credentials, or somebody's request. */
+  /** Until one succeeds, a login is wanted whatever the token's age: new credentials, or somebody's request. */
   #wanted = false;
 
   /** @param ended hears how each login ends, once the keeper itself has drawn its conclusions. */
@@ -49,7 +49,7 @@ export class TokenKeeper {
     this.loop = new LoginLoop({
       clock,
       delayMs: () => this.nextLoginInMs,
-      login: (signal) => this.#login(signal),
+      login: (signal) => this.#options.login(signal),
       ended: (outcome) => (outcome instanceof LoginError ? this.#failed(outcome) : this.#succeeded(outcome)),
     });
   }
@@ -112,13 +112,9 @@ export class TokenKeeper {
     return this.status().state;
   }
 
-  #login(signal: AbortSignal): Promise<IssuedToken> {
-    this.#wanted = false;
-    return this.#options.login(signal);
-  }
-
   #succeeded({ token: value, lifetimeMs, warnings }: IssuedToken): void {
     const { name, scheme, renewAfterMs, clock } = this.#options;
+    this.#wanted = false;
     const token = createAccessToken(value, scheme, lifetimeMs, clock);
     const renewInMs = renewalDelayMs(lifetimeMs, renewAfterMs, this.#random());
     this.#held.hold(token, renewInMs);

@@ -536,6 +536,27 @@ t.test('new credentials are used at once; the old token serves until then', asyn
   t.equal(bench.token, 'tok-2');
 });
 
+t.test(
+  'new credentials that fail are tried again after the backoff, while the old token serves',
+  async (t) => {
+    const bench = await ready(t);
+    await bench.clock.advance(MINUTE);
+    bench.script = inTurn({}, { fails: 'unreachable' }, { fails: 'refused' }, { takesMs: 500 });
+    bench.source.reconfigure(bench.options({}, 'new'), true);
+    await bench.clock.settle();
+    t.match(bench.source.status(), { state: 'degraded' });
+    t.ok(bench.source.status().nextLoginInMs <= S, 'as the log says');
+    await bench.clock.advance(S);
+    t.same(bench.by, ['old', 'new', 'new']);
+    t.equal(bench.token, 'tok-1');
+    await bench.clock.advance(MINUTE);
+    t.same(bench.by, ['old', 'new', 'new', 'new']);
+    t.equal(bench.token, 'tok-4');
+    await bench.clock.advance(5 * MINUTE);
+    t.equal(bench.logins.length, 4, 'and then no more');
+  },
+);
+
 t.test('a token of another server is not kept until then', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
@@ -648,6 +669,18 @@ t.test('renewNow joins a login that runs; asked for when it has ended, it makes 
   await bench.clock.advance(S);
   t.equal(tokenOf(await stateOf(bench.clock, second)), 'tok-2');
   t.equal(bench.logins.length, 2);
+});
+
+t.test('a failure of renewNow is made good after the backoff', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(MINUTE);
+  bench.script = inTurn({}, { fails: 'unreachable' }, {});
+  const asked = bench.source.renewNow();
+  await bench.clock.settle();
+  t.match(await asked, { code: 'unreachable' });
+  await bench.clock.advance(2 * S);
+  t.match(bench.source.status(), { state: 'fresh', lastFailure: undefined });
+  t.equal(bench.token, 'tok-3');
 });
 
 t.test('renewNow causes no login beside the one that it joins', async (t) => {
