@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadAdminListen, loadConfig } from '../config/load.ts';
 import { type OptionValues, textOption } from './command.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,6 +8,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The configuration that this command line and environment mean. */
 export function configurationOf(values: OptionValues, env: Environment = process.env): Promise<Config> {
   return new ConfigurationSource(env, textOption(values, 'config')).load();
+}
+
+/** Where a proxy that runs with this command line and environment has its admin listener, if need be without the rest. */
+export function adminListenOf(
+  values: OptionValues,
+  env: Environment = process.env,
+): Promise<Config['adminListen']> {
+  const configFile = textOption(values, 'config');
+  const readFile = (path: string) => readFileSync(path, 'utf8');
+  return loadAdminListen({ env, readFile, ...(configFile === undefined ? {} : { configFile }) });
 }
 
 /** Reads the configuration, and remembers what stood in the files: a change of one of them needs the others as they were. */

@@ -1,7 +1,6 @@
 import type { Command } from './command.ts';
-import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
-import { isReady } from './probe.ts';
+import { readinessProbe } from './probe.ts';
 
 export const healthcheck: Command = {
   synopsis: '[--config FILE]',
@@ -10,7 +9,8 @@ export const healthcheck: Command = {
   options: {},
   positionals: [0, 0],
   async run(values) {
-    if (await isReady(await configurationOf(values))) return EXIT.done;
+    const isReady = await readinessProbe(values);
+    if (await isReady()) return EXIT.done;
     process.stderr.write('bearerd: not ready, or not running\n');
     return EXIT.failed;
   },

@@ -1,16 +1,30 @@
 import http from 'node:http';
 import type { Config, ListenAddress } from '../config/config.ts';
 import { ConfigError } from '../errors.ts';
+import type { OptionValues } from './command.ts';
+import { adminListenOf, configurationOf } from './configuration.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 const MAX_ANSWER_CHARACTERS = 1 << 20;
 
 /**
- * Asks the admin listener of this configuration whether the proxy is ready.
+ * Gives a question to the admin listener of this configuration: is the proxy ready? One that runs is asked even when
+ * there is a fault in the configuration by now: it goes on without it.
  *
- * @throws ConfigError when there is none to ask.
+ * @throws ConfigError when there is no listener to ask, or a fault, and no proxy that is ready all the same.
  */
-export async function isReady({ adminListen }: Config): Promise<boolean> {
+export async function readinessProbe(values: OptionValues): Promise<() => Promise<boolean>> {
+  try {
+    const { adminListen } = await configurationOf(values);
+    return () => isReady(adminListen);
+  } catch (fault) {
+    const ready = await adminListenOf(values).then(isReady, () => false);
+    if (!ready) throw fault;
+    return async () => true;
+  }
+}
+
+async function isReady(adminListen: Config['adminListen']): Promise<boolean> {
   const address = adminListen.find((a) => a.kind === 'unix' || a.port !== 0);
   if (address === undefined) {
     const problem = 'the admin listener is off, or on a port of no fixed number; this command asks it';

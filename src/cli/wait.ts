@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../config/measures.ts';
 import { UsageError } from '../errors.ts';
 import { type Command, textOption } from './command.ts';
-import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
-import { isReady } from './probe.ts';
+import { readinessProbe } from './probe.ts';
 
 const INTERVAL_MS = 100;
 
@@ -16,10 +15,10 @@ export const wait: Command = {
   positionals: [0, 0],
   async run(values) {
     const limitMs = timeoutOf(textOption(values, 'timeout') ?? '60s');
-    const config = await configurationOf(values);
+    const isReady = await readinessProbe(values);
     const deadline = performance.now() + limitMs;
     for (;;) {
-      if (await isReady(config)) return EXIT.done;
+      if (await isReady()) return EXIT.done;
       if (performance.now() >= deadline) return EXIT.failed;
       await sleep(Math.min(INTERVAL_MS, Math.max(1, deadline - performance.now())));
     }

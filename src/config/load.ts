@@ -84,6 +84,25 @@ function settingsPart(values: Values) {
 }
 
 /**
+ * Where the admin listener is, whatever else is wrong: a proxy that runs goes on with what it has when a file of it
+ * is missing or faulty, and has to be found then, too.
+ *
+ * @throws {ConfigError} when just that can't be told.
+ * @throws {ConfigFileError} when the configuration file can't be read.
+ */
+export async function loadAdminListen(input: LoadInput): Promise<Config['adminListen']> {
+  const faults = faultList();
+  const reading = await startReading(input, faults);
+  const { key } = sourceOf(SETTINGS.adminListen, reading);
+  const report: Reading['report'] = (at, problem) => {
+    if (at === key) faults.report(at, problem);
+  };
+  const { adminListen } = readSettings({ ...reading, report });
+  faults.throwIfAny();
+  return adminListen;
+}
+
+/**
  * Reads the environment, `.env`, the configuration file and every file that they name.
  *
  * @returns the whole configuration, frozen.

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import http from 'node:http';
@@ -371,6 +372,35 @@ t.test('no secret gets into the log at any level, through success, refusal and s
   }
   t.notMatch(all, /eyJ/, 'nor is a token');
 });
+
+t.test(
+  'a proxy that is ready is so for healthcheck and wait, though a file has gone bad since',
+  async (t) => {
+    const dir = t.testdir({ secret: 'client-secret', 'bearerd.yaml': 'log: { level: info }\n' });
+    const mock = await mockApi(t);
+    const port = await freePort();
+    const { BEARERD_CLIENT_SECRET: _, ...rest } = account(mock, {
+      BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}`,
+    });
+    const secretFile = join(dir, 'secret');
+    const configFile = join(dir, 'bearerd.yaml');
+    const env = { ...rest, BEARERD_CLIENT_SECRET_FILE: secretFile, BEARERD_CONFIG: configFile };
+    writeFileSync(secretFile, account(mock).BEARERD_CLIENT_SECRET!);
+    const proxy = await serving(t, env);
+    await proxy.ready();
+    unlinkSync(secretFile);
+    writeFileSync(configFile, 'log: { level: loud }\n');
+    t.equal((await run(t, ['healthcheck'], env)).code, 0);
+    t.equal((await run(t, ['wait'], env)).code, 0);
+    proxy.child.kill('SIGTERM');
+    t.equal((await proxy.finished).code, 0);
+    t.match(
+      await run(t, ['healthcheck'], env),
+      { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: cannot read/ },
+      'where none runs, the fault is told',
+    );
+  },
+);
 
 t.test('a closed stdout and a full pipe stop nothing', async (t) => {
   t.testdir({});
