@@ -24,6 +24,8 @@ export class Http1Connection extends Client implements UpstreamConnection {
       connect: (connectOptions, callback) =>
         connector(connectOptions, (error, socket) => {
           if (error !== null) return callback(error, null);
+          // undici would try again, at once and for ever.
+          if (socket.destroyed) return callback(new Problem('upstream-unreachable'), null);
           this.#watch(socket);
           callback(null, socket);
         }),

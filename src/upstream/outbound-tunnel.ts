@@ -55,7 +55,7 @@ export function tunnelThrough(
         else if (options.protocol !== 'https:') finish(null, tunnel);
         else inside({ ...options, httpSocket: tunnel }, (error, secure) => finish(error, secure));
       },
-      (error: Error) => finish(error, null),
+      (error: Error) => finish(forGood(error), null),
     );
   };
 }
@@ -64,6 +64,15 @@ function proxyAuthorization({ username, password }: URL): Record<string, string>
   if (username === '' && password === '') return {};
   const userInfo = `${decoded(username)}:${decoded(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(userInfo).toString('base64')}` };
+}
+
+/** undici takes its own socket error, told by whoever opens a connection, for leave to try again: at once, and for ever. */
+function forGood(error: Error): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'UND_ERR_SOCKET' && code !== 'UND_ERR_INFO') return error;
+  return Object.assign(new Error('the outbound proxy closed the connection', { cause: error }), {
+    code: 'ECONNRESET',
+  });
 }
 
 /** What is no valid escape stands for itself. */

@@ -183,7 +183,7 @@ t.test('an upgrade goes over verified TLS, too', async (t) => {
   t.match(await upgrade(untrusted.gateway), /^HTTP\/1\.1 502 [\s\S]*upstream-unreachable/);
 });
 
-/** A CONNECT proxy that sends every tunnel to one port, and keeps what it was told in clear. */
+/** A CONNECT proxy that sends every tunnel to one port, and keeps what it was told in clear. @param status 0 for no word */
 async function connectProxy(t: Test, port: number, status = 200) {
   const tunnels: string[] = [];
   const authorization: (string | undefined)[] = [];
@@ -197,6 +197,7 @@ async function connectProxy(t: Test, port: number, status = 200) {
     tunnels.push(request.url!);
     authorization.push(request.headers['proxy-authorization']);
     client.on('error', () => {});
+    if (status === 0) return void client.end();
     if (status !== 200) return void client.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
     const upstream = connect(port, '127.0.0.1');
     sockets.add(client).add(upstream);
@@ -249,5 +250,26 @@ t.test(
     const exempt = await gatewayTo(t, { ...elsewhere, NO_PROXY: '.example' });
     t.equal((await exempt.get('/companies/x')).status, 502, 'the name does not resolve here');
     t.equal(refusing.tunnels.length, before);
+  },
+);
+
+t.test(
+  'a proxy that closes without a word is an unreachable upstream, and is not asked again and again',
+  async (t) => {
+    const silent = await connectProxy(t, 1, 0);
+    for (const env of [
+      { BEARERD_BASE_URL: 'http://elsewhere.example', HTTP_PROXY: `http://${silent.host}` },
+      { BEARERD_BASE_URL: 'https://elsewhere.example', HTTPS_PROXY: `http://${silent.host}` },
+    ]) {
+      const before = silent.tunnels.length;
+      const { get } = await gatewayTo(t, {
+        ...env,
+        BEARERD_ALLOW_INSECURE_UPSTREAM: 'true',
+        BEARERD_UPSTREAM_HTTP2: 'false',
+      });
+      t.match(await get('/companies/x'), { status: 502, code: 'upstream-unreachable' });
+      const tunnels = silent.tunnels.length - before;
+      t.ok(tunnels <= 4, `${tunnels} tunnels for a request and the logins of so short a time`);
+    }
   },
 );
