@@ -55,7 +55,8 @@ export class Http1Pool {
   }
 
   #free(connection: Http1Connection): void {
-    if (this.#closed) return;
+    // A last word of one that has been retired, too.
+    if (this.#closed || connection.memberAt === -1) return;
     if (connection.connected) this.#idle.push(connection);
     else this.#retire(connection);
   }

@@ -61,6 +61,18 @@ export class UpstreamPool {
     else queueMicrotask(() => callback(null, spare)); // undici can't be called back before its call is over.
   };
 
+  #keepSpare(socket: Socket): void {
+    this.#dropSpare();
+    // Once closed, those that waited for it get connections of their own.
+    if (this.#closed) socket.destroy();
+    else this.#spare = socket;
+  }
+
+  #dropSpare(): void {
+    this.#spare?.destroy();
+    this.#spare = undefined;
+  }
+
   /** Sends a request on any connection. After `close` too: a request that began before a reload ends as it began. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionAware): void {
     if (this.#closed) {
@@ -68,7 +80,7 @@ export class UpstreamPool {
     } else if (this.#mayHttp2) {
       this.#http2 ??= this.#createHttp2((socket, jobs) => {
         this.#mayHttp2 = false;
-        this.#spare = socket;
+        this.#keepSpare(socket);
         for (const job of jobs) this.dispatch(job.options, job.handler);
       });
       this.#http2.dispatch({ options, handler, again: false });
@@ -138,6 +150,7 @@ export class UpstreamPool {
   /** Lets the requests under way end, then closes. */
   close(): void {
     this.#closed = true;
+    this.#dropSpare();
     this.#http1.close();
     this.#http2?.close();
     this.#unpooled?.close().catch(() => {});
@@ -145,6 +158,7 @@ export class UpstreamPool {
 
   destroy(): void {
     this.#closed = true;
+    this.#dropSpare();
     this.#http1.destroy();
     this.#http2?.destroy();
     this.#unpooled?.destroy().catch(() => {});

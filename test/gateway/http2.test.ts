@@ -235,6 +235,50 @@ t.test('an upstream that speaks only HTTP/1.1 is asked once, and that connection
   t.same(new Set(burst.map(({ text }) => text)), new Set(['by HTTP/1.1']));
 });
 
+t.test('a connection that is found to be HTTP/1.1 when a reload has come is not left open', async (t) => {
+  const open = new Set<Socket>();
+  const server = https.createServer({ cert: readTls('server.pem'), key: readTls('server.key') });
+  server
+    .on('secureConnection', (socket) => {
+      open.add(socket);
+      socket.on('close', () => open.delete(socket));
+    })
+    .on('request', (_request, response) => response.end('by HTTP/1.1'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A door before it, which opens when it is told to.
+  const sockets: Socket[] = [];
+  let letIn = (_socket: Socket) => {};
+  const door = createServer((socket) => {
+    sockets.push(socket.pause());
+    letIn(socket);
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  const openDoor = () => {
+    letIn = (socket) => {
+      const inside = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      for (const each of [socket, inside]) each.on('error', () => {});
+      socket.pipe(inside).pipe(socket);
+    };
+    for (const socket of sockets) letIn(socket);
+  };
+  t.teardown(() => {
+    for (const each of [server, door]) each.close();
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+  });
+  const options = {
+    baseUrl: `https://localhost:${(door.address() as AddressInfo).port}`,
+    env: { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' },
+  };
+  const { gateway, get } = await gatewayFor(t, options);
+  const answered = get('/');
+  await until(() => gateway.inFlight === 1 && sockets.length > 0, 'no connection');
+  gateway.reconfigure(await configOf(options));
+  openDoor();
+  t.equal((await answered).text, 'by HTTP/1.1');
+  await until(() => open.size === 0, 'a connection stays open');
+});
+
 t.test('a reload lets requests under way end, on the connection that they have', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => request.target !== '/slow' && answer(request, 'ok');
