@@ -41,6 +41,7 @@ export function responseHead(
   let named: Set<string> | undefined;
   let hasLength = false;
   let framed = false;
+  let recoded = false;
   for (let i = 0; i < raw.length; i += 2) {
     if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
   }
@@ -59,9 +60,10 @@ export function responseHead(
       framed = true;
       if (status === NO_CONTENT) continue;
       hasLength = true;
+      recoded = Number(value) > 0;
     } else if (name === 'location') {
       value = clientLocation(value, context.route);
-    } else if (name === 'content-disposition' && hasLength) {
+    } else if (name === 'content-disposition' && recoded) {
       value = twice(value);
     }
     headers.push(header, value);
@@ -80,7 +82,7 @@ export function responseHead(
 }
 
 /**
- * Node turns a `Content-Disposition` that follows a `Content-Length` into bytes, and these by mistake into text as
+ * Node turns a `Content-Disposition` that follows a `Content-Length` other than 0 into bytes, and these by mistake into text as
  * UTF-8 (`processHeader` of `_http_outgoing.js`): undone beforehand. Plain ASCII stays what it is.
  */
 function twice(value: string): string {

@@ -384,6 +384,13 @@ t.test("a file name's bytes pass before and after a length, in every encoding", 
       t.equal(hex(response.header('content-disposition')), hex(line.slice(21)), `${lines}`);
       t.equal(hex(got?.header('content-disposition')), hex(line.slice(21)));
     }
+    upstream.onRequest = () => head('200 OK', 'content-length: 0', line);
+    const { response } = await seen(request('GET', '/'));
+    t.equal(
+      hex(response.header('content-disposition')),
+      hex(line.slice(21)),
+      'with nothing in the body, too',
+    );
   }
 });
 
