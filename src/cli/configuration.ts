@@ -1,24 +1,26 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { loadAdminListen, loadConfig } from '../config/load.ts';
+import type { LoadInput } from '../config/reading.ts';
 import { type OptionValues, textOption } from './command.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration that this command line and environment mean. */
 export function configurationOf(values: OptionValues, env: Environment = process.env): Promise<Config> {
-  return new ConfigurationSource(env, textOption(values, 'config')).load();
+  return sourceOf(values, env).load();
 }
 
 /** Where a proxy that runs with this command line and environment has its admin listener, if need be without the rest. */
-export function adminListenOf(
-  values: OptionValues,
-  env: Environment = process.env,
-): Promise<Config['adminListen']> {
-  const configFile = textOption(values, 'config');
-  const readFile = (path: string) => readFileSync(path, 'utf8');
-  return loadAdminListen({ env, readFile, ...(configFile === undefined ? {} : { configFile }) });
+export function adminListenOf(values: OptionValues): Promise<Config['adminListen']> {
+  return sourceOf(values, process.env).loadAdminListen();
 }
+
+function sourceOf(values: OptionValues, env: Environment): ConfigurationSource {
+  return new ConfigurationSource(env, textOption(values, 'config'));
+}
+
+const fromDisk = (path: string) => readFileSync(path, 'utf8');
 
 /** Reads the configuration, and remembers what stood in the files: a change of one of them needs the others as they were. */
 export class ConfigurationSource {
@@ -38,7 +40,11 @@ export class ConfigurationSource {
 
   /** Everything anew from the disk. What it read is kept only when it makes a good configuration. */
   load(): Promise<Config> {
-    return this.#read((path) => readFileSync(path, 'utf8'));
+    return this.#read(fromDisk);
+  }
+
+  loadAdminListen(): Promise<Config['adminListen']> {
+    return loadAdminListen(this.#input(fromDisk));
   }
 
   /** The configuration in use with one file's new content: nothing else on the disk is looked at. */
@@ -53,16 +59,18 @@ export class ConfigurationSource {
 
   async #read(readFile: (path: string) => string): Promise<Config> {
     const contents = new Map<string, string>();
-    const config = await loadConfig({
-      env: this.#env,
-      readFile: (path) => {
-        const text = readFile(path);
-        contents.set(path, text);
-        return text;
-      },
-      ...(this.#configFile === undefined ? {} : { configFile: this.#configFile }),
-    });
+    const remember = (path: string) => {
+      const text = readFile(path);
+      contents.set(path, text);
+      return text;
+    };
+    const config = await loadConfig(this.#input(remember));
     this.#contents = contents;
     return config;
+  }
+
+  #input(readFile: (path: string) => string): LoadInput {
+    const named = this.#configFile === undefined ? {} : { configFile: this.#configFile };
+    return { env: this.#env, readFile, ...named };
   }
 }
