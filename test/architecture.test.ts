@@ -25,7 +25,7 @@ const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'members.ts', 'version.ts'
 const OWNERS: Record<string, string[]> = {
   fastify: ['listen'],
   '@fastify/http-proxy': ['listen'],
-  undici: ['credentials', 'upstream', 'forward'],
+  undici: ['upstream', 'forward'],
   pino: ['observe'],
   'pino-pretty': ['observe'],
   'prom-client': ['observe'],

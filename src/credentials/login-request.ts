@@ -1,6 +1,9 @@
-import type { Dispatcher } from 'undici';
+import http, { type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { LoginError } from '../errors.ts';
+import { USER_AGENT } from '../version.ts';
+import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
 import type { SessionAnswer } from './session-response.ts';
 
@@ -8,16 +11,24 @@ import type { SessionAnswer } from './session-response.ts';
 const LOGIN_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** Where logins are sent. Each gets a connection of its own: a POST that meets a stale one can't be sent again. */
+export interface LoginServer {
+  /** For `Host`. */
+  readonly host: string;
+  /** How long an answer's head may be. */
+  readonly headerSizeBytes: number;
+  /** Opens a connection, and verifies the server's TLS certificate. */
+  connect(callback: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void): void;
+}
+
 export interface LoginEndpoint {
-  readonly origin: string;
+  readonly server: LoginServer;
   readonly path: string;
-  /** Verifies the endpoint's TLS certificate; made by the composition root. */
-  readonly dispatcher: Dispatcher;
   /** `LOGIN_TIMEOUT_MS` unless a test has less patience. */
   readonly timeoutMs?: number;
 }
 
-/** What is sent: headers as undici takes them, name and value in turn. */
+/** What is sent besides what each login has; headers are name and value in turn. */
 export interface LoginRequest {
   readonly headers: string[];
   readonly body: string;
@@ -56,56 +67,80 @@ export async function postLogin(
 }
 
 async function post(
-  { origin, path, dispatcher }: LoginEndpoint,
+  endpoint: LoginEndpoint,
   request: LoginRequest,
   signal: AbortSignal,
 ): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'body'>> {
-  const { statusCode, headers, body } = await dispatcher.request({
-    origin,
-    path,
-    method: 'POST',
-    headers: request.headers,
-    body: request.body,
-    // Logins are far apart: a connection that is kept for the next one would be stale by then.
-    reset: true,
-    // The signal keeps the time of the whole.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    signal,
-  });
+  signal.throwIfAborted();
+  const answer = await send(endpoint, request, signal);
+  const { date, location, 'retry-after': retryAfter } = answer.headers;
   return {
-    status: statusCode,
-    headers: {
-      date: first(headers.date),
-      retryAfter: first(headers['retry-after']),
-      location: first(headers.location),
-    },
+    status: answer.statusCode!,
+    headers: { date, retryAfter, location },
     body:
-      statusCode === 200
-        ? await readLogin(body)
+      answer.statusCode === 200
+        ? await readLogin(answer)
         : request.readsFailures
-          ? await readFailure(body)
-          : discard(body),
+          ? await readFailure(answer)
+          : discard(answer),
   };
 }
 
-async function readLogin(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
-  const bytes = await readLimited(body);
-  if (bytes !== undefined) return bytes;
-  throw unusable('the answer is larger than 64 KiB', 200);
+/** By `node:http`, which passes over each 1xx, asked for or not (RFC 9110 §15.2); to undici a 100 is the end. */
+function send({ server, path }: LoginEndpoint, request: LoginRequest, signal: AbortSignal) {
+  const body = Buffer.from(request.body);
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    http
+      .request({
+        method: 'POST',
+        path,
+        headers: [
+          ...['host', server.host, 'connection', 'close', 'user-agent', USER_AGENT],
+          // Asked for or not, a coding may come: this keeps it away from most servers.
+          ...['accept-encoding', 'identity', ...request.headers, 'content-length', `${body.byteLength}`],
+        ],
+        setHost: false,
+        maxHeaderSize: server.headerSizeBytes,
+        signal,
+        createConnection: (_options, done) => {
+          server.connect((error, socket) => done(error, socket as Socket));
+          return undefined;
+        },
+      })
+      .on('response', resolve)
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+async function readLogin(answer: IncomingMessage): Promise<Uint8Array> {
+  const coded = await readLimited(answer);
+  if (coded === undefined) throw tooLarge();
+  try {
+    return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
+      ? tooLarge()
+      : unusable("the answer's content coding can't be read", 200);
+  }
+}
+
+function tooLarge(): LoginError {
+  return unusable('the answer is larger than 64 KiB', 200);
 }
 
 /** The status says what matters: a body that is long, breaks off or never ends only says no more than that. */
-async function readFailure(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
+async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   try {
-    return (await readLimited(body)) ?? new Uint8Array();
+    const coded = (await readLimited(answer)) ?? new Uint8Array();
+    return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
   } catch {
     return new Uint8Array();
   }
 }
 
-function discard(body: Dispatcher.ResponseData['body']): Uint8Array {
-  body.on('error', () => {}).destroy();
+function discard(answer: IncomingMessage): Uint8Array {
+  answer.on('error', () => {}).destroy();
   return new Uint8Array();
 }
 
@@ -119,10 +154,6 @@ async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function first(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }
 
 /** A library's error code is for the operator; its message may hold an address or more, and is left out. */

@@ -21,7 +21,7 @@ export function loginFor(
   clock: Clock,
 ): Login {
   const endpointAt = (origin: string, path: string) => {
-    return { origin, path, dispatcher: pools.get(origin, config.timeouts.connectMs).unpooled };
+    return { server: pools.get(origin, config.timeouts.connectMs), path };
   };
   switch (credential.kind) {
     case 'session': {

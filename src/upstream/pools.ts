@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { type Client, type Dispatcher, Pool } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
 import { type ConnectionAware, KEEP_ALIVE_MS } from './connection.ts';
@@ -27,7 +27,6 @@ export class UpstreamPool {
   readonly #connectors: Connectors;
   readonly #http1: Http1Pool;
   readonly #options: Client.Options;
-  #unpooled: Pool | undefined;
   /** Until the upstream has chosen HTTP/1.1, and then no more. */
   #http2: Http2Pool | undefined;
   #mayHttp2: boolean;
@@ -127,7 +126,7 @@ export class UpstreamPool {
     });
   }
 
-  /** Opens a connection that is nobody's yet, for HTTP/1.1. */
+  /** Opens a connection that is nobody's yet, for HTTP/1.1: an upgrade's, or a login's. */
   connect(callback: Parameters<Connector>[1]): void {
     this.#open(this.#connectors.http1, callback);
   }
@@ -137,23 +136,12 @@ export class UpstreamPool {
     connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, callback);
   }
 
-  /** For logins: each on a connection of its own, because a POST that meets a stale one can't be sent again. */
-  get unpooled(): Dispatcher {
-    this.#unpooled ??= new Pool(this.origin, {
-      ...this.#options,
-      pipelining: 0,
-      connect: this.#connectors.http1,
-    });
-    return this.#unpooled;
-  }
-
   /** Lets the requests under way end, then closes. */
   close(): void {
     this.#closed = true;
     this.#dropSpare();
     this.#http1.close();
     this.#http2?.close();
-    this.#unpooled?.close().catch(() => {});
   }
 
   destroy(): void {
@@ -161,7 +149,6 @@ export class UpstreamPool {
     this.#dropSpare();
     this.#http1.destroy();
     this.#http2?.destroy();
-    this.#unpooled?.destroy().catch(() => {});
   }
 }
 

@@ -1,12 +1,13 @@
 import t, { type Test } from 'tap';
-import { Pool } from 'undici';
 import { systemClock } from '../../src/clock.ts';
 import type { OAuth2CredentialConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
 import type { IssuedToken } from '../../src/credentials/session-response.ts';
 import { LoginError } from '../../src/errors.ts';
+import { VERSION } from '../../src/version.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { loginServer } from '../support/login-server.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const PATH = '/oauth2/token?api-version=2';
@@ -27,8 +28,6 @@ async function logIn(t: Test, script: Script, world: World = {}) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = script;
   const { origin = endpoint.url, clock = systemClock, timeoutMs = 10_000 } = world;
-  const dispatcher = new Pool(origin);
-  t.teardown(() => dispatcher.destroy());
   const config: OAuth2CredentialConfig = {
     kind: 'oauth2',
     name: 'partner',
@@ -42,7 +41,7 @@ async function logIn(t: Test, script: Script, world: World = {}) {
     parameters: {},
     ...world.client,
   };
-  const login = createOAuth2Login({ origin, path: PATH, dispatcher, timeoutMs }, config, clock);
+  const login = createOAuth2Login({ server: loginServer(origin), path: PATH, timeoutMs }, config, clock);
   const signal = world.signal ?? new AbortController().signal;
   const result: IssuedToken | LoginError = await login(signal).catch((error: unknown) => {
     if (error instanceof LoginError) return error;
@@ -62,6 +61,7 @@ async function sentBy(t: Test, client: Partial<OAuth2CredentialConfig>) {
 
 const WIRE_HEAD = (port: number, length: number, authorization = '') =>
   `POST ${PATH} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n` +
+  `user-agent: bearerd/${VERSION}\r\naccept-encoding: identity\r\n` +
   'content-type: application/x-www-form-urlencoded\r\naccept: application/json\r\n' +
   `${authorization}content-length: ${length}\r\n\r\n`;
 

@@ -1,13 +1,14 @@
 import t, { type Test } from 'tap';
-import { Pool } from 'undici';
 import { systemClock } from '../../src/clock.ts';
 import type { SessionGrant } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createLogin } from '../../src/credentials/session-endpoint.ts';
 import type { IssuedToken } from '../../src/credentials/session-response.ts';
 import { LoginError } from '../../src/errors.ts';
+import { VERSION } from '../../src/version.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { HttpMessage } from '../support/http-message.ts';
+import { loginServer } from '../support/login-server.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
 const PATH = '/base/login';
@@ -40,11 +41,13 @@ async function logIn(t: Test, script: Script, world: World = {}) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = script;
   const origin = world.origin ?? endpoint.url;
-  const dispatcher = new Pool(origin);
-  t.teardown(() => dispatcher.destroy());
   const { grant = serviceAccount(), clock = systemClock, signal = new AbortController().signal } = world;
   const { timeoutMs } = world;
-  const place = { origin, path: PATH, dispatcher, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const place = {
+    server: loginServer(origin),
+    path: PATH,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
   const result: IssuedToken | LoginError = await createLogin(
     place,
     grant,
@@ -68,7 +71,8 @@ async function sentBy(
 
 /** All that went over the wire but the body, as it was sent. */
 const WIRE_HEAD = (port: number, contentType: string, length: number) =>
-  `POST ${PATH} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\ncontent-type: ${contentType}\r\n` +
+  `POST ${PATH} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n` +
+  `user-agent: bearerd/${VERSION}\r\naccept-encoding: identity\r\ncontent-type: ${contentType}\r\n` +
   `accept: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
 t.test('a service account logs in with JSON, byte for byte', async (t) => {

@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent } from 'undici';
 import { systemClock } from '../../src/clock.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
 import { createLogin } from '../../src/credentials/session-endpoint.ts';
 import { LoginError } from '../../src/errors.ts';
+import { loginServer } from '../support/login-server.ts';
 import { loginAnswerOf, type ScriptedAnswer } from './answer-grammar.ts';
 import { canary, leaks } from './canaries.ts';
 import { Chance } from './chance.ts';
@@ -44,8 +44,6 @@ const server = createServer({ noDelay: true }, (socket: Socket) => {
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-// As the product's own: a connection for each login.
-const dispatcher = new Agent({ pipelining: 0, maxHeaderSize: 32 * 1024 });
 
 const grants = [
   {
@@ -57,7 +55,7 @@ const grants = [
 ] as const;
 
 function loginTo(path: string, chance: Chance) {
-  const endpoint = { origin, path, dispatcher, timeoutMs: 250 };
+  const endpoint = { server: loginServer(origin), path, timeoutMs: 250 };
   if (chance.odds(0.7)) return createLogin(endpoint, chance.pick(grants), systemClock);
   return createOAuth2Login(
     endpoint,
@@ -125,7 +123,6 @@ await run.all(LOGINS, async (seed) => {
   scripts.delete(String(seed));
   run.answered++;
 });
-await dispatcher.close();
 server.close();
 await sleep(50); // The log is written asynchronously.
 run.report();

@@ -1,0 +1,41 @@
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+
+/** One is what servers do; a few are legal; each more is work that somebody else makes us do. */
+const MOST_CODINGS = 3;
+
+/**
+ * A body without its content codings (RFC 9110 §8.4), which are undone in the reverse order. We ask for none, but some
+ * gateways code whatever passes them. No step gives more than `maxBytes`: a bomb is left where it gets too large.
+ *
+ * @throws RangeError with the code `ERR_BUFFER_TOO_LARGE` past `maxBytes`, another error for what can't be decoded.
+ */
+export function decodeContent(coded: Uint8Array, codings: string | undefined, maxBytes: number): Uint8Array {
+  const names = (codings ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > MOST_CODINGS) throw new Error('too many content codings');
+  // A proxy may take the body away and leave the name of its coding.
+  if (coded.byteLength === 0) return coded;
+  return names.reduceRight((bytes, name) => decode(bytes, name, { maxOutputLength: maxBytes }), coded);
+}
+
+function decode(bytes: Uint8Array, coding: string, limit: { maxOutputLength: number }): Uint8Array {
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip': // RFC 9110 §8.4.1.3
+      return gunzipSync(bytes, limit);
+    case 'deflate':
+      return hasZlibHeader(bytes) ? inflateSync(bytes, limit) : inflateRawSync(bytes, limit);
+    case 'br':
+      return brotliDecompressSync(bytes, limit);
+    default:
+      throw new Error('an unknown content coding');
+  }
+}
+
+/** `deflate` means the zlib format (RFC 9110 §8.4.1.2), and some send the bare data: RFC 1950 §2.2 tells them apart. */
+function hasZlibHeader([method = 0, flags = 0]: Uint8Array): boolean {
+  return (method & 0x0f) === 8 && (method * 256 + flags) % 31 === 0;
+}
