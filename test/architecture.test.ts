@@ -97,10 +97,12 @@ t.test('a secret comes out by expose() in few places', async (t) => {
   const exposing = files.filter((file) => /\.expose\(\)/.test(readFileSync(join(SRC, file), 'utf8')));
   t.same(exposing.sort(), [
     'cli/token.ts',
+    'credentials/header-value.ts',
     'credentials/oauth2-endpoint.ts',
     'credentials/session-endpoint.ts',
-    'gateway/sources.ts',
+    'forward/request-headers.ts',
     'listen/guard.ts',
     'upstream/connector.ts',
+    'upstream/outbound-proxy.ts',
   ]);
 });

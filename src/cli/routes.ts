@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import type { Config } from '../config/config.ts';
 import { didYouMean, nearest } from '../config/nearest.ts';
+import { Secret } from '../config/secret.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
 import { PROBLEMS, UsageError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';
@@ -41,12 +42,13 @@ function tableOf(config: Config): RouteTable {
       name,
       logsIn(credential)
         ? { ...placement, kind: 'token', source: NO_SOURCE }
-        : { ...placement, kind: 'api-key', headerValue: '' },
+        : { ...placement, kind: 'api-key', headerValue: NO_KEY },
     );
   }
   return createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath });
 }
 
+const NO_KEY = new Secret('');
 const NO_SOURCE: TokenSource = {
   name: '',
   current: () => undefined,

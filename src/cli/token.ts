@@ -49,9 +49,9 @@ async function obtain(
   credential: CredentialConfig,
 ): Promise<{ value: string; expiresAt: string | null }> {
   if (!logsIn(credential)) return { value: credential.key.expose(), expiresAt: null };
-  const { token: value, lifetimeMs, warnings } = await logIn(config, credential);
+  const { token, lifetimeMs, warnings } = await logIn(config, credential);
   for (const warning of warnings) process.stderr.write(`bearerd: ${warning}\n`);
-  return { value, expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };
+  return { value: token.expose(), expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };
 }
 
 function headerLine({ header, scheme }: CredentialConfig, value: string): string {

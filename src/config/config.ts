@@ -132,10 +132,10 @@ export interface Config {
   readonly drainTimeoutMs: number;
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | 'auto' };
   readonly tls: TlsFiles;
-  /** Outbound proxies, as the environment gives them; empty strings where it gives none. */
+  /** Outbound proxies, as the environment gives them: their URLs may hold a password. */
   readonly outboundProxy: {
-    readonly httpsProxy: string;
-    readonly httpProxy: string;
+    readonly httpsProxy: Secret | undefined;
+    readonly httpProxy: Secret | undefined;
     readonly noProxy: string;
   };
   /** Every secret and TLS file that was read: what a running proxy has to watch. */

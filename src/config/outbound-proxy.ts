@@ -1,16 +1,17 @@
 import type { Config } from './config.ts';
 import type { LoadInput, Report } from './reading.ts';
+import { Secret } from './secret.ts';
 
 /** A proxy's URL; `proxy:3128` is common and means http. It may hold a password, so no fault shows it. */
-function readProxy(name: string, env: LoadInput['env'], report: Report): string {
+function readProxy(name: string, env: LoadInput['env'], report: Report): Secret | undefined {
   const lower = name.toLowerCase();
   const key = env[lower] === undefined ? name : lower;
   const text = env[key]?.trim() ?? '';
-  if (text === '') return '';
+  if (text === '') return undefined;
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  if (url !== null && url.hostname !== '' && /^https?:$/.test(url.protocol)) return url.href;
+  if (url !== null && url.hostname !== '' && /^https?:$/.test(url.protocol)) return new Secret(url.href);
   report(key, 'must be the URL of an HTTP proxy, such as http://proxy.example.com:3128');
-  return '';
+  return undefined;
 }
 
 /** The outbound proxies that the usual variables name; the lower-case form wins, as in curl. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
-import { Secret } from '../config/secret.ts';
+import type { Secret } from '../config/secret.ts';
 import { type Deadline, deadlineIn, untilMs } from './deadline.ts';
+import { headerValueOf } from './header-value.ts';
 
 /** A token and the span in which it may be used. Immutable; two logins give two objects, even of one value. */
 export interface AccessToken {
@@ -8,7 +9,7 @@ export interface AccessToken {
   /** Eight hexadecimal digits; the only form in which a token is ever shown. */
   readonly fingerprint: string;
   /** The credential header's value, made once: `Bearer eyJ...`. */
-  readonly headerValue: string;
+  readonly headerValue: Secret;
   /** From now to the end, as it was when the answer arrived. */
   readonly lifetimeMs: number;
   readonly expires: Deadline;
@@ -21,17 +22,16 @@ const TRANSIT_SHARE = 0.02;
 const MAX_TRANSIT_MS = 250;
 
 export function createAccessToken(
-  value: string,
+  value: Secret,
   scheme: string,
   lifetimeMs: number,
   clock: Clock,
 ): AccessToken {
-  const secret = new Secret(value);
   const transitMs = Math.min(lifetimeMs * TRANSIT_SHARE, MAX_TRANSIT_MS);
   return {
-    value: secret,
-    fingerprint: secret.fingerprint(),
-    headerValue: scheme === '' ? value : `${scheme} ${value}`,
+    value,
+    fingerprint: value.fingerprint(),
+    headerValue: headerValueOf(value, scheme),
     lifetimeMs,
     expires: deadlineIn(lifetimeMs, clock),
     usableUntil: deadlineIn(lifetimeMs - transitMs, clock),

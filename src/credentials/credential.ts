@@ -1,3 +1,4 @@
+import type { Secret } from '../config/secret.ts';
 import type { AccessToken } from './access-token.ts';
 
 /** Where a token comes from. The promise of each verb is all that a caller has to know. */
@@ -29,7 +30,7 @@ interface Placement {
 /** A long-lived key: its header's value is known at once and for good. */
 export interface ApiKeyCredential extends Placement {
   readonly kind: 'api-key';
-  readonly headerValue: string;
+  readonly headerValue: Secret;
 }
 
 /** A credential whose value is a token that has to be kept fresh. */

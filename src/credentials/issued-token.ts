@@ -1,8 +1,9 @@
+import { Secret } from '../config/secret.ts';
 import { LoginError } from '../errors.ts';
 import { type AnswerTiming, expiryOf } from './expiry.ts';
 
 export interface IssuedToken {
-  readonly token: string;
+  readonly token: Secret;
   /** From the answer's arrival to the expiry; always positive. */
   readonly lifetimeMs: number;
   /** For the log: what could not be read, or had to be assumed. Holds no bytes of the answer. */
@@ -32,7 +33,7 @@ export function issueToken(
   if (!(lifetimeMs > 0)) throw unusable(`the token had expired when it arrived (by ${source})`, status);
   const warnings = unreadable.map((field) => `${field} can't be read as a time and is ignored`);
   if (source === 'assumed') warnings.push('the answer gives no expiry; 15 minutes are assumed');
-  return { token, lifetimeMs, warnings };
+  return { token: new Secret(token), lifetimeMs, warnings };
 }
 
 /** The first of the values that can be a token at all. */

@@ -108,9 +108,15 @@ function send({ server, path }: LoginEndpoint, request: LoginRequest, signal: Ab
         },
       })
       .on('response', resolve)
-      .on('error', reject)
+      .on('error', (error) => reject(withoutBytes(error)))
       .end(body);
   });
+}
+
+/** A parser hangs what it could not read on its error, and that may be the token. */
+function withoutBytes(error: Error): Error {
+  if ('rawPacket' in error) error.rawPacket = undefined;
+  return error;
 }
 
 async function readLogin(answer: IncomingMessage): Promise<Uint8Array> {

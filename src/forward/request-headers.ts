@@ -25,7 +25,9 @@ export function headersUpstream(
   const value = credential?.kind === 'api-key' ? credential.headerValue : token?.headerValue;
   return requestHeaders(request.rawHeaders, {
     credential:
-      credential === undefined || value === undefined ? undefined : { header: credential.header, value },
+      credential === undefined || value === undefined
+        ? undefined
+        : { header: credential.header, value: value.expose() },
     keepClientCredential: keepsClientCredential,
     credentialHeader: route.credentialHeader,
     dropCookies,

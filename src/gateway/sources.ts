@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
 import type { Credential } from '../credentials/credential.ts';
+import { headerValueOf } from '../credentials/header-value.ts';
 import { LoginError } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
@@ -133,10 +134,5 @@ function credentialOf(config: CredentialConfig, source: RenewingSource | undefin
   const placement = { name: config.name, header: config.header, origins: new Set(config.origins) };
   if (source !== undefined) return { ...placement, kind: 'token', source };
   if (config.kind !== 'api-key') throw new Error(`no source for credential ${config.name}`);
-  const key = config.key.expose();
-  return {
-    ...placement,
-    kind: 'api-key',
-    headerValue: config.scheme === '' ? key : `${config.scheme} ${key}`,
-  };
+  return { ...placement, kind: 'api-key', headerValue: headerValueOf(config.key, config.scheme) };
 }

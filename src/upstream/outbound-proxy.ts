@@ -10,8 +10,8 @@ export function outboundProxyFor(origin: string, proxies: Config['outboundProxy'
   const target = new URL(origin);
   const host = bare(target.hostname);
   const raw = target.protocol === 'https:' ? proxies.httpsProxy : proxies.httpProxy;
-  if (raw === '' || isLoopbackHost(host) || isExempt(host, target, proxies.noProxy)) return undefined;
-  return new URL(raw); // Made whole when the configuration was read.
+  if (raw === undefined || isLoopbackHost(host) || isExempt(host, target, proxies.noProxy)) return undefined;
+  return new URL(raw.expose()); // Made whole when the configuration was read.
 }
 
 /** NO_PROXY: `*`, names (and what is below them), addresses, `10.0.0.0/8`, each with an optional port. */

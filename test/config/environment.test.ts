@@ -410,12 +410,10 @@ t.test('outbound proxies come from the usual variables, the lower-case ones firs
       NO_PROXY: '.internal',
     },
   });
-  t.same(outboundProxy, {
-    httpsProxy: 'http://user:secret@lower:1/',
-    httpProxy: 'http://proxy:3128/',
-    noProxy: '.internal',
-  });
-  t.same((await loadFrom({})).outboundProxy, { httpsProxy: '', httpProxy: '', noProxy: '' });
+  t.equal(outboundProxy.httpsProxy?.expose(), 'http://user:secret@lower:1/');
+  t.equal(outboundProxy.httpProxy?.expose(), 'http://proxy:3128/');
+  t.equal(outboundProxy.noProxy, '.internal');
+  t.same((await loadFrom({})).outboundProxy, { httpsProxy: undefined, httpProxy: undefined, noProxy: '' });
   t.match(await faultsOf({ env: { ...LEAST, HTTPS_PROXY: 'socks5://p4ssw0rd@x' } }), [
     /^HTTPS_PROXY: must be the URL of an HTTP proxy/,
   ]);

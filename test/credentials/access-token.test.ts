@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import t from 'tap';
+import { Secret } from '../../src/config/secret.ts';
 import { createAccessToken, isUsable } from '../../src/credentials/access-token.ts';
 import { untilMs } from '../../src/credentials/deadline.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -12,7 +13,7 @@ t.test('a token may be sent until a little before its end, for the way to the up
     [100, 98],
   ] as const) {
     const clock = new FakeClock();
-    const token = createAccessToken('tok-1', 'Bearer', lifetimeMs, clock);
+    const token = createAccessToken(new Secret('tok-1'), 'Bearer', lifetimeMs, clock);
     await clock.advance(usableMs - 1);
     t.ok(isUsable(token, clock), `${lifetimeMs} ms`);
     await clock.advance(1);
@@ -23,10 +24,10 @@ t.test('a token may be sent until a little before its end, for the way to the up
 
 t.test('neither clock makes a token live longer', async (t) => {
   const clock = new FakeClock();
-  const asleep = createAccessToken('tok-1', 'Bearer', 60_000, clock);
+  const asleep = createAccessToken(new Secret('tok-1'), 'Bearer', 60_000, clock);
   await clock.suspend(60_000);
   t.notOk(isUsable(asleep, clock), 'the monotonic clock stood still');
-  const setBack = createAccessToken('tok-2', 'Bearer', 60_000, clock);
+  const setBack = createAccessToken(new Secret('tok-2'), 'Bearer', 60_000, clock);
   await clock.stepWall(-3_600_000);
   t.ok(isUsable(setBack, clock));
   await clock.advance(60_000);
@@ -35,13 +36,13 @@ t.test('neither clock makes a token live longer', async (t) => {
 
 t.test('a token shows itself by a fingerprint only', async (t) => {
   const clock = new FakeClock();
-  const token = createAccessToken('tok-secret', 'Bearer', 60_000, clock);
-  const again = createAccessToken('tok-secret', '', 60_000, clock);
+  const token = createAccessToken(new Secret('tok-secret'), 'Bearer', 60_000, clock);
+  const again = createAccessToken(new Secret('tok-secret'), '', 60_000, clock);
   t.match(token.fingerprint, /^[0-9a-f]{8}$/);
   t.equal(token.fingerprint, again.fingerprint);
   t.ok(token.value.equals(again.value));
-  t.equal(token.headerValue, 'Bearer tok-secret');
-  t.equal(again.headerValue, 'tok-secret');
+  t.equal(token.headerValue.expose(), 'Bearer tok-secret');
+  t.equal(again.headerValue.expose(), 'tok-secret');
   t.notMatch(`${token.value}`, /tok-secret/);
   t.notMatch(inspect(token.value), /tok-secret/);
 });

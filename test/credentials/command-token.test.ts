@@ -5,9 +5,9 @@ import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { ExecCredentialConfig } from '../../src/config/config.ts';
 import { createExecLogin } from '../../src/credentials/command-token.ts';
-import type { IssuedToken } from '../../src/credentials/session-response.ts';
-import { LoginError } from '../../src/errors.ts';
+import type { LoginError } from '../../src/errors.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { outcomeOf, type ReadableToken } from '../support/outcome.ts';
 import { isRunning } from '../support/processes.ts';
 import { until } from '../support/raw-client.ts';
 
@@ -18,7 +18,7 @@ interface World {
   readonly signal?: AbortSignal;
 }
 
-async function run(command: readonly string[], world: World = {}): Promise<IssuedToken | LoginError> {
+async function run(command: readonly string[], world: World = {}): Promise<ReadableToken | LoginError> {
   const config: ExecCredentialConfig = {
     kind: 'exec',
     name: 'program',
@@ -29,10 +29,7 @@ async function run(command: readonly string[], world: World = {}): Promise<Issue
     timeoutMs: world.timeoutMs ?? 10_000,
   };
   const login = createExecLogin(config, world.env ?? process.env, world.clock ?? systemClock);
-  return login(world.signal ?? new AbortController().signal).catch((error: unknown) => {
-    if (error instanceof LoginError) return error;
-    throw error;
-  });
+  return outcomeOf(login(world.signal ?? new AbortController().signal));
 }
 
 /** A script, for what it is easier to say in one. */

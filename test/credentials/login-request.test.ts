@@ -7,6 +7,7 @@ import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
 import { createLogin, type Login } from '../../src/credentials/session-endpoint.ts';
 import { LoginError } from '../../src/errors.ts';
 import { loginServer } from '../support/login-server.ts';
+import { outcomeOf } from '../support/outcome.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
 // What both kinds of login have in common: the request that is sent, and the answer that is read.
@@ -44,7 +45,7 @@ async function logIn(t: Test, kind: string, answer: string | Buffer) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = () => answer;
   const place = { server: loginServer(endpoint.url), path: '/login', timeoutMs: 10_000 };
-  const result = await KINDS[kind]!(place)(new AbortController().signal).catch((error: unknown) => error);
+  const result = await outcomeOf(KINDS[kind]!(place)(new AbortController().signal));
   return { result, request: endpoint.last as UpstreamRequest };
 }
 

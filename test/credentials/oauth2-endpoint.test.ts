@@ -3,11 +3,11 @@ import { systemClock } from '../../src/clock.ts';
 import type { OAuth2CredentialConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
-import type { IssuedToken } from '../../src/credentials/session-response.ts';
-import { LoginError } from '../../src/errors.ts';
+import type { LoginError } from '../../src/errors.ts';
 import { VERSION } from '../../src/version.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { loginServer } from '../support/login-server.ts';
+import { outcomeOf } from '../support/outcome.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const PATH = '/oauth2/token?api-version=2';
@@ -43,10 +43,7 @@ async function logIn(t: Test, script: Script, world: World = {}) {
   };
   const login = createOAuth2Login({ server: loginServer(origin), path: PATH, timeoutMs }, config, clock);
   const signal = world.signal ?? new AbortController().signal;
-  const result: IssuedToken | LoginError = await login(signal).catch((error: unknown) => {
-    if (error instanceof LoginError) return error;
-    throw error;
-  });
+  const result = await outcomeOf(login(signal));
   return { result, endpoint };
 }
 

@@ -3,12 +3,12 @@ import { systemClock } from '../../src/clock.ts';
 import type { SessionGrant } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { createLogin } from '../../src/credentials/session-endpoint.ts';
-import type { IssuedToken } from '../../src/credentials/session-response.ts';
-import { LoginError } from '../../src/errors.ts';
+import type { LoginError } from '../../src/errors.ts';
 import { VERSION } from '../../src/version.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { HttpMessage } from '../support/http-message.ts';
 import { loginServer } from '../support/login-server.ts';
+import { outcomeOf } from '../support/outcome.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
 const PATH = '/base/login';
@@ -48,14 +48,7 @@ async function logIn(t: Test, script: Script, world: World = {}) {
     path: PATH,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
-  const result: IssuedToken | LoginError = await createLogin(
-    place,
-    grant,
-    clock,
-  )(signal).catch((error: unknown) => {
-    if (error instanceof LoginError) return error;
-    throw error;
-  });
+  const result = await outcomeOf(createLogin(place, grant, clock)(signal));
   return { result, endpoint };
 }
 

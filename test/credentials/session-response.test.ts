@@ -1,6 +1,7 @@
 import t from 'tap';
 import { readSessionAnswer, type SessionAnswer } from '../../src/credentials/session-response.ts';
 import { LoginError } from '../../src/errors.ts';
+import { readable } from '../support/outcome.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const TOKEN = 'eyJhbGciOiJub25lIn0';
@@ -38,13 +39,13 @@ t.test('a token is taken under either name', async (t) => {
     { accessToken: 1, access_token: TOKEN, token_type: 'Bearer', user: { name: 'Ada' } },
   ]) {
     const issued = readSessionAnswer(answer({ ...fields, ...expiry }));
-    t.same(issued, { token: TOKEN, lifetimeMs: 60_000, warnings: [] }, JSON.stringify(fields));
+    t.same(readable(issued), { token: TOKEN, lifetimeMs: 60_000, warnings: [] }, JSON.stringify(fields));
   }
   for (const token of ['x', '~', 'a.b-c_d/e+f==', 'Bearer abc', 'x'.repeat(20_000)]) {
-    t.equal(readSessionAnswer(answer({ accessToken: token, ...expiry })).token, token);
+    t.equal(readSessionAnswer(answer({ accessToken: token, ...expiry })).token.expose(), token);
   }
   t.equal(
-    readSessionAnswer(answer(`\ufeff  {"accessToken":"x","expires_in":1}\r\n`)).token,
+    readSessionAnswer(answer(`\ufeff  {"accessToken":"x","expires_in":1}\r\n`)).token.expose(),
     'x',
     'a byte order mark',
   );

@@ -1,4 +1,5 @@
 import type { RouteConfig } from '../../src/config/config.ts';
+import { Secret } from '../../src/config/secret.ts';
 import type { ApiKeyCredential } from '../../src/credentials/credential.ts';
 import { createRouteTable, type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
 import type { SessionPlace } from '../../src/routes/session-closure.ts';
@@ -30,7 +31,7 @@ export function tableOf(
   const origins = new Set([place.origin, ORIGIN, OTHER_ORIGIN]);
   const credentials = NAMES.map((name): [string, ApiKeyCredential] => [
     name,
-    { kind: 'api-key', name, header: 'Authorization', headerValue: `Bearer ${name}`, origins },
+    { kind: 'api-key', name, header: 'Authorization', headerValue: new Secret(`Bearer ${name}`), origins },
   ]);
   return createRouteTable(configs, new Map(credentials), place);
 }

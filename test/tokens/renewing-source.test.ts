@@ -38,7 +38,7 @@ t.test('it logs in at the start, and has a token from then on', async (t) => {
   t.equal(bench.token, undefined);
   await bench.clock.advance(300);
   t.equal(bench.token, 'tok-1');
-  t.equal(bench.source.current()?.headerValue, 'Bearer tok-1');
+  t.equal(bench.source.current()?.headerValue.expose(), 'Bearer tok-1');
   t.match(bench.source.status(), { state: 'fresh', usable: true, expiresInMs: HOUR, lastFailure: undefined });
   t.match(bench.eventsOf('login-succeeded'), [
     { credential: 'token', durationMs: 300, lifetimeMs: HOUR, renewInMs: 0.76 * HOUR },
@@ -47,7 +47,7 @@ t.test('it logs in at the start, and has a token from then on', async (t) => {
 
 t.test('without a scheme the token goes as it is', async (t) => {
   const bench = await ready(t, undefined, { scheme: '' });
-  t.equal(bench.source.current()?.headerValue, 'tok-1');
+  t.equal(bench.source.current()?.headerValue.expose(), 'tok-1');
 });
 
 t.test('a hundred requests that find no token share one login', async (t) => {

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { Secret } from '../../src/config/secret.ts';
 import type { AccessToken } from '../../src/credentials/access-token.ts';
 import type { Login } from '../../src/credentials/session-endpoint.ts';
 import { LoginError, type LoginFailure } from '../../src/errors.ts';
@@ -100,7 +101,7 @@ export class Bench {
         throw new LoginError('unreachable', 'aborted');
       }
       if (fails !== undefined) throw new LoginError(fails, `the login failed: ${fails}`, { retryAfterMs });
-      return { token, lifetimeMs, warnings: [] };
+      return { token: new Secret(token), lifetimeMs, warnings: [] };
     };
   }
 }

@@ -1,3 +1,4 @@
+import { Secret } from '../../src/config/secret.ts';
 import type { AccessToken } from '../../src/credentials/access-token.ts';
 import { LoginError, type LoginFailure, Problem } from '../../src/errors.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
@@ -196,6 +197,6 @@ export class World {
     const lifetimeMs = endsMs - this.nowMs;
     if (lifetimeMs <= 0) throw new LoginError('unusable', 'dead on arrival');
     this.#issued.set(token, { endsMs, revoked: false });
-    return { token, lifetimeMs, warnings: [] };
+    return { token: new Secret(token), lifetimeMs, warnings: [] };
   }
 }

@@ -1,7 +1,11 @@
 import t from 'tap';
+import { Secret } from '../../src/config/secret.ts';
 import { outboundProxyFor } from '../../src/upstream/outbound-proxy.ts';
 
-const PROXIES = { httpsProxy: 'http://secure.proxy:3128/', httpProxy: 'http://plain.proxy:3128/' };
+const PROXIES = {
+  httpsProxy: new Secret('http://secure.proxy:3128/'),
+  httpProxy: new Secret('http://plain.proxy:3128/'),
+};
 
 function proxyFor(origin: string, noProxy = ''): string | undefined {
   return outboundProxyFor(origin, { ...PROXIES, noProxy })?.hostname;
@@ -11,7 +15,7 @@ t.test('the scheme of the origin chooses the proxy; without one the connection i
   t.equal(proxyFor('https://api.example.com'), 'secure.proxy');
   t.equal(proxyFor('http://api.example.com'), 'plain.proxy');
   t.equal(
-    outboundProxyFor('https://api.example.com', { httpsProxy: '', httpProxy: 'x', noProxy: '' }),
+    outboundProxyFor('https://api.example.com', { ...PROXIES, httpsProxy: undefined, noProxy: '' }),
     undefined,
   );
 });

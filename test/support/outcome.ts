@@ -1,0 +1,21 @@
+import type { IssuedToken } from '../../src/credentials/session-response.ts';
+import { LoginError } from '../../src/errors.ts';
+
+/** A token that can be compared with a text. */
+export interface ReadableToken extends Omit<IssuedToken, 'token'> {
+  readonly token: string;
+}
+
+export function readable(issued: IssuedToken): ReadableToken {
+  return { ...issued, token: issued.token.expose() };
+}
+
+/** How a login ended; what is neither a token nor a LoginError fails the test. */
+export async function outcomeOf(login: Promise<IssuedToken>): Promise<ReadableToken | LoginError> {
+  try {
+    return readable(await login);
+  } catch (error) {
+    if (error instanceof LoginError) return error;
+    throw error;
+  }
+}
