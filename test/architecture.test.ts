@@ -27,7 +27,6 @@ const OWNERS: Record<string, string[]> = {
   '@fastify/http-proxy': ['listen'],
   undici: ['upstream', 'forward'],
   pino: ['observe'],
-  'pino-pretty': ['observe'],
   'prom-client': ['observe'],
   'env-schema': ['config'],
   yaml: ['config', 'cli'],

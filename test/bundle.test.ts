@@ -72,7 +72,7 @@ t.test('the parts that are loaded when they are called are there', async (t) => 
     BEARERD_ADMIN_LISTEN: 'off',
     BEARERD_LOG_FORMAT: 'pretty',
   });
-  t.match(await pretty.until(/(INFO.*listening)/), /listening/);
+  t.match(await pretty.until(/(\d listening)/), /listening/);
 });
 
 t.test('the bundle names whose work is in it, with their licences', async (t) => {

@@ -3,7 +3,7 @@ import { isRemotelyReachable } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { VERSION } from '../version.ts';
+import { announce } from './announce.ts';
 import type { ConfigurationSource } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { followSecretFiles } from './follow-secrets.ts';
@@ -44,15 +44,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   });
   await gateway.start();
   boundHeapGrowth();
-  log.info(
-    {
-      version: VERSION,
-      urls: gateway.urls,
-      admin: gateway.adminUrls,
-      upstream: config.upstream.origin + config.upstream.basePath,
-    },
-    `listening on ${gateway.urls.join(', ')}${gateway.adminUrls.length === 0 ? '' : ` (admin ${gateway.adminUrls.join(', ')})`}`,
-  );
+  announce(gateway, config.upstream.origin + config.upstream.basePath, log);
   warnOfExposure(config, log);
   warnOfLimit(config, gateway, log);
 

@@ -1,6 +1,9 @@
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Event, Observe, RequestEvent } from '../events.ts';
+import { wantsColours } from './colours.ts';
+import { Gatherer } from './gatherer.ts';
+import { visibleJson } from './visible.ts';
 
 export interface Log {
   readonly observe: Observe;
@@ -18,12 +21,6 @@ export interface Log {
 
 /** Lines are held in memory up to this size while stdout can't take them; then they are dropped and counted. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
-/**
- * Lines of so short a time are written together. A write is a system call, done by another thread: one for each line
- * costs more than half as much as forwarding the request that the line tells of.
- */
-const GATHER_MS = 20;
-const GATHER_CHARACTERS = 32 * 1024;
 /** A disk that is full, or a pipe that nobody reads, must not hold up the end. */
 const CLOSE_LIMIT_MS = 300;
 
@@ -40,23 +37,22 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   destination.on('drop', (text: string) => {
     dropped += linesIn(text);
   });
-  const terminal = fd === 1 ? process.stdout.isTTY : process.stderr.isTTY;
-  const pretty = format === 'pretty' || (format === 'auto' && terminal === true);
-  const options = { level, base: null, timestamp: isoTime() };
-  const stream = pretty
-    ? (await import('pino-pretty')).default({
-        destination,
-        colorize: terminal === true,
-        ignore: 'pid,hostname',
-      })
-    : destination;
+  const terminal = (fd === 1 ? process.stdout : process.stderr).isTTY === true;
+  const pretty = format === 'pretty' || (format === 'auto' && terminal);
+  const render = pretty ? await terminalText(wantsColours(process.env, terminal)) : visibleJson;
+  const options = {
+    level,
+    base: null,
+    timestamp: isoTime(),
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
   const lines = new Gatherer((text) => {
     if (readerGone) {
       dropped += linesIn(text); // Nobody will ever read it: it is counted, and not held.
       return;
     }
     try {
-      stream.write(text);
+      destination.write(render(text));
     } catch {
       dropped += linesIn(text); // The destination is closed.
     }
@@ -86,12 +82,22 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
         const timer = setTimeout(done, CLOSE_LIMIT_MS);
         destination.once('close', done);
         lines.flush();
-        // A pretty line is on its way through a stream of its own.
-        setImmediate(() => destination.end());
+        destination.end();
       }),
     abandon: () => destination.destroy(),
     dropped: () => dropped,
   };
+}
+
+/** Makes lines for people of lines of JSON. Loaded only where there are such people. */
+async function terminalText(colours: boolean): Promise<(json: string) => string> {
+  const { terminalLine } = await import('./terminal-line.ts');
+  return (json) =>
+    json
+      .trimEnd()
+      .split('\n')
+      .map((line) => `${terminalLine(JSON.parse(line), colours)}\n`)
+      .join('');
 }
 
 /** pino's own ISO time, of which all but the milliseconds is made once a second and not once a line. */
@@ -113,37 +119,12 @@ function linesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Holds lines for a moment, to write them in one piece. */
-class Gatherer {
-  readonly #out: (text: string) => void;
-  #held = '';
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(out: (text: string) => void) {
-    this.#out = out;
-  }
-
-  write(line: string): void {
-    this.#held += line;
-    if (this.#held.length > GATHER_CHARACTERS) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), GATHER_MS).unref();
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const text = this.#held;
-    this.#held = '';
-    if (text !== '') this.#out(text);
-  }
-}
-
 /** As pino would write it, at a quarter of the cost: no line is written as often. */
 function requestLine(event: RequestEvent, time: string): string {
   const code = event.code === undefined ? '' : `,"code":"${event.code}"`;
   const closedBy = event.closedBy === undefined ? '' : `,"closedBy":"${event.closedBy}"`;
   const aborted = event.aborted ? ',"aborted":true' : '';
-  return `{"level":30${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${code}${aborted}${closedBy},"msg":"request"}\n`;
+  return `{"level":"info"${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${code}${aborted}${closedBy},"msg":"request"}\n`;
 }
 
 type Line = ['info' | 'warn' | 'error', object, string];

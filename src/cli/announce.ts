@@ -1,0 +1,16 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Log } from '../observe/log.ts';
+import { VERSION } from '../version.ts';
+
+/** What somebody wants to see who has just started it: where it listens, and where each request will go as whom. */
+export function announce({ urls, adminUrls, status }: Gateway, upstream: string, log: Log): void {
+  const page = adminUrls.find((url) => url.startsWith('http'));
+  log.info({ version: VERSION, urls, admin: adminUrls, upstream }, `listening on ${urls.join(', ')}`);
+  if (page !== undefined) log.info({}, `status page at ${page}/`);
+  for (const { prefix, credential, upstream: target } of status.routes) {
+    log.info({}, `route ${prefix} → ${credential}${credential === 'deny' ? '' : ` to ${target}`}`);
+  }
+  for (const [name, { kind, state }] of Object.entries(status.credentials)) {
+    log.info({ kind, state }, `credential ${name}`);
+  }
+}

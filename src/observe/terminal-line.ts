@@ -1,0 +1,73 @@
+import { visible, visibleJson } from './visible.ts';
+
+/** A log line's fields, as they stand in JSON. */
+export type LogRecord = Readonly<Record<string, unknown>>;
+
+const COLOURS = { dim: '2', red: '31', yellow: '33', green: '32', cyan: '36' } as const;
+type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+
+const coloured: Paint = (colour, text) => `\x1b[${COLOURS[colour]}m${text}\x1b[0m`;
+const plain: Paint = (_colour, text) => text;
+
+/** Short paths stand in one column, so that the eye finds the status below the status. */
+const PATH_WIDTH = 32;
+const METHOD_WIDTH = 6;
+
+/** One line for people, without its end. Nothing that a client or an upstream chose can move their cursor. */
+export function terminalLine(record: LogRecord, colours: boolean): string {
+  const paint = colours ? coloured : plain;
+  const time = paint('dim', clockTime(record.time));
+  return `${time} ${record.msg === 'request' ? requestText(record, paint) : eventText(record, paint)}`;
+}
+
+function requestText(record: LogRecord, paint: Paint): string {
+  const status = Number(record.status);
+  const tint = (text: string) => (status < 400 ? text : paint(status < 500 ? 'yellow' : 'red', text));
+  const remarks = [
+    record.code,
+    record.aborted && 'the client left',
+    record.closedBy && `closed by ${record.closedBy}`,
+  ];
+  return [
+    orDash(record.method).padEnd(METHOD_WIDTH),
+    orDash(record.path).padEnd(PATH_WIDTH),
+    tint(status === 0 ? '  –' : String(status)),
+    `${Math.round(Number(record.durationMs) * 10) / 10} ms`.padStart(9),
+    ...(record.credential === '' ? [] : [paint('dim', `→ ${text(record.credential)}`)]),
+    ...(record.caller === undefined || record.caller === ''
+      ? []
+      : [paint('dim', `for ${text(record.caller)}`)]),
+    ...remarks.filter(Boolean).map((remark) => tint(visible(String(remark)))),
+  ].join(' ');
+}
+
+const LEVELS: Readonly<Record<string, (paint: Paint) => string>> = {
+  warn: (paint) => `${paint('yellow', 'WARN')} `,
+  error: (paint) => `${paint('red', 'ERROR')} `,
+};
+
+function eventText({ level, time: _, msg, ...fields }: LogRecord, paint: Paint): string {
+  const shown = Object.entries(fields).map(([name, value]) => ` ${paint('dim', `${name}=`)}${text(value)}`);
+  return (LEVELS[String(level)]?.(paint) ?? '') + visible(String(msg)) + shown.join('');
+}
+
+/** What the parser refused has neither method nor path. */
+function orDash(value: unknown): string {
+  return value === '' ? '–' : text(value);
+}
+
+/** A value in one piece: quoted where its end could not be told otherwise. */
+function text(value: unknown): string {
+  if (Array.isArray(value)) return value.map(text).join(',');
+  const plainText = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' && /[\s"]|^$/.test(value)
+    ? visibleJson(JSON.stringify(value))
+    : visible(plainText);
+}
+
+/** The time of day where the reader is. */
+function clockTime(time: unknown): string {
+  const at = new Date(String(time));
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+}

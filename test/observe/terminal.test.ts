@@ -1,0 +1,157 @@
+import { spawn, spawnSync } from 'node:child_process';
+import t, { type Test } from 'tap';
+import { wantsColours } from '../../src/observe/colours.ts';
+import { type LogRecord, terminalLine } from '../../src/observe/terminal-line.ts';
+import { visibleJson } from '../../src/observe/visible.ts';
+import { MAIN, start } from '../support/cli.ts';
+import { ask, until } from '../support/raw-client.ts';
+
+const REQUEST = {
+  level: 'info',
+  time: new Date(2026, 10, 28, 9, 5, 7, 42).toISOString(),
+  method: 'GET',
+  path: '/companies/example.com',
+  route: '/',
+  credential: 'token',
+  status: 200,
+  durationMs: 12.34,
+  bytesIn: 0,
+  bytesOut: 12,
+  requestId: '1',
+  msg: 'request',
+};
+const words = (record: LogRecord) => terminalLine(record, false).split(/ +/).join(' ');
+
+t.test('a request is one line: when, what, how it ended, how long it took, and as whom', async (t) => {
+  t.equal(words(REQUEST), '09:05:07.042 GET /companies/example.com 200 12.3 ms → token');
+  const refused = { ...REQUEST, status: 503, credential: '', code: 'overloaded' };
+  t.equal(words(refused), '09:05:07.042 GET /companies/example.com 503 12.3 ms overloaded');
+  const left = { ...REQUEST, status: 0, aborted: true };
+  t.equal(words(left), '09:05:07.042 GET /companies/example.com – 12.3 ms → token the client left');
+  t.match(words({ ...REQUEST, method: '', path: '' }), /^\S+ – – 200 /, 'what the parser refused has none');
+  const closed = { ...REQUEST, status: 101, closedBy: 'token-expiry', caller: 'reports' };
+  t.match(words(closed), / 101 12.3 ms → token for reports closed by token-expiry$/);
+});
+
+t.test('4xx are yellow and 5xx are red, and an answer that is well has no colour', async (t) => {
+  const coloured = (status: number) => terminalLine({ ...REQUEST, status, code: 'no-route' }, true);
+  t.match(coloured(404), '\x1b[33m404\x1b[0m');
+  t.match(coloured(404), '\x1b[33mno-route\x1b[0m');
+  t.match(coloured(502), '\x1b[31m502\x1b[0m');
+  t.match(coloured(204), ' 204 ');
+});
+
+t.test('another line says its fields after the message, each in one piece', async (t) => {
+  const { time } = REQUEST;
+  const fields = { route: '/a b', names: ['x', 'y'], nested: { a: 1 }, cause: '' };
+  t.equal(
+    words({ level: 'warn', time, ...fields, msg: 'the upstream failed' }),
+    '09:05:07.042 WARN the upstream failed route="/a b" names=x,y nested={"a":1} cause=""',
+  );
+  t.match(terminalLine({ level: 'error', time, msg: 'x' }, true), '\x1b[31mERROR\x1b[0m x');
+  t.equal(terminalLine({ level: 'info', time, msg: 'stopped' }, false), '09:05:07.042 stopped');
+});
+
+t.test('nothing that a client or a file says can act on the terminal', async (t) => {
+  const nasty = '\x1b[2J\x07\r\n\x7f\x9b31m\u202e\u200b\u2028';
+  const line = terminalLine({ ...REQUEST, path: `/${nasty}`, credential: nasty, caller: nasty }, false);
+  const other = terminalLine({ ...REQUEST, msg: nasty, list: [nasty], nested: { [nasty]: nasty } }, false);
+  for (const text of [line, other]) {
+    t.notMatch(text, /[\x00-\x1f\x7f-\x9f\u200b\u2028\u202e]/);
+    t.match(text, '\\u009b31m', 'it is shown, and not left out');
+  }
+});
+
+t.test('JSON says the same with what would act on a terminal escaped', async (t) => {
+  const json = `{"a":"\x7f\x9b\u202e"}\n{"b":"å"}\n`;
+  t.equal(visibleJson(json), '{"a":"\\u007f\\u009b\\u202e"}\n{"b":"å"}\n');
+});
+
+t.test('colours are for terminals that have them, and for nobody who wants none', async (t) => {
+  t.equal(wantsColours({}, true), true);
+  t.equal(wantsColours({}, false), false);
+  t.equal(wantsColours({ TERM: 'dumb' }, true), false);
+  t.equal(wantsColours({ NO_COLOR: '1' }, true), false);
+  t.equal(wantsColours({ NO_COLOR: '' }, true), true, 'an empty one says nothing');
+  t.equal(wantsColours({ FORCE_COLOR: '1' }, false), true);
+  t.equal(wantsColours({ FORCE_COLOR: '1', TERM: 'dumb' }, false), true);
+  t.equal(wantsColours({ FORCE_COLOR: '1', NO_COLOR: '1' }, true), false, 'NO_COLOR wins');
+  t.equal(wantsColours({ FORCE_COLOR: '0' }, true), false);
+});
+
+const DEMO = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+
+/** What a demo writes until it has logged in, answered a request, and stopped. */
+async function outputOf(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
+  const demo = start(t, ['demo'], { ...DEMO, ...env });
+  const url = (await demo.until(/bearerd is at +(http:\S+),/))[1]!;
+  await demo.until(/logged in/);
+  await ask(Number(new URL(url).port), 'GET /nowhere?key=hidden HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await demo.until(/GET.*nowhere/);
+  demo.child.kill('SIGTERM');
+  return (await demo.finished).stdout;
+}
+
+t.test(
+  'pretty lines that go elsewhere than to a terminal have no escape byte, unless it is forced',
+  async (t) => {
+    t.testdir({});
+    const pretty = { BEARERD_LOG_FORMAT: 'pretty' };
+    const plain = await outputOf(t, pretty);
+    t.notMatch(plain, /[\x1b\x7f-\x9f]/);
+    t.match(plain, /^[\d:.]{12} GET +\/nowhere +404 +[\d.]+ ms/m);
+    t.notMatch(plain, 'hidden');
+    t.match(await outputOf(t, { ...pretty, FORCE_COLOR: '1' }), '\x1b[');
+    t.notMatch(await outputOf(t, { ...pretty, FORCE_COLOR: '1', NO_COLOR: '1' }), '\x1b');
+  },
+);
+
+t.test('in JSON a level is a name', async (t) => {
+  t.testdir({});
+  const text = await outputOf(t, { BEARERD_LOG_FORMAT: 'json' });
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  const records = lines.map((line) => JSON.parse(line) as { level: string; path?: string });
+  t.same(
+    records.filter(({ level }) => level !== 'info' && level !== 'warn'),
+    [],
+  );
+  t.ok(records.some(({ path }) => path === '/nowhere'));
+});
+
+t.test('the start says where it listens, where its page is, and where each route goes as whom', async (t) => {
+  t.testdir({});
+  const text = await outputOf(t, { BEARERD_LOG_FORMAT: 'pretty' });
+  t.match(text, /listening on http:\/\/127\.0\.0\.1:\d+ .*upstream=http:\/\/127\.0\.0\.1:\d+\n/);
+  t.match(text, /status page at http:\/\/127\.0\.0\.1:\d+\/\n/);
+  t.match(text, /route \/companies → apiKey to http:\/\/127\.0\.0\.1:\d+\/companies\n/);
+  t.match(text, /credential token kind=session state=starting\n/);
+});
+
+const noTerminal =
+  spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
+
+t.test('a terminal gets lines for people, in colours that it can show', { skip: noTerminal }, async (t) => {
+  if (spawnSync('script', ['--version']).status !== 0)
+    return void t.pass('skipped: there is no `script` to make a terminal');
+  const { PATH, HOME } = process.env;
+  const onTerminal = async (env: NodeJS.ProcessEnv) => {
+    const command = `'${process.execPath}' '${MAIN}' demo`;
+    const child = spawn('script', ['-qfec', command, '/dev/null'], {
+      env: { PATH, HOME, TERM: 'xterm', ...DEMO, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    await until(() => output.includes('logged in'), 'it logs in', 20_000);
+    child.kill();
+    await ended;
+    return output;
+  };
+  t.match(await onTerminal({}), /^\x1b\[2m[\d:.]{12}\x1b\[0m logged in/m);
+  const dumb = await onTerminal({ TERM: 'dumb' });
+  t.match(dumb, /^[\d:.]{12} logged in/m);
+  t.notMatch(dumb, '\x1b');
+});
