@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
+import { announcesBody } from '../forward/handshake.ts';
 import { type Member, Members } from '../members.ts';
 import { bind } from './bind.ts';
 import { answerOnSocket, parserProblem } from './problem.ts';
@@ -160,14 +161,25 @@ export class HttpListeners {
     } else if (this.#options.shouldUpgrade(request)) {
       this.#options.onUpgrade(request, socket, head);
     } else {
-      // Node before 24.9 has no say in which upgrades are taken.
-      const response = new http.ServerResponse(request);
-      response.assignSocket(socket);
-      response.shouldKeepAlive = false;
-      response.on('finish', () => socket.destroySoon());
-      socket.on('drain', () => response.emit('drain'));
-      this.#handle(request, response);
+      this.#decline(request, socket);
     }
+  }
+
+  /**
+   * A Node that doesn't ask us takes every upgrade (22 before 22.21, 24 before 24.9): what was to be ignored comes here.
+   * Its parser has stopped, so that a body would be lost, and nobody would know that it was there.
+   */
+  #decline(request: IncomingMessage, socket: Socket): void {
+    if (announcesBody(request)) {
+      this.#giveUp(socket, new Problem('bad-request'));
+      return;
+    }
+    const response = new http.ServerResponse(request);
+    response.assignSocket(socket);
+    response.shouldKeepAlive = false;
+    response.on('finish', () => socket.destroySoon());
+    socket.on('drain', () => response.emit('drain'));
+    this.#handle(request, response);
   }
 
   #clientError(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -1,4 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { isTunnelled } from '../../src/forward/handshake.ts';
+import { HttpListeners } from '../../src/listen/http-listeners.ts';
 import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
@@ -243,9 +247,17 @@ t.test(
       if (protocol === '') client.close();
       else t.equal(await client.end(), 'end', 'the connection ends');
     }
-    const withBody = `${request('POST', '/', ...WS, 'content-length: 4')}body`;
-    t.equal((await proxy.ask(withBody)).text, 'plain', 'so is an upgrade with a body');
-    t.equal((await upstream.last.message).body.toString(), 'body');
+    // A Node that doesn't ask us (before 22.21 and 24.9) would lose the body.
+    const asks = 'shouldUpgradeCallback' in createServer();
+    upstream.reset();
+    upstream.onRequest = () => ok('plain');
+    const withBody = await proxy.ask(`${request('POST', '/', ...WS, 'content-length: 4')}body`);
+    t.equal(withBody.status, asks ? 200 : 400, 'so is an upgrade with a body');
+    const bodies = await Promise.all(upstream.requests.map(({ message }) => message));
+    t.same(
+      bodies.map(({ body }) => body.toString()),
+      asks ? ['body'] : [],
+    );
     t.equal(
       (await proxy.ask(`GET / HTTP/1.0\r\n${WS.join('\r\n')}\r\n\r\n`)).text,
       'plain',
@@ -253,6 +265,72 @@ t.test(
     );
     upstream.onRequest = () => ok('plain', 'connection: upgrade', 'upgrade: h2c');
     t.equal((await proxy.get('/')).header('upgrade'), undefined, 'an upstream that offers it is not heard');
+  },
+);
+
+t.test('a protocol that is no token is no upgrade', async (t) => {
+  upstream.onRequest = () => ok('plain');
+  for (const protocol of [
+    'webso\x80cket',
+    'web socket',
+    'a/b/c',
+    '/1',
+    'a/',
+    '"a"',
+    'ok, a@b',
+    ',',
+    ' , ,',
+  ]) {
+    const { status, text } = await proxy.get('/', 'connection: Upgrade', `upgrade: ${protocol}`);
+    t.same([status, text], [200, 'plain'], protocol);
+    t.notMatch(upstream.last.head, /upgrade/i, protocol);
+  }
+  upstream.onRequest = () => SWITCH;
+  for (const protocol of ['websocket', 'a/1.0', 'a, ,b', "x!#$%&'*+-.^_`|~1"]) {
+    const client = await proxy.client();
+    client.send(request('GET', '/', 'connection: Upgrade', `upgrade: ${protocol}`));
+    t.equal((await client.response()).status, 101, protocol);
+    client.close();
+  }
+});
+
+t.test(
+  'where Node takes every upgrade, an ignored one with a body is refused: the body would be lost',
+  async (t) => {
+    const handled: string[] = [];
+    const listeners = new HttpListeners({
+      handler: (request, response) => {
+        handled.push(request.url!);
+        response.end('plain');
+      },
+      headerSizeBytes: 16_384,
+      maxConnections: () => 10,
+      shouldUpgrade: isTunnelled,
+      onUpgrade: () => {},
+      onRefused: () => {},
+    });
+    const server = listeners.createServer();
+    // As Node 22.19 and 24.8 do.
+    Object.assign(server, { shouldUpgradeCallback: () => true });
+    await listeners.listen([{ kind: 'tcp', host: '127.0.0.1', port: 0 }], server);
+    t.teardown(() => listeners.destroyAll());
+    const ask = async (bytes: string) => {
+      const client = await RawClient.to((server.address() as AddressInfo).port);
+      const { status, text } = await client.send(bytes).response();
+      t.equal(await client.end(), 'end');
+      return [status, status === 400 ? JSON.parse(text).code : text];
+    };
+    const h2c = ['connection: Upgrade, HTTP2-Settings', 'upgrade: h2c', 'http2-settings: AAMAAABk'];
+    t.same(await ask(`${request('POST', '/', ...h2c, 'content-length: 3')}x=1`), [400, 'bad-request']);
+    t.same(await ask(request('POST', '/', ...h2c, 'content-length: 3')), [400, 'bad-request'], 'later');
+    t.same(await ask(`${request('POST', '/', ...h2c, 'transfer-encoding: chunked')}0\r\n\r\n`), [
+      400,
+      'bad-request',
+    ]);
+    t.same(await ask(`${request('POST', '/', ...WS, 'content-length: 3')}x=1`), [400, 'bad-request']);
+    t.same(handled, [], 'nothing is done with it');
+    t.same(await ask(request('GET', '/', ...h2c)), [200, 'plain'], 'without a body it is ignored');
+    t.same(await ask(request('POST', '/', ...h2c, 'content-length: 0')), [200, 'plain']);
   },
 );
 
