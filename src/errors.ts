@@ -122,6 +122,12 @@ export const PROBLEMS = {
     detail: 'Only "Expect: 100-continue" is supported.',
     proxyStatus: 'http_request_error',
   },
+  'not-implemented': {
+    status: 501,
+    title: 'Transfer coding not implemented',
+    detail: 'The only transfer coding that is supported is "chunked".',
+    proxyStatus: 'http_request_error',
+  },
   'client-authorization': {
     status: 400,
     title: 'Authorization not allowed',

@@ -1,5 +1,7 @@
 /** What a request's header lines say to us, found in one pass and without building an object of all of them. */
 export interface RequestHead {
+  /** What the lines take on the wire, each with `: ` and its end; the request line is not among them. */
+  readonly bytes: number;
   /** First `Host` value; undefined where there is none. */
   readonly host: string | undefined;
   readonly hostLines: number;
@@ -20,8 +22,8 @@ export interface RequestHead {
   readonly hasBody: boolean;
   /** -1 for chunked. */
   readonly contentLength: number;
-  /** `Transfer-Encoding` is anything but one `chunked`: what is behind it could be neither decoded nor passed on. */
-  readonly hasUnknownCoding: boolean;
+  /** All `Transfer-Encoding` values in lower case, joined (several lines are one list); empty where there is none. */
+  readonly transferEncoding: string;
   readonly expectation: 'none' | 'continue' | 'unknown';
   /** All `Via` values, joined; empty where there is none. */
   readonly via: string;
@@ -31,9 +33,13 @@ export interface RequestHead {
 /** The same, to be filled. */
 type Draft = { -readonly [Key in keyof RequestHead]: RequestHead[Key] };
 
+/** `: ` and CRLF. */
+const LINE_OVERHEAD_BYTES = 4;
+
 /** @param raw `request.rawHeaders`: names and values in turn. */
 export function readRequestHead(raw: readonly string[]): RequestHead {
   const head: Draft = {
+    bytes: 0,
     host: undefined,
     hostLines: 0,
     origin: undefined,
@@ -47,14 +53,17 @@ export function readRequestHead(raw: readonly string[]): RequestHead {
     proxyAuthorization: undefined,
     hasBody: false,
     contentLength: 0,
-    hasUnknownCoding: false,
+    transferEncoding: '',
     expectation: 'none',
     via: '',
     upgrade: undefined,
   };
   for (let i = 0; i < raw.length; i += 2) {
-    const read = READERS.get(raw[i]!) ?? READERS.get(raw[i]!.toLowerCase());
-    if (read !== undefined) read(head, raw[i + 1]!);
+    const name = raw[i]!;
+    const value = raw[i + 1]!;
+    head.bytes += name.length + value.length + LINE_OVERHEAD_BYTES;
+    const read = READERS.get(name) ?? READERS.get(name.toLowerCase());
+    if (read !== undefined) read(head, value);
   }
   head.fromBrowser = head.originLines > 0 || head.fetchSite !== undefined;
   return head;
@@ -124,7 +133,8 @@ const READERS = new Map<string, (head: Draft, value: string) => void>([
   [
     'transfer-encoding',
     (head, value) => {
-      if (head.contentLength === -1 || value.toLowerCase() !== 'chunked') head.hasUnknownCoding = true;
+      const lower = value.toLowerCase();
+      head.transferEncoding = head.contentLength === -1 ? `${head.transferEncoding}, ${lower}` : lower;
       head.contentLength = -1;
       head.hasBody = true;
     },

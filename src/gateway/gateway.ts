@@ -214,6 +214,7 @@ export class Gateway {
       routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
       browserCookies: config.browserCookies,
       loopMark: this.#id,
+      headerSizeBytes: config.limits.headerSizeBytes,
       maxConnections: Math.min(config.limits.connections, this.#mostConnections),
       tunnelsExpire: config.closeTunnels === 'at-expiry',
     };

@@ -4,10 +4,12 @@ import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import { readRequestHead } from '../forward/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
-import { isWellFormed } from './admission.ts';
+import { asksForServer } from './admission.ts';
 import type { Guard } from './guard.ts';
 import { HttpListeners } from './http-listeners.ts';
+import { answerOptions } from './options.ts';
 import { answerProblem } from './problem.ts';
+import { headProblem } from './well-formed.ts';
 
 /** What the admin listener shows; each is asked anew for each request. */
 export interface AdminView {
@@ -31,7 +33,9 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   '/metrics': 'GET, HEAD',
   '/status': 'GET, HEAD',
   '/renew': 'POST',
+  '*': 'OPTIONS',
 };
+const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 /** These answer without a caller key wherever the listener is: the kubelet and Prometheus have none. */
 const OPEN_TO_PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 const CONNECTION_LIMIT = 1_000;
@@ -40,17 +44,20 @@ const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancest
 
 export class AdminListener {
   readonly #view: AdminView;
+  readonly #headerSizeBytes: number;
   readonly #listeners: HttpListeners;
   readonly #app: FastifyInstance;
 
   constructor(view: AdminView, headerSizeBytes: number) {
     this.#view = view;
+    this.#headerSizeBytes = headerSizeBytes;
     let handler: RequestListener = () => {};
     this.#listeners = new HttpListeners({
       handler: (request, response) => {
         const problem = this.#refusal(request);
-        if (problem === undefined) handler(request, response);
-        else answerProblem(response, problem);
+        if (problem !== undefined) answerProblem(response, problem);
+        else if (asksForServer(request.method!, request.url!)) answerOptions(response, SERVER_METHODS);
+        else handler(request, response);
       },
       headerSizeBytes,
       maxConnections: () => CONNECTION_LIMIT,
@@ -118,26 +125,31 @@ export class AdminListener {
 
   /** The same rules as for the proxy, before the framework sees the request; then what there is here at all. */
   #refusal(request: IncomingMessage): Problem | undefined {
-    const { rawHeaders, method, httpVersion, socket } = request;
+    const { rawHeaders, httpVersion, socket } = request;
+    const method = request.method!;
+    const url = request.url!;
     if (method === 'TRACE') return new Problem('method-refused', { allow: 'GET, HEAD, POST' });
     const head = readRequestHead(rawHeaders);
     const guard = this.#view.guard();
-    if (!isWellFormed(head, httpVersion)) return new Problem('bad-request');
-    const target = splitTarget(request.url!);
-    if (target === undefined) return new Problem('bad-path');
-    for (const host of [head.host, target.authority]) {
+    const malformed = headProblem({ method, target: url, httpVersion }, head, this.#headerSizeBytes);
+    if (malformed !== undefined) return malformed;
+    const forServer = asksForServer(method, url);
+    const target = splitTarget(url);
+    if (target === undefined && !forServer) return new Problem('bad-path');
+    for (const host of [head.host, target?.authority]) {
       const problem = host === undefined ? undefined : guard.checkHost(host, socket);
       if (problem !== undefined) return problem;
     }
     const origin = guard.checkOrigin(head);
     if (origin instanceof Problem) return origin;
-    if (!arrivedAtLoopback(request) && !OPEN_TO_PROBES.has(target.path)) {
+    const path = forServer || target === undefined ? '*' : target.path;
+    if (!arrivedAtLoopback(request) && !OPEN_TO_PROBES.has(path)) {
       const problem = guard.hasCallerKey ? guard.checkCallerKey(head) : new Problem('caller-key-required');
       if (problem !== undefined) return problem;
     }
-    const allow = Object.hasOwn(ENDPOINTS, target.path) ? ENDPOINTS[target.path]! : undefined;
+    const allow = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path]! : undefined;
     if (allow === undefined) return new Problem('no-route');
-    return allow.split(', ').includes(method!) ? undefined : new Problem('method-refused', { allow });
+    return allow.split(', ').includes(method) ? undefined : new Problem('method-refused', { allow });
   }
 }
 

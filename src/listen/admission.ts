@@ -6,6 +6,7 @@ import { clientCredentials } from '../forward/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { Guard } from './guard.ts';
+import { headProblem } from './well-formed.ts';
 
 /** What a request is measured by; one immutable set for each configuration. */
 export interface AdmissionRules {
@@ -14,6 +15,7 @@ export interface AdmissionRules {
   readonly browserCookies: boolean;
   /** What our own `Via` holds, in lower case: a request that has it has been here before. */
   readonly loopMark: string;
+  readonly headerSizeBytes: number;
 }
 
 /** What Node has a name for; its parser knows some more (RTSP's). */
@@ -30,6 +32,7 @@ export type Admission =
       readonly keepsClientCredential: boolean;
     }
   | { readonly kind: 'preflight'; readonly head: RequestHead; readonly corsOrigin: string }
+  | { readonly kind: 'options'; readonly corsOrigin: string | undefined }
   | { readonly kind: 'refuse'; readonly problem: Problem; readonly corsOrigin: string | undefined };
 
 /** Nothing of a fragment leaves (RFC 9112 §3.2), and no control character; all other bytes pass as they are. */
@@ -45,10 +48,13 @@ export function admit(
   rules: AdmissionRules,
   event: RequestEvent,
 ): Admission {
-  if (request.method === 'TRACE') return refuse(new Problem('method-refused'));
-  if (!METHOD_NAMES.has(request.method!)) return refuse(new Problem('bad-request'));
+  const { httpVersion } = request;
+  const method = request.method!;
+  if (method === 'TRACE') return refuse(new Problem('method-refused'));
+  if (!METHOD_NAMES.has(method)) return refuse(new Problem('bad-request'));
   const head = readRequestHead(request.rawHeaders);
-  if (!isWellFormed(head, request.httpVersion)) return refuse(new Problem('bad-request'));
+  const malformed = headProblem({ method, target, httpVersion }, head, rules.headerSizeBytes);
+  if (malformed !== undefined) return refuse(malformed);
   const split = splitTarget(target);
   if (split !== undefined) event.path = split.path;
   for (const host of [head.host, split?.authority]) {
@@ -57,20 +63,21 @@ export function admit(
   }
   const origin = rules.guard.checkOrigin(head);
   if (origin instanceof Problem) return refuse(origin);
-  if (origin !== undefined && request.method === 'OPTIONS' && head.preflightMethod !== undefined) {
+  if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {
     return { kind: 'preflight', head, corsOrigin: origin };
   }
   const keyProblem = rules.guard.checkCallerKey(head);
   if (keyProblem !== undefined) return refuse(keyProblem, origin);
-  if (head.expectation === 'unknown' && request.httpVersion !== '1.0') {
+  if (head.expectation === 'unknown' && httpVersion !== '1.0') {
     return refuse(new Problem('expectation-failed'), origin);
   }
   if (head.via !== '' && head.via.toLowerCase().includes(rules.loopMark))
     return refuse(new Problem('loop-detected'), origin);
+  if (asksForServer(method, target)) return { kind: 'options', corsOrigin: origin };
   if (split === undefined || ILLEGAL_IN_QUERY.test(split.query))
     return refuse(new Problem('bad-path'), origin);
 
-  const match = rules.routes.match(request.method!, split.path);
+  const match = rules.routes.match(method, split.path);
   if (match.route !== undefined) {
     event.route = match.route.prefix;
     event.credential = match.route.credentialName;
@@ -90,12 +97,12 @@ export function admit(
   };
 }
 
-/** What the parser lets through of what RFC 9112 §3.2 and §6.1 forbid. */
-export function isWellFormed(head: RequestHead, httpVersion: string): boolean {
-  if (head.hasUnknownCoding || (httpVersion !== '1.0' && httpVersion !== '1.1')) return false;
-  if (httpVersion === '1.0') return head.hostLines <= 1 && head.contentLength !== -1;
-  return head.hostLines === 1;
+/** `OPTIONS *` is about the server and no resource; an absolute target without a path says the same (RFC 9112 §3.2.4). */
+export function asksForServer(method: string, target: string): boolean {
+  return method === 'OPTIONS' && (target === '*' || WITHOUT_PATH.test(target));
 }
+
+const WITHOUT_PATH = /^https?:\/\/[^/?#]*$/i;
 
 /** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
 function keepsClientCredential(raw: readonly string[], route: Route): boolean | Problem {

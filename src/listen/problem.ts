@@ -18,10 +18,16 @@ const BODIES = new Map<ProblemCode, Buffer>(
 );
 
 /** After these nothing sensible can follow on the connection. */
-const CLOSES = new Set<ProblemCode>(['bad-request', 'headers-too-large', 'request-timeout', 'draining']);
+const CLOSES = new Set<ProblemCode>([
+  'bad-request',
+  'headers-too-large',
+  'not-implemented',
+  'request-timeout',
+  'draining',
+]);
 
 /** For `Allow` where no route has a say: TRACE and CONNECT are refused before one is chosen. */
-const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+export const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 function problemHeaders(problem: Problem, corsOrigin: string | undefined): string[] {
   const headers = [

@@ -12,8 +12,9 @@ import { Upgrade } from '../forward/upgrade.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import { HttpListeners } from './http-listeners.ts';
+import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
-import { answerProblem } from './problem.ts';
+import { answerProblem, USUAL_METHODS } from './problem.ts';
 
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
 export interface ProxySettings extends AdmissionRules {
@@ -174,6 +175,9 @@ export class ProxyListener {
     if (admission.kind === 'preflight') {
       event.status = 204;
       answerPreflight(response, admission.head, admission.corsOrigin);
+    } else if (admission.kind === 'options') {
+      event.status = 204;
+      answerOptions(response, USUAL_METHODS, admission.corsOrigin);
     } else {
       answerProblem(response, admission.problem, admission.corsOrigin, event);
     }

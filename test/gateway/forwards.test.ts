@@ -204,7 +204,6 @@ t.test('framing that could be read in two ways gets 400, and the connection ends
     'a signed length': 'content-length: +5\r\n\r\n12345',
     'a hexadecimal length': 'content-length: 0x5\r\n\r\n12345',
     'a coding that is not chunked': 'transfer-encoding: gzip\r\n\r\nx',
-    'a coding below chunked': 'transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
     'chunked twice': 'transfer-encoding: chunked, chunked\r\n\r\n0\r\n\r\n',
     'two codings': 'transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     'chunked with a tab before it': 'transfer-encoding:\x0bchunked\r\n\r\n0\r\n\r\n',
@@ -488,8 +487,6 @@ t.test('bytes that no target may hold get 400 and go nowhere', async (t) => {
     const response = await proxy.ask(request('GET', target));
     t.same([response.status, JSON.parse(response.text).code], [400, 'bad-path'], JSON.stringify(target));
   }
-  const options = await proxy.ask(request('OPTIONS', '*'));
-  t.same([options.status, JSON.parse(options.text).code], [400, 'bad-path']);
   t.same(upstream.requests, []);
 });
 

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { gatewayFor, request } from '../support/gateway.ts';
+import { RawClient, type RawResponse } from '../support/raw-client.ts';
+import { RawUpstream } from '../support/raw-upstream.ts';
+
+// What a request's head may be, on every listener: the proxy's and the admin's, over TCP and over a Unix socket.
+
+const upstream = await RawUpstream.startedFor(t);
+const sockets = [0, 1].map(() => join(tmpdir(), `bearerd-${randomUUID()}.sock`));
+const proxy = await gatewayFor(t, {
+  baseUrl: upstream.url,
+  env: {
+    BEARERD_LISTEN: `127.0.0.1:0,unix:${sockets[0]}`,
+    BEARERD_ADMIN_LISTEN: `127.0.0.1:0,unix:${sockets[1]}`,
+    BEARERD_ALLOWED_ORIGINS: 'http://localhost:3000',
+  },
+});
+t.beforeEach(() => upstream.reset());
+
+const LISTENERS: Readonly<Record<string, number | string>> = {
+  proxy: proxy.port,
+  'proxy, Unix socket': sockets[0]!,
+  admin: proxy.adminPort,
+  'admin, Unix socket': sockets[1]!,
+};
+
+async function ask(where: number | string, bytes: string): Promise<RawResponse> {
+  const client = await RawClient.to(where);
+  const response = await client.send(bytes).response(/^\S+/.exec(bytes)?.[0]);
+  client.close();
+  return response;
+}
+
+function refused(t: Test, { status, text }: RawResponse, expected: readonly unknown[], what: string): void {
+  t.same([status, JSON.parse(text).code], expected, what);
+  t.same(upstream.requests, [], `${what}: nothing goes upstream`);
+}
+
+for (const [name, where] of Object.entries(LISTENERS)) {
+  t.test(`${name}: the size of headers is what they take on the wire`, async (t) => {
+    const few = Array.from({ length: 5_000 }, () => 'a:b');
+    t.equal(
+      (await ask(where, request('GET', '/healthz', ...few))).status,
+      200,
+      '5,000 lines are 30,000 bytes',
+    );
+    upstream.reset();
+    const many = Array.from({ length: 14_000 }, () => 'a:b');
+    refused(t, await ask(where, request('GET', '/healthz', ...many)), [431, 'headers-too-large'], 'lines');
+    const empty = Array.from({ length: 11_000 }, () => 'a:');
+    refused(
+      t,
+      await ask(where, request('GET', '/healthz', ...empty)),
+      [431, 'headers-too-large'],
+      'empty lines',
+    );
+    const target = `/healthz?${'x'.repeat(32_720)}`;
+    refused(
+      t,
+      await ask(where, request('GET', target, 'a:b', 'a:b', 'a:b', 'a:b')),
+      [431, 'headers-too-large'],
+      'target and lines',
+    );
+  });
+
+  t.test(`${name}: a coding that is not known says 501, and an end that is not known 400`, async (t) => {
+    const coded = (...lines: string[]) =>
+      ask(where, `${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
+    for (const lines of [
+      ['transfer-encoding: gzip, chunked'],
+      ['Transfer-Encoding: GZIP , Chunked'],
+      ['transfer-encoding: gzip', 'transfer-encoding: chunked'],
+      ['transfer-encoding: gzip;q=1, chunked'],
+      ['transfer-encoding: identity, chunked'],
+    ]) {
+      const client = await RawClient.to(where);
+      client.send(`${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
+      refused(t, await client.response(), [501, 'not-implemented'], lines.join());
+      t.equal(await client.end(), 'end', 'nobody knows what comes next');
+    }
+    for (const lines of [
+      ['transfer-encoding: chunked, gzip'],
+      ['transfer-encoding: gzip'],
+      ['transfer-encoding: chunked, chunked'],
+      ['transfer-encoding: chunked', 'transfer-encoding: chunked'],
+      ['transfer-encoding: gzip, chunked', 'transfer-encoding: chunked'],
+      ['transfer-encoding: g\xe9zip, chunked'],
+      ['transfer-encoding: , chunked'],
+    ]) {
+      refused(t, await coded(...lines), [400, 'bad-request'], lines.join());
+    }
+  });
+
+  t.test(`${name}: OPTIONS * is about the server, and answered here`, async (t) => {
+    for (const target of ['*', 'http://localhost', 'HTTP://LOCALHOST:80']) {
+      const answer = await ask(where, request('OPTIONS', target));
+      t.equal(answer.status, 204, target);
+      t.match(answer.header('allow'), /^GET, HEAD, POST,.*OPTIONS$/);
+      t.notMatch(answer.head, /content-length|transfer-encoding/i);
+    }
+    refused(t, await ask(where, request('GET', '*')), [400, 'bad-path'], 'another method');
+    refused(t, await ask(where, request('OPTIONS', '*?x')), [400, 'bad-path'], 'a query');
+    const elsewhere = 'OPTIONS * HTTP/1.1\r\nhost: evil.test\r\n\r\n';
+    refused(t, await ask(where, elsewhere), [403, 'host-refused'], 'the guards hold');
+    const absolute = request('OPTIONS', 'http://evil.test');
+    refused(t, await ask(where, absolute), [403, 'host-refused'], 'for the target too');
+    const page = request('OPTIONS', '*', 'origin: http://evil.test');
+    refused(t, await ask(where, page), [403, 'origin-refused'], 'and for web pages');
+  });
+}
+
+t.test('OPTIONS * needs the caller key, and tells an allowed page', async (t) => {
+  const origin = 'origin: http://localhost:3000';
+  const answer = await ask(proxy.port, request('OPTIONS', '*', origin));
+  t.equal(answer.header('access-control-allow-origin'), 'http://localhost:3000');
+  const keyed = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_CALLER_KEY: 'caller-key' } });
+  t.equal((await keyed.ask(request('OPTIONS', '*'))).status, 407);
+  t.equal((await keyed.ask(request('OPTIONS', '*', 'x-bearerd-key: caller-key'))).status, 204);
+  t.same(
+    keyed.requests().map(({ status, code }) => [status, code]),
+    [
+      [407, 'caller-key-required'],
+      [204, undefined],
+    ],
+    'both are told of',
+  );
+  t.same(keyed.internalErrors(), []);
+});
+
+t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
