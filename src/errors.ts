@@ -81,6 +81,42 @@ export class LoginError extends Error {
   }
 }
 
+/** There was no connection in the time that it may take. */
+export class ConnectTimeoutError extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super('not connected in time');
+    this.name = 'ConnectTimeoutError';
+  }
+}
+
+/**
+ * The outbound proxy can't be reached, or opens no tunnel. `message` is for the operator: it names the proxy, says
+ * what it did, and holds no secret and none of the proxy's own words.
+ */
+export class OutboundProxyError extends Error {
+  /** That of the cause where there is one, so that it is judged like the same failure without a proxy. */
+  readonly code: string;
+  /** What it answered to CONNECT. */
+  readonly status: number | undefined;
+
+  /** @param proxy its host and port */
+  constructor(
+    proxy: string,
+    what: string,
+    detail: { status?: number | undefined; code?: string | undefined; cause?: unknown } = {},
+  ) {
+    super(
+      `the outbound proxy ${proxy} ${what}`,
+      detail.cause === undefined ? undefined : { cause: detail.cause },
+    );
+    this.name = 'OutboundProxyError';
+    this.code = detail.code ?? 'ERR_OUTBOUND_PROXY';
+    this.status = detail.status;
+  }
+}
+
 interface ProblemKind {
   readonly status: number;
   readonly title: string;

@@ -8,7 +8,10 @@ const MAX_SOCKET_PATH_BYTES = 107;
 
 /** Whether a host can mean nothing but this machine: `localhost`, `*.localhost` (RFC 6761), 127.0.0.0/8, ::1. */
 export function isLoopbackHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  const name = host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '::1' || name === 'localhost' || name.endsWith('.localhost');
 }

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { LoginError } from '../errors.ts';
+import { LoginError, OutboundProxyError } from '../errors.ts';
 import { USER_AGENT } from '../version.ts';
 import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
@@ -61,7 +61,7 @@ export async function postLogin(
     return { ...answer, receivedWallMs, elapsedMs };
   } catch (error) {
     if (error instanceof LoginError) throw error;
-    const reason = timeout.aborted ? `no whole answer within ${timeoutMs / 1000} s` : codeOf(error);
+    const reason = timeout.aborted ? `no whole answer within ${timeoutMs / 1000} s` : reasonOf(error);
     throw new LoginError('unreachable', `the ${request.to} can't be reached: ${reason}`, { cause: error });
   }
 }
@@ -160,6 +160,10 @@ async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof OutboundProxyError ? error.message : codeOf(error);
 }
 
 /** A library's error code is for the operator; its message may hold an address or more, and is left out. */

@@ -49,7 +49,7 @@ export interface HandshakeOutcome {
 }
 
 /**
- * Asks the upstream to switch protocols. `node:http` asks, on a connection of undici's connector: undici itself
+ * Asks the upstream to switch protocols. `node:http` asks, on a connection of our connector: undici itself
  * destroys the connection when an upgrade is refused, and the refusal with it.
  */
 export function shakeHands(

@@ -16,7 +16,6 @@ const UNREACHABLE: Record<string, string> = {
 };
 
 const TIMEOUTS: Record<string, string> = {
-  UND_ERR_CONNECT_TIMEOUT: 'connection_timeout',
   ETIMEDOUT: 'connection_timeout',
   UND_ERR_HEADERS_TIMEOUT: 'http_response_timeout',
 };

@@ -12,6 +12,7 @@ import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { statusPage } from '../observe/page.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
 import { createRouteTable } from '../routes/route-table.ts';
+import { type Lookup, systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { VERSION } from '../version.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   /** Receives every event; what it throws is caught. */
   readonly observe: Observe;
   readonly clock?: Clock;
+  /** Finds the upstream's addresses; the system's unless a test has its own. */
+  readonly lookup?: Lookup;
   readonly droppedLogLines?: () => number;
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
@@ -45,6 +48,7 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
  */
 export class Gateway {
   readonly #clock: Clock;
+  readonly #lookup: Lookup;
   readonly #observe: Observe;
   readonly #bytesPassed: (bytes: number) => void;
   readonly #metrics: Metrics;
@@ -65,11 +69,13 @@ export class Gateway {
     config,
     observe,
     clock = systemClock,
+    lookup = systemLookup,
     droppedLogLines = () => 0,
     bytesPassed = () => {},
   }: GatewayOptions) {
     this.#config = config;
     this.#clock = clock;
+    this.#lookup = lookup;
     this.#bytesPassed = bytesPassed;
     this.#startedMonoMs = clock.monoMs();
     this.#metrics = createMetrics({
@@ -206,7 +212,7 @@ export class Gateway {
 
   /** Everything that may fail comes first: what is in use is changed only when nothing can. */
   #createSettings(config: Config, before?: Config): ProxySettings {
-    const pools = new UpstreamPools(config);
+    const pools = new UpstreamPools(config, this.#lookup);
     const { credentials, commit } = this.#sources.prepare(config, before, pools);
     const settings = {
       pools,

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
+import { OutboundProxyError } from '../errors.ts';
 import type { Event, Observe, RequestEvent } from '../events.ts';
 import { wantsColours } from './colours.ts';
 import { Gatherer } from './gatherer.ts';
@@ -170,7 +171,7 @@ function describe(event: Exclude<Event, RequestEvent>): Line {
     case 'upstream-failed':
       return [
         'warn',
-        { code: event.code, route: event.route, cause: causeCode(event.cause) },
+        { code: event.code, route: event.route, cause: causeWords(event.cause) },
         'the upstream failed',
       ];
     case 'reloaded': {
@@ -227,6 +228,11 @@ function causeCode(cause: unknown): string | undefined {
   const { code, name, cause: inner } = cause as { code?: unknown; name?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;
   return inner === undefined ? (typeof name === 'string' ? name : undefined) : causeCode(inner);
+}
+
+/** Our own words, where there are any. */
+function causeWords(cause: unknown): string | undefined {
+  return cause instanceof OutboundProxyError ? cause.message : causeCode(cause);
 }
 
 /** Frames without the message: where it was, not what it held. */

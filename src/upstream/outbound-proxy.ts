@@ -45,6 +45,7 @@ function inNetwork(host: string, network: string): boolean {
   }
 }
 
+/** Without brackets, and without the dot that says that a name is whole: it is the same host. */
 function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, '').toLowerCase();
+  return host.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 }

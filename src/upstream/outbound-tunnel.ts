@@ -1,78 +1,131 @@
 import type { Socket } from 'node:net';
-import { Client, errors } from 'undici';
-import type { Connector } from './connector.ts';
+import { ConnectTimeoutError, OutboundProxyError } from '../errors.ts';
+import { USER_AGENT } from '../version.ts';
+import { onAbort } from './on-abort.ts';
 
-/** The outbound proxy did not open the tunnel. */
-export class OutboundProxyError extends Error {
-  readonly code = 'ERR_OUTBOUND_PROXY';
-  readonly status: number;
+/** More than any proxy says about a tunnel, its page for a person aside, which is not read. */
+const MAX_HEAD_BYTES = 64 * 1024;
+const HEAD_END = '\r\n\r\n';
+const VERSION = 'HTTP/1.';
+const CLOSED = { code: 'ECONNRESET' };
 
-  constructor(status: number) {
-    super(`the outbound proxy answers CONNECT with status ${status}`);
-    this.status = status;
+/**
+ * Asks a proxy for a tunnel by CONNECT (RFC 9110 §9.3.6). Of its answer only the status counts: a 2xx has no body
+ * whatever its fields say, and a 1xx is passed over. The connection is destroyed where there is no tunnel.
+ *
+ * @param socket a connection to the proxy; it is the tunnel then
+ * @param authority host and port of the other end
+ */
+export async function openTunnel(
+  socket: Socket,
+  proxy: URL,
+  authority: string,
+  signal: AbortSignal,
+): Promise<void> {
+  socket.write(
+    `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\nuser-agent: ${USER_AGENT}\r\n${credentialsFor(proxy)}\r\n`,
+  );
+  try {
+    const status = await finalStatus(socket, proxy, signal);
+    if (status === undefined)
+      throw new OutboundProxyError(proxy.host, 'answers with something that is no HTTP');
+    if (status < 200 || status > 299) throw refusal(proxy, status);
+  } catch (error) {
+    socket.destroy();
+    throw error;
   }
 }
 
-/**
- * RFC 9110 §9.3.6: a tunnel by CONNECT, then TLS to the origin inside it: the proxy never sees a credential.
- *
- * @param direct opens the connection to the proxy
- * @param inside starts TLS in the tunnel
- * @param timeoutMs for all of it together, 0 for no limit
- */
-export function tunnelThrough(
-  proxy: URL,
-  direct: Connector,
-  inside: Connector,
-  timeoutMs: number,
-): Connector {
-  const credentials = proxyAuthorization(proxy);
-  return (options, callback) => {
-    const port = options.port !== '' ? options.port : options.protocol === 'https:' ? '443' : '80';
-    const host = options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname;
-    const authority = `${host}:${port}`;
-    const client = new Client(proxy.origin, { connect: direct, headersTimeout: 0 });
-    let tunnel: Socket | undefined;
-    let over = false;
-    const finish = (error: Error | null, socket: Socket | null) => {
-      if (over) {
-        socket?.on('error', () => {}).destroy();
-        return;
+/** Reads up to the end of the answer's head, and leaves what comes behind it to the next reader. */
+function finalStatus(socket: Socket, proxy: URL, signal: AbortSignal): Promise<number | undefined> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    const read = () => {
+      for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read()) {
+        text += chunk.toString('latin1');
+        const answer = answerIn(text);
+        if (answer === 'unfinished') continue;
+        stop();
+        if (answer.rest !== '') socket.unshift(Buffer.from(answer.rest, 'latin1'));
+        return resolve(answer.status);
       }
-      over = true;
-      clearTimeout(timer);
-      if (error !== null) tunnel?.on('error', () => {}).destroy();
-      client.destroy().catch(() => {});
-      if (error === null && socket !== null) callback(null, socket);
-      else callback(error ?? new Error('no connection'), null);
     };
-    const late = () => finish(new errors.ConnectTimeoutError('the tunnel was not there in time'), null);
-    const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs);
-    client.connect({ path: authority, headers: { ...credentials, host: authority } }).then(
-      ({ socket, statusCode }) => {
-        tunnel = socket as Socket;
-        if (statusCode < 200 || statusCode > 299) finish(new OutboundProxyError(statusCode), null);
-        else if (options.protocol !== 'https:') finish(null, tunnel);
-        else inside({ ...options, httpSocket: tunnel }, (error, secure) => finish(error, secure));
-      },
-      (error: Error) => finish(forGood(error), null),
-    );
-  };
-}
-
-function proxyAuthorization({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {};
-  const userInfo = `${decoded(username)}:${decoded(password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(userInfo).toString('base64')}` };
-}
-
-/** undici takes its own socket error, told by whoever opens a connection, for leave to try again: at once, and for ever. */
-function forGood(error: Error): Error {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'UND_ERR_SOCKET' && code !== 'UND_ERR_INFO') return error;
-  return Object.assign(new Error('the outbound proxy closed the connection', { cause: error }), {
-    code: 'ECONNRESET',
+    const gone = () =>
+      fail(new OutboundProxyError(proxy.host, 'closes the connection without an answer', CLOSED));
+    const fail = (reason: unknown) => {
+      stop();
+      reject(reason);
+    };
+    const stop = () => socket.off('readable', read).off('end', gone).off('close', gone).off('error', fail);
+    socket.on('readable', read).on('end', gone).on('close', gone).on('error', fail);
+    onAbort(signal, fail);
   });
+}
+
+/** What went wrong on the way to a tunnel, with the proxy's name: it is not the upstream that has to be looked at. */
+export function outboundProxyError(proxy: URL, cause: unknown): OutboundProxyError {
+  if (cause instanceof OutboundProxyError) return cause;
+  const { code } = cause as { code?: unknown };
+  const known = typeof code === 'string' ? code : undefined;
+  const what = cause instanceof ConnectTimeoutError ? 'gave no tunnel in time' : `can't be reached: ${known}`;
+  return new OutboundProxyError(proxy.host, what, { code: known, cause });
+}
+
+interface Answer {
+  /** Undefined where it is no HTTP/1. */
+  readonly status: number | undefined;
+  readonly rest: string;
+}
+
+function answerIn(text: string): Answer | 'unfinished' {
+  if (!text.startsWith(VERSION.slice(0, text.length))) return { status: undefined, rest: '' };
+  const end = text.indexOf(HEAD_END);
+  if (end === -1) return text.length > MAX_HEAD_BYTES ? { status: undefined, rest: '' } : 'unfinished';
+  const rest = text.slice(end + HEAD_END.length);
+  const status = /^HTTP\/1\.[01] (\d{3})(?: |\r)/.exec(text)?.[1];
+  const isInterim = status?.startsWith('1') === true && status !== '101';
+  return isInterim ? answerIn(rest) : { status: status === undefined ? undefined : Number(status), rest };
+}
+
+/** What an operator can do about it; never the proxy's own words. */
+function refusal(proxy: URL, status: number): OutboundProxyError {
+  return new OutboundProxyError(
+    proxy.host,
+    `${whyRefused(status, proxy.username !== '')} (status ${status})`,
+    {
+      status,
+    },
+  );
+}
+
+function whyRefused(status: number, hasUser: boolean): string {
+  switch (status) {
+    case 407:
+      return hasUser
+        ? 'refuses the user name and password of its URL'
+        : 'asks for a user name and a password, which its URL does not hold';
+    case 401:
+    case 403:
+      return 'does not allow a connection to this host';
+    case 404:
+    case 502:
+    case 503:
+      return "can't reach the host";
+    case 504:
+      return 'got no connection to the host in time';
+    case 400:
+    case 405:
+    case 501:
+      return 'takes no CONNECT: it may be no proxy for other hosts';
+    default:
+      return 'opens no tunnel';
+  }
+}
+
+function credentialsFor({ username, password }: URL): string {
+  if (username === '' && password === '') return '';
+  const userInfo = `${decoded(username)}:${decoded(password)}`;
+  return `proxy-authorization: Basic ${Buffer.from(userInfo).toString('base64')}\r\n`;
 }
 
 /** What is no valid escape stands for itself. */

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
 import { type ConnectionAware, KEEP_ALIVE_MS } from './connection.ts';
 import { type Connector, type Connectors, createConnectors, createTlsContext } from './connector.ts';
+import { type Lookup, systemLookup } from './dial.ts';
 import { Http1Connection } from './h1-connection.ts';
 import { Http1Pool } from './h1-pool.ts';
 import type { Http2Job } from './h2-job.ts';
@@ -157,10 +158,12 @@ export class UpstreamPools {
   readonly #pools = new Map<string, UpstreamPool>();
   readonly #ofRoutes = new Map<Route, UpstreamPool>();
   readonly #config: Config;
+  readonly #lookup: Lookup;
   #secureContext: SecureContext | undefined;
 
-  constructor(config: Config) {
+  constructor(config: Config, lookup = systemLookup) {
     this.#config = config;
+    this.#lookup = lookup;
   }
 
   /** The one that a route's requests go by; worked out once for each route. */
@@ -179,7 +182,12 @@ export class UpstreamPools {
     if (pool === undefined) {
       this.#secureContext ??= createTlsContext(this.#config);
       const { outboundProxy, limits, upstreamHttp2 } = this.#config;
-      const connectors = createConnectors(origin, connectTimeoutMs, this.#secureContext, outboundProxy);
+      const connectors = createConnectors(origin, {
+        timeoutMs: connectTimeoutMs,
+        secureContext: this.#secureContext,
+        outboundProxy,
+        lookup: this.#lookup,
+      });
       const options = { connectTimeoutMs, headerSizeBytes: limits.headerSizeBytes, http2: upstreamHttp2 };
       pool = new UpstreamPool(origin, options, connectors);
       this.#pools.set(key, pool);

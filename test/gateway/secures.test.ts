@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
+import { connectProxy, refusal } from '../support/connect-proxy.ts';
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 const CA = tlsFile('ca.pem');
@@ -183,41 +184,6 @@ t.test('an upgrade goes over verified TLS, too', async (t) => {
   t.match(await upgrade(untrusted.gateway), /^HTTP\/1\.1 502 [\s\S]*upstream-unreachable/);
 });
 
-/** A CONNECT proxy that sends every tunnel to one port, and keeps what it was told in clear. @param status 0 for no word */
-async function connectProxy(t: Test, port: number, status = 200) {
-  const tunnels: string[] = [];
-  const authorization: (string | undefined)[] = [];
-  let clear = '';
-  const proxy = http.createServer((request, response) => {
-    clear += `${request.method} ${request.url}`;
-    response.writeHead(400).end();
-  });
-  const sockets = new Set<Socket>();
-  proxy.on('connect', (request, client: Socket) => {
-    tunnels.push(request.url!);
-    authorization.push(request.headers['proxy-authorization']);
-    client.on('error', () => {});
-    if (status === 0) return void client.end();
-    if (status !== 200) return void client.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
-    const upstream = connect(port, '127.0.0.1');
-    sockets.add(client).add(upstream);
-    upstream.on('error', () => client.destroy());
-    client.on('data', (chunk: Buffer) => {
-      clear += chunk.toString('latin1');
-    });
-    client.write('HTTP/1.1 200 OK\r\n\r\n');
-    client.pipe(upstream).pipe(client);
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const { port: own } = proxy.address() as AddressInfo;
-  return { tunnels, authorization, clear: () => clear, host: `127.0.0.1:${own}` };
-}
-
 t.test('HTTPS_PROXY is used by login, requests and upgrades; it sees nothing but the name', async (t) => {
   const api = await secureApi(t, 'elsewhere');
   const proxy = await connectProxy(t, api.port);
@@ -229,7 +195,7 @@ t.test('HTTPS_PROXY is used by login, requests and upgrades; it sees nothing but
   t.equal((await get('/x')).status, 200);
   t.equal((await get('/companies/x')).status, 200);
   t.same(new Set(proxy.tunnels), new Set(['elsewhere.example:443']));
-  t.equal(proxy.authorization[0], `Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+  t.equal(proxy.heads[0]?.['proxy-authorization'], `Basic ${Buffer.from('user:p@ss').toString('base64')}`);
   t.notMatch(proxy.clear(), /canary|tok-1|accessToken/);
 });
 
@@ -237,7 +203,7 @@ t.test(
   'NO_PROXY and loopback hosts go past it; a proxy that refuses is an unreachable upstream',
   async (t) => {
     const api = await secureApi(t, 'server');
-    const refusing = await connectProxy(t, api.port, 407);
+    const refusing = await connectProxy(t, api.port, { answer: refusal(407) });
     const env = { BEARERD_TLS_CA_FILE: CA, HTTPS_PROXY: `http://${refusing.host}` };
     const local = await gatewayTo(t, { ...env, BEARERD_BASE_URL: api.url });
     t.equal((await local.get('/x')).status, 200);
@@ -256,7 +222,7 @@ t.test(
 t.test(
   'a proxy that closes without a word is an unreachable upstream, and is not asked again and again',
   async (t) => {
-    const silent = await connectProxy(t, 1, 0);
+    const silent = await connectProxy(t, 1, { answer: '' });
     for (const env of [
       { BEARERD_BASE_URL: 'http://elsewhere.example', HTTP_PROXY: `http://${silent.host}` },
       { BEARERD_BASE_URL: 'https://elsewhere.example', HTTPS_PROXY: `http://${silent.host}` },

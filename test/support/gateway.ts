@@ -5,6 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event, RequestEvent } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
+import type { Lookup } from '../../src/upstream/dial.ts';
 import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
 
 export interface GatewayOptions {
@@ -13,6 +14,7 @@ export interface GatewayOptions {
   /** A configuration file's text. */
   readonly yaml?: string;
   readonly clock?: Clock;
+  readonly lookup?: Lookup;
   /** False where no login can succeed: else the start waits for one. */
   readonly loggedIn?: boolean;
 }
@@ -53,9 +55,10 @@ export function configOf({ baseUrl, env = {}, yaml }: GatewayOptions): Promise<C
 
 export async function gatewayFor(t: Test, options: GatewayOptions): Promise<TestGateway> {
   const events: Event[] = [];
-  const { clock, loggedIn = true } = options;
+  const { clock, lookup, loggedIn = true } = options;
   const config = await configOf(options);
-  const gateway = new Gateway({ config, observe: (event) => events.push(event), ...(clock && { clock }) });
+  const observe = (event: Event) => events.push(event);
+  const gateway = new Gateway({ config, observe, ...(clock && { clock }), ...(lookup && { lookup }) });
   await gateway.start();
   t.teardown(() => gateway.destroy());
   const needsToken = config.routes.some(

@@ -21,7 +21,15 @@ t.test('the scheme of the origin chooses the proxy; without one the connection i
 });
 
 t.test('loopback never goes through a proxy, and a name that only looks like it does', async (t) => {
-  for (const host of ['localhost', 'api.localhost', '127.0.0.1', '127.9.9.9', '[::1]']) {
+  for (const host of [
+    'localhost',
+    'api.localhost',
+    '127.0.0.1',
+    '127.9.9.9',
+    '[::1]',
+    'localhost.',
+    'api.localhost.',
+  ]) {
     t.equal(proxyFor(`https://${host}:8443`), undefined, host);
   }
   for (const host of ['127.evil.example', 'localhost.evil.example', 'notlocalhost', '128.0.0.1']) {
@@ -49,6 +57,11 @@ t.test('NO_PROXY exempts names and what is below them, addresses, networks and p
     ['fd00::/8', 'https://[fd00::1]', true],
     ['[fd00::1]:443', 'https://[fd00::1]', true],
     ['1.2.3', 'https://0.1.2.3', false],
+    ['example.test', 'https://api.example.test.', true],
+    ['example.test.', 'https://api.example.test', true],
+    ['.example.test.:443', 'https://api.example.test.', true],
+    ['example.test.', 'https://badexample.test', false],
+    ['.', 'https://example.com.', false],
     ['', 'https://example.com', false],
   ];
   for (const [noProxy, origin, exempt] of cases) {

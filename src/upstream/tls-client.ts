@@ -1,0 +1,56 @@
+import { isIP, type Socket } from 'node:net';
+import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { onAbort } from './on-abort.ts';
+
+const OPTIONS = {
+  // Said in full: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would else switch verification off.
+  rejectUnauthorized: true,
+  highWaterMark: 16 * 1024, // One TLS record.
+};
+
+/** Starts TLS with one server, and resumes the session of the last connection to it. */
+export class TlsClient {
+  readonly #name: string;
+  readonly #secureContext: SecureContext;
+  readonly #protocols: string[];
+  #session: Buffer | undefined;
+
+  /** @param protocols to offer by ALPN */
+  constructor(hostname: string, secureContext: SecureContext, protocols: string[]) {
+    // RFC 6066 §3: a server name has no dot at its end. With it, it is another name to the certificate, too.
+    this.#name = hostname.replace(/\.$/, '');
+    this.#secureContext = secureContext;
+    this.#protocols = protocols;
+  }
+
+  /** @param socket a connection to the server, or a tunnel; destroyed where this fails */
+  start(socket: Socket, signal: AbortSignal): Promise<TLSSocket> {
+    const secure = connect({
+      ...OPTIONS,
+      socket,
+      host: this.#name,
+      ...(isIP(this.#name) === 0 && { servername: this.#name }),
+      ALPNProtocols: this.#protocols,
+      secureContext: this.#secureContext,
+      ...(this.#session !== undefined && { session: this.#session }),
+    });
+    return new Promise((resolve, reject) => {
+      const fail = (reason: unknown) => {
+        secure.destroy();
+        socket.destroy();
+        reject(reason);
+      };
+      onAbort(signal, fail);
+      secure
+        .on('error', fail)
+        // Whoever resumes a session isn't asked for a name again: it has to have been the right one.
+        .on('session', (session: Buffer) => {
+          if (secure.authorized) this.#session = session;
+        })
+        .once('secureConnect', () => {
+          secure.off('error', fail).on('error', () => {});
+          resolve(secure);
+        });
+    });
+  }
+}

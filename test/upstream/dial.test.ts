@@ -1,0 +1,128 @@
+import { createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { dial, inTurns, type Lookup } from '../../src/upstream/dial.ts';
+import { until } from '../support/raw-client.ts';
+import { StallingRelay } from '../support/stalling-relay.ts';
+
+const never = new AbortController().signal;
+
+/** A resolver that knows one name. */
+function resolvesTo(...addresses: string[]): Lookup {
+  return (hostname, _options, callback) => {
+    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    setImmediate(() =>
+      hostname === 'two.example' ? callback(null, found) : callback(new Error(hostname), []),
+    );
+  };
+}
+
+/** A server on 127.0.0.1 and the connections that it has. */
+async function listener(t: Test) {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => {}).on('close', () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as { port: number }).port, open };
+}
+
+async function dialled(t: Test, addresses: string[], port: number): Promise<Socket> {
+  const socket = await dial('two.example', port, resolvesTo(...addresses), never);
+  t.teardown(() => socket.destroy());
+  return socket;
+}
+
+t.test('an address that refuses is followed by the next one at once', async (t) => {
+  const { port } = await listener(t);
+  const before = performance.now();
+  const socket = await dialled(t, ['127.0.0.3', '127.0.0.4', '127.0.0.1'], port);
+  t.equal(socket.remoteAddress, '127.0.0.1');
+  t.ok(performance.now() - before < 240, 'no delay is waited for');
+});
+
+t.test('an address that is silent is overtaken by the next one, and let go', async (t) => {
+  const { port, open } = await listener(t);
+  const relay = await StallingRelay.startedFor(t, port);
+  const other = createServer().listen(relay.port, '127.0.0.3');
+  t.teardown(() => other.close());
+  await until(() => other.listening, 'the other address does not listen');
+  await relay.stall();
+  const before = performance.now();
+  const socket = await dialled(t, ['127.0.0.2', '127.0.0.3'], relay.port);
+  t.equal(socket.remoteAddress, '127.0.0.3');
+  t.ok(performance.now() - before >= 240, 'it had its time');
+  relay.goOn();
+  socket.destroy();
+  await until(() => open.size === 0, 'the slow one has a connection');
+});
+
+t.test('an address that is slow is waited for where the next one refuses', async (t) => {
+  const { port } = await listener(t);
+  const relay = await StallingRelay.startedFor(t, port);
+  await relay.stall();
+  setTimeout(() => relay.goOn(), 600);
+  const socket = await dialled(t, ['127.0.0.2', '127.0.0.3'], relay.port);
+  t.equal(socket.remoteAddress, '127.0.0.2');
+});
+
+t.test('where all of them fail, it is by the code of the first', async (t) => {
+  const { port } = await listener(t);
+  await t.rejects(dialled(t, ['127.0.0.3'], port), { code: 'ECONNREFUSED', address: '127.0.0.3' });
+  const error = await dialled(t, ['127.0.0.3', '127.0.0.4'], port).catch((reason: unknown) => reason);
+  if (!(error instanceof AggregateError)) throw new Error('it fails');
+  t.match(error, { code: 'ECONNREFUSED' });
+  t.same(
+    error.errors.map(({ address }: { address: string }) => address),
+    ['127.0.0.3', '127.0.0.4'],
+  );
+});
+
+t.test('the families take turns, beginning with that of the first address (RFC 8305 §4)', async (t) => {
+  const turns = (...addresses: string[]) =>
+    inTurns(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
+      .map(({ address }) => address)
+      .join(' ');
+  t.equal(turns('1.1.1.1', '1.1.1.2', '1.1.1.3', '::2', '::3'), '1.1.1.1 ::2 1.1.1.2 ::3 1.1.1.3');
+  t.equal(turns('::2', '1.1.1.1', '1.1.1.2'), '::2 1.1.1.1 1.1.1.2');
+  t.equal(turns('::2', '::3'), '::2 ::3');
+  t.equal(turns(), '');
+});
+
+t.test('a name without an address, and one that is not found, are errors', async (t) => {
+  await t.rejects(dial('two.example', 1, resolvesTo(), never), { code: 'ENOTFOUND' });
+  await t.rejects(dial('other.example', 1, resolvesTo(), never), { message: 'other.example' });
+});
+
+t.test('an address is not looked up', async (t) => {
+  const { port } = await listener(t);
+  const socket = await dial('127.0.0.1', port, () => t.fail('it asks'), never);
+  socket.destroy();
+  await t.rejects(dial('::1', port, () => t.fail('it asks'), never));
+});
+
+t.test('whoever gives up ends the search and each attempt', async (t) => {
+  const reason = new Error('too late');
+  await t.rejects(
+    dial('two.example', 1, () => {}, AbortSignal.abort(reason)),
+    reason,
+  );
+  const resolving = new AbortController();
+  const search = dial('two.example', 1, () => {}, resolving.signal);
+  resolving.abort(reason);
+  await t.rejects(search, reason);
+
+  const { port, open } = await listener(t);
+  const relay = await StallingRelay.startedFor(t, port);
+  await relay.stall();
+  const connecting = new AbortController();
+  const attempt = dial('two.example', relay.port, resolvesTo('127.0.0.2', '127.0.0.2'), connecting.signal);
+  setTimeout(() => connecting.abort(reason), 300);
+  await t.rejects(attempt, reason);
+  relay.goOn();
+  await until(() => open.size === 0, 'an attempt goes on');
+});
