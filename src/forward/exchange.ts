@@ -93,10 +93,15 @@ export class Exchange implements Watched {
       this.deadlineMonoMs = Number.POSITIVE_INFINITY; // The wait has a limit of its own.
       this.#waiting = new AbortController();
       source.wait(this.#waiting.signal).then(
-        (fresh) => this.#dispatch(fresh),
+        (fresh) => this.#dispatchIfHere(fresh),
         (reason) => this.#abandon(noToken(reason)),
       );
     }
+  }
+
+  /** After a wait: nothing goes upstream for a client that has left, even if nobody has read so far as to see it. */
+  async #dispatchIfHere(token: AccessToken): Promise<void> {
+    if (await this.#context.departures.isHere(this.#f.request)) this.#dispatch(token);
   }
 
   #dispatch(token: AccessToken | undefined, fresh = false): void {

@@ -4,6 +4,7 @@ import type { Problem } from '../errors.ts';
 import type { Observe, RequestEvent } from '../events.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { UpstreamPool } from '../upstream/pools.ts';
+import type { Departures } from './departures.ts';
 import type { RequestHead } from './request-head.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -12,6 +13,8 @@ export interface ForwardContext {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly watchdog: Watchdog;
+  /** Looks after clients that nothing is read from at present. */
+  readonly departures: Departures;
   /** To be told the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */

@@ -81,7 +81,10 @@ export class Upgrade implements Watched {
     } else {
       source
         .wait(this.#leaving.signal)
-        .then((token) => this.#ask(token))
+        .then(async (token) => {
+          // Nothing goes upstream for a client that has left behind more than was read of it.
+          if (await this.#context.departures.isHere(this.#client)) this.#ask(token);
+        })
         .catch((reason) => this.#fail(noToken(reason)));
     }
   }

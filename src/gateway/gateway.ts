@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Event, Observe } from '../events.ts';
+import { Departures } from '../forward/departures.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import { AdminListener } from '../listen/admin.ts';
@@ -203,6 +204,7 @@ export class Gateway {
       clock: this.#clock,
       observe: this.#observe,
       watchdog: this.#watchdog,
+      departures: new Departures(),
       bytesPassed: this.#bytesPassed,
       via: `1.1 bearerd (${this.#id})`,
       explain: answerProblem,

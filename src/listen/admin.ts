@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
+import { Departures } from '../forward/departures.ts';
 import { readRequestHead } from '../forward/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
 import { asksForServer } from './admission.ts';
@@ -63,6 +64,7 @@ export class AdminListener {
       maxConnections: () => CONNECTION_LIMIT,
       shouldUpgrade: () => false,
       onUpgrade: (_request, socket) => socket.destroy(),
+      departures: new Departures(),
       onRefused: () => {},
     });
     this.#app = fastify({

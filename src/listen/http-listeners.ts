@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
+import type { Departures } from '../forward/departures.ts';
 import { announcesBody } from '../forward/handshake.ts';
 import { type Member, Members } from '../members.ts';
 import { bind } from './bind.ts';
@@ -25,6 +26,7 @@ export interface ListenerOptions {
   /** Which requests with `Upgrade` are given to `onUpgrade`; the others are ordinary ones. */
   readonly shouldUpgrade: (request: IncomingMessage) => boolean;
   readonly onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+  readonly departures: Departures;
   /** A connection was answered before there was a request. */
   readonly onRefused: (problem: Problem) => void;
 }
@@ -142,7 +144,7 @@ export class HttpListeners {
     if (response.socket === null) {
       // Pipelined: it waits for its turn. Requests may only run side by side where all are safe (RFC 9112 §9.3.2),
       // and one that comes after the last answer must not run at all.
-      const takeTurn = holdBack(request.socket);
+      const takeTurn = holdBack(request.socket, this.#options.departures);
       response.once('socket', () => {
         takeTurn();
         process.nextTick(() => this.#handle(request, response));
@@ -223,7 +225,7 @@ const waiting = new WeakMap<Socket, number>();
  * Counts a request that waits for its turn; the result takes it off again. A client that sends on without reading an
  * answer is held up by TCP, and not by our memory.
  */
-function holdBack(socket: Socket): () => void {
+function holdBack(socket: Socket, departures: Departures): () => void {
   const count = (change: number) => {
     const now = (waiting.get(socket) ?? 0) + change;
     waiting.set(socket, now);
@@ -231,12 +233,14 @@ function holdBack(socket: Socket): () => void {
   };
   if (count(1) === MOST_WAITING) {
     socket.pause();
+    departures.watch(socket, socket);
     // Node resumes it with each request whose body it drops.
     socket.resume = () => socket;
   }
   return () => {
     if (count(-1) !== FEW_WAITING || !Object.hasOwn(socket, 'resume')) return;
     Reflect.deleteProperty(socket, 'resume');
+    departures.forget(socket);
     socket.resume();
   };
 }

@@ -58,6 +58,7 @@ export class ProxyListener {
       maxConnections: () => settings().maxConnections,
       shouldUpgrade: isTunnelled,
       onUpgrade: (request, socket, head) => this.#upgrade(request, socket, head),
+      departures: context.departures,
       onRefused: ({ code }) => context.observe({ ...this.#event(''), status: PROBLEMS[code].status, code }),
     });
     this.#app = fastify({
@@ -110,7 +111,9 @@ export class ProxyListener {
   #request(request: IncomingMessage, response: ServerResponse, target: string): void {
     try {
       const forwardable = this.#admit(request, response, target);
-      if (forwardable !== undefined) new Exchange(this.#context, forwardable).start();
+      if (forwardable === undefined) return;
+      if (forwardable.head.hasBody) this.#context.departures.attend(request, request.socket);
+      new Exchange(this.#context, forwardable).start();
     } catch (cause) {
       this.#failed('request', request.socket, cause);
     }
@@ -125,8 +128,9 @@ export class ProxyListener {
     try {
       const { tunnelsExpire } = this.#settings();
       const forwardable = this.#admit(request, response, request.url!);
-      if (forwardable !== undefined)
-        new Upgrade(this.#context, forwardable, socket, head, tunnelsExpire).start();
+      if (forwardable === undefined) return;
+      this.#context.departures.attend(socket, socket);
+      new Upgrade(this.#context, forwardable, socket, head, tunnelsExpire).start();
     } catch (cause) {
       this.#failed('upgrade', socket, cause);
     }

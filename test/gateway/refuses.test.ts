@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import t, { type Test } from 'tap';
 import { PROBLEMS, type ProblemCode } from '../../src/errors.ts';
+import { Departures } from '../../src/forward/departures.ts';
 import { HttpListeners } from '../../src/listen/http-listeners.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { ask, RawClient, type RawResponse, until } from '../support/raw-client.ts';
@@ -342,6 +343,7 @@ t.test('a client has a time to send its headers in', { timeout: 20_000 }, async 
     maxConnections: () => 10,
     shouldUpgrade: () => false,
     onUpgrade: () => {},
+    departures: new Departures(),
     onRefused: ({ code }) => problems.push(code),
   });
   const server = listeners.createServer();

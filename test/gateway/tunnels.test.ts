@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { Departures } from '../../src/forward/departures.ts';
 import { isTunnelled } from '../../src/forward/handshake.ts';
 import { HttpListeners } from '../../src/listen/http-listeners.ts';
 import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
@@ -306,6 +307,7 @@ t.test(
       headerSizeBytes: 16_384,
       maxConnections: () => 10,
       shouldUpgrade: isTunnelled,
+      departures: new Departures(),
       onUpgrade: () => {},
       onRefused: () => {},
     });
