@@ -1,13 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { UsageError } from '../errors.ts';
+import { childEnvironment } from './child-environment.ts';
 import { type Command, textOption } from './command.ts';
 import { ConfigurationSource } from './configuration.ts';
+import { isForeground } from './foreground.ts';
 import { open } from './serve.ts';
 
 /** What a shell answers for a command that it can't find, or may not run. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+/** A terminal sends these to its whole foreground group: the command has had them, when we have. */
+const OF_TERMINALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH'];
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
 export const exec: Command = {
@@ -16,7 +20,8 @@ export const exec: Command = {
   help: `
   --env NAME   the variable that tells the command the proxy's URL; BEARERD_URL unless given
 
-The proxy takes a free port of 127.0.0.1. The command's environment holds none of the secret variables.
+The proxy takes a free port of 127.0.0.1. The command's environment holds none of the secret variables, and the proxy's
+host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
 `,
   options: { env: { type: 'string' } },
   positionals: [1, Number.POSITIVE_INFINITY],
@@ -26,7 +31,7 @@ The proxy takes a free port of 127.0.0.1. The command's environment holds none o
       throw new UsageError(`--env ${name}: not the name of a variable`);
     const source = new ConfigurationSource(execEnvironment(), textOption(values, 'config'));
     const served = await open({ source, fd: 2, forChild: true });
-    const env = childEnvironment(served.config.secretVariables, name, served.gateway.urls[0]!);
+    const env = childEnvironment(process.env, served.config.secretVariables, name, served.gateway.urls[0]!);
     const code = await runChild(command!, args, env);
     await served.gateway.destroy();
     await served.log.close();
@@ -34,17 +39,11 @@ The proxy takes a free port of 127.0.0.1. The command's environment holds none o
   },
 };
 
-/** Ports of its own, and no caller key: the command doesn't know one. */
+/** Ports of its own, no caller key, which the command doesn't know, and a log that leaves stderr to the command. */
 function execEnvironment(): Record<string, string | undefined> {
   const { BEARERD_CALLER_KEY: _key, BEARERD_CALLER_KEY_FILE: _file, ...rest } = process.env;
-  return { ...rest, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
-}
-
-function childEnvironment(secrets: readonly string[], name: string, url: string): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...process.env };
-  for (const secret of secrets) delete env[secret];
-  env[name] = url;
-  return env;
+  const quiet = (rest.BEARERD_LOG_LEVEL ?? '').trim() === '' ? { BEARERD_LOG_LEVEL: 'warn' } : {};
+  return { ...rest, ...quiet, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 }
 
 /** Runs it on our terminal, passes signals on, and gives its exit code: 128 and the signal's number if one ended it. */
@@ -55,8 +54,8 @@ function runChild(command: string, args: readonly string[], env: NodeJS.ProcessE
     let pass = (signal: NodeJS.Signals): unknown => early.push(signal);
     for (const signal of SIGNALS) process.on(signal, () => pass(signal));
     const child: ChildProcess = spawn(command, args, { env, stdio: 'inherit' });
-    pass = (signal) => child.kill(signal);
-    for (const signal of early) pass(signal);
+    for (const signal of early) child.kill(signal);
+    pass = (signal) => (OF_TERMINALS.includes(signal) && isForeground()) || child.kill(signal);
     child.on('error', (error: NodeJS.ErrnoException) => {
       process.stderr.write(
         `bearerd: ${command}: ${error.code === 'ENOENT' ? 'no such command' : error.code}\n`,

@@ -46,7 +46,8 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   boundHeapGrowth();
   announce(gateway, config.upstream.origin + config.upstream.basePath, log);
   warnOfExposure(config, log);
-  warnOfLimit(config, gateway, log);
+  // One command has no use for so many, and its own words on stderr.
+  if (!forChild) warnOfLimit(config, gateway, log);
 
   const apply = (next: Config, by: string) => {
     const restartNeededFor = gateway.reconfigure(next);

@@ -186,7 +186,12 @@ t.test('exec runs a command with a proxy of its own, without the secrets, and gi
     const names = Object.keys(process.env).filter((n) => /SECRET|CLIENT_ID|API_KEY|CALLER|MY_OWN/.test(n));
     console.log(JSON.stringify({ url, status: response.status, names }));
     process.exit(7);`;
-  const env = { ...ACCOUNT, BEARERD_CALLER_KEY: 'caller-key-1', BEARERD_URL: 'http://outer' };
+  const env = {
+    ...ACCOUNT,
+    BEARERD_CALLER_KEY: 'caller-key-1',
+    BEARERD_URL: 'http://outer',
+    BEARERD_LOG_LEVEL: 'info',
+  };
   const { code, stdout, stderr } = await run(
     t,
     ['exec', '--env', 'API_URL', '--', process.execPath, '--input-type=module', '-e', script],

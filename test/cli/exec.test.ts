@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import t, { type Test } from 'tap';
+import { childEnvironment } from '../../src/cli/child-environment.ts';
+import { startMockApi } from '../../src/mock/mock-api.ts';
+import { MAIN, run, start } from '../support/cli.ts';
+import { until } from '../support/raw-client.ts';
+
+// A command under `bearerd exec` has the environment and the signals that it would have without.
+
+const mock = await startMockApi();
+t.teardown(() => mock.close());
+
+const ACCOUNT = {
+  BEARERD_BASE_URL: mock.url,
+  BEARERD_CLIENT_ID: mock.credentials.clientId,
+  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+};
+
+/** Tells its parent, and of each signal that it gets; a little while after the first, it ends. */
+const NOTES_SIGNALS = `
+for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGWINCH']) {
+  process.on(signal, () => {
+    console.log('got ' + signal);
+    setTimeout(() => process.exit(9), 400);
+  });
+}
+setTimeout(() => process.exit(1), 30000);
+console.log('parent ' + process.ppid + ' is up');
+`;
+/** Gives the command a terminal of its own, and it what stands in for a keyboard: our stdin. */
+const ON_TERMINAL = `
+import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
+`;
+const UNDER_EXEC = ['exec', '--', process.execPath, '-e', NOTES_SIGNALS];
+const python = spawnSync('python3', ['-c', 'import pty, os; os.waitstatus_to_exitcode']);
+const noTerminal = python.status === 0 ? false : 'python3 gives a terminal to test with';
+
+interface OnTerminal {
+  readonly child: ChildProcess;
+  readonly wrapper: number;
+  readonly output: () => string;
+  readonly code: Promise<number | null>;
+}
+
+async function onTerminal(t: Test): Promise<OnTerminal> {
+  const { PATH, HOME } = process.env;
+  const child = spawn('python3', ['-c', ON_TERMINAL, process.execPath, MAIN, ...UNDER_EXEC], {
+    env: { PATH, HOME, NODE_NO_WARNINGS: '1', ...ACCOUNT },
+    cwd: t.testdirName,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await code;
+  });
+  await until(() => /parent \d+ is up/.test(text), 'the command is not up', 30_000);
+  return { child, wrapper: Number(/parent (\d+)/.exec(text)?.[1]), output: () => text, code };
+}
+
+const signalsIn = (output: string) => [...output.matchAll(/got (SIG\w+)/g)].map(([, signal]) => signal);
+
+for (const [key, byte, signal] of [
+  ['Ctrl-C', '\x03', 'SIGINT'],
+  ['Ctrl-\\', '\x1c', 'SIGQUIT'],
+] as const) {
+  t.test(`${key} on a terminal gets to the command of exec once`, { skip: noTerminal }, async (t) => {
+    t.testdir({});
+    const { child, output, code } = await onTerminal(t);
+    child.stdin!.write(byte);
+    t.equal(await code, 9);
+    t.same(signalsIn(output()), [signal]);
+  });
+}
+
+t.test(
+  'a signal to bearerd alone gets to the command of exec, on a terminal too',
+  { skip: noTerminal },
+  async (t) => {
+    t.testdir({});
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+      const { wrapper, output, code } = await onTerminal(t);
+      process.kill(wrapper, signal);
+      t.equal(await code, 9);
+      t.same(signalsIn(output()), [signal]);
+    }
+  },
+);
+
+t.test('without a terminal each signal to bearerd alone gets to the command of exec once', async (t) => {
+  t.testdir({});
+  const signals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGWINCH'] as const;
+  const ends = signals.map(async (signal) => {
+    const running = start(t, UNDER_EXEC, ACCOUNT);
+    await running.until(/is up$/m);
+    running.child.kill(signal);
+    const { code, stdout } = await running.finished;
+    return { code, signals: signalsIn(stdout) };
+  });
+  t.same(
+    await Promise.all(ends),
+    signals.map((signal) => ({ code: 9, signals: [signal] })),
+  );
+});
+
+t.test("the command of exec has its proxy's host in NO_PROXY and no_proxy", async (t) => {
+  const loopback = 'localhost,127.0.0.1,::1';
+  const cases: [given: NodeJS.ProcessEnv, upper: string, lower: string][] = [
+    [{}, loopback, loopback],
+    [{ NO_PROXY: '.corp' }, `.corp,${loopback}`, `.corp,${loopback}`],
+    [{ no_proxy: '.corp, 10.0.0.0/8' }, `.corp,10.0.0.0/8,${loopback}`, `.corp,10.0.0.0/8,${loopback}`],
+    [{ NO_PROXY: 'a', no_proxy: 'b' }, `a,${loopback}`, `b,${loopback}`],
+    [{ NO_PROXY: '127.0.0.1,x' }, '127.0.0.1,x,localhost,::1', '127.0.0.1,x,localhost,::1'],
+    [{ NO_PROXY: '*' }, '*', '*'],
+    [{ NO_PROXY: '' }, loopback, loopback],
+  ];
+  for (const [given, upper, lower] of cases) {
+    const { NO_PROXY, no_proxy } = childEnvironment(given, [], 'BEARERD_URL', 'http://127.0.0.1:1');
+    t.same([NO_PROXY, no_proxy], [upper, lower], JSON.stringify(given));
+  }
+});
+
+t.test('a proxy in the environment does not catch the calls of the command to bearerd', async (t) => {
+  t.testdir({});
+  const script = 'curl -s -o /dev/null -w "%{http_code}" "$BEARERD_URL/companies/example.com"';
+  const env = { ...ACCOUNT, http_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
+  const { stdout } = await run(t, ['exec', '--', 'sh', '-c', script], env);
+  t.equal(stdout, '200');
+});
+
+t.test('exec leaves stderr to its command, unless BEARERD_LOG_LEVEL says otherwise', async (t) => {
+  t.testdir({});
+  const silent = await run(t, ['exec', '--', 'true'], ACCOUNT);
+  t.match(silent, { code: 0, stderr: '' });
+  const empty = await run(t, ['exec', '--', 'true'], { ...ACCOUNT, BEARERD_LOG_LEVEL: '' });
+  t.match(empty, { code: 0, stderr: '' });
+  const told = await run(t, ['exec', '--', 'true'], { ...ACCOUNT, BEARERD_LOG_LEVEL: 'info' });
+  t.match(told.stderr, /listening on/);
+});
