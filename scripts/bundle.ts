@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +55,10 @@ export async function bundle(outdir: string): Promise<void> {
     metafile: true,
   });
   writeFileSync(join(outdir, 'THIRD-PARTY.txt'), licences(metafile));
+  cpSync(join(ROOT, 'src/observe/page'), join(outdir, 'page'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('tsconfig.json'),
+  });
 }
 
 /** The licence of each package that went into the bundle, as all of them ask for. */

@@ -65,6 +65,8 @@ export interface RequestEvent {
   /** The configured prefix, or empty where none was chosen. */
   route: string;
   credential: string;
+  /** The name of the caller key that it came with, where there are such. */
+  caller?: string;
   status: number;
   /** Where bearerd answered itself. */
   code: ProblemCode | undefined;

@@ -140,6 +140,8 @@ export interface Config {
   };
   /** Every secret and TLS file that was read: what a running proxy has to watch. */
   readonly watchedFiles: readonly string[];
+  /** The same files, each with its path as it was configured. */
+  readonly fileNames: ReadonlyMap<string, string>;
   /** Names of environment variables that hold secrets: what a child process must not inherit. */
   readonly secretVariables: readonly string[];
   /** The configuration as a plain object for a person to read, each secret as `***`. */

@@ -23,7 +23,7 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   const file = await readConfigFile(input, cwd, environment, report);
   const { readFile } = input;
   const learned = {
-    filesRead: new Set<string>(),
+    filesRead: new Map<string, string>(),
     variablesNamed: new Set<string>(),
     tokenOrigins: new Map(),
   };
@@ -137,7 +137,8 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     ...secured,
     tls,
     outboundProxy,
-    watchedFiles: [...reading.filesRead],
+    watchedFiles: [...reading.filesRead.keys()],
+    fileNames: reading.filesRead,
     secretVariables: secretVariables(reading),
     effective: effectiveView(values, secured, tls),
   });

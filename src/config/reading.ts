@@ -23,7 +23,7 @@ export interface Reading {
   readonly report: Report;
   readonly readFile: (path: string) => string;
   /** Absolute paths of the secret and TLS files that were read. */
-  readonly filesRead: Set<string>;
+  readonly filesRead: Map<string, string>;
   /** Variables that the file's `{env: NAME}` name. */
   readonly variablesNamed: Set<string>;
   /** Origins besides the upstreams' that get a secret, by the key that names them. */

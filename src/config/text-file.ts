@@ -51,7 +51,7 @@ export function readTextFile(
   const absolute = resolve(folder, path);
   try {
     const content = reading.readFile(absolute);
-    reading.filesRead.add(absolute);
+    reading.filesRead.set(absolute, path);
     return { path: absolute, content };
   } catch (error) {
     reading.report(key, `cannot read ${shown(path, folder)}: ${readFailure(error).reason}`);

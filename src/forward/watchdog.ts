@@ -34,6 +34,13 @@ export class Watchdog {
     return this.#watched.size;
   }
 
+  /** How many of those watched are of this class. */
+  count(kind: abstract new (...args: never[]) => Watched): number {
+    let count = 0;
+    for (const watched of this.#watched) if (watched instanceof kind) count++;
+    return count;
+  }
+
   /** Says how short the limits may be (milliseconds, 0 for none): it looks ten times as often as that. */
   attend(limitsMs: readonly number[]): void {
     const shortest = Math.min(...limitsMs.filter((ms) => ms > 0), LONGEST_INTERVAL_MS * 10);

@@ -4,13 +4,14 @@ import type { Config } from '../config/config.ts';
 import type { Event, Observe } from '../events.ts';
 import { Departures } from '../forward/departures.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
+import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import { AdminListener } from '../listen/admin.ts';
 import { createGuard } from '../listen/guard.ts';
 import { answerProblem } from '../listen/problem.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import { statusPage } from '../observe/page.ts';
+import { Recent } from '../observe/recent.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
 import { createRouteTable } from '../routes/route-table.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
@@ -53,6 +54,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #bytesPassed: (bytes: number) => void;
   readonly #metrics: Metrics;
+  readonly #recent: Recent;
   readonly #watchdog: Watchdog;
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
@@ -61,6 +63,7 @@ export class Gateway {
   readonly #id = randomBytes(6).toString('hex');
   readonly #startedMonoMs: number;
   #config: Config;
+  #configuredMs: number;
   #settings: ProxySettings;
   #draining = false;
   urls: readonly string[] = [];
@@ -79,13 +82,20 @@ export class Gateway {
     this.#lookup = lookup;
     this.#bytesPassed = bytesPassed;
     this.#startedMonoMs = clock.monoMs();
+    this.#configuredMs = clock.wallMs();
+    this.#recent = new Recent(clock);
     this.#metrics = createMetrics({
       version: VERSION,
       inFlight: () => this.#watchdog.size,
+      tunnels: () => this.#watchdog.count(Tunnel),
+      waiting: () => this.#sources.waiting,
       tokens: () => this.#sources.statuses(),
       droppedLogLines,
+      secretFiles: () => this.#config.fileNames,
     });
-    this.#observe = (event) => this.#tell(event, [this.#metrics.observe, observe]);
+    const observers = [this.#metrics.observe, observe];
+    if (config.adminListen.length > 0) observers.push((event) => this.#show(event));
+    this.#observe = (event) => this.#tell(event, observers);
     this.#watchdog = new Watchdog(clock);
     this.#sources = new Sources(clock, this.#observe);
     this.#settings = this.#createSettings(config);
@@ -124,7 +134,9 @@ export class Gateway {
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
       .map(([key]) => key);
     this.#config = config;
+    this.#configuredMs = this.#clock.wallMs();
     before.pools.close();
+    this.#admin?.changed();
     return restartNeededFor;
   }
 
@@ -142,10 +154,14 @@ export class Gateway {
       uptimeMs: this.#clock.monoMs() - this.#startedMonoMs,
       draining: this.#draining,
       inFlight: this.#watchdog.size,
+      tunnels: this.#watchdog.count(Tunnel),
+      waiting: this.#sources.waiting,
+      configuredMs: this.#configuredMs,
       credentials: this.#config.credentials,
       tokens: this.#sources.statuses(),
       routes: this.#settings.routes.routes,
       requestsByRoute: this.#metrics.requestsByRoute(),
+      recent: this.#recent,
     });
   }
 
@@ -167,6 +183,7 @@ export class Gateway {
     this.#draining = true;
     this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
     this.#sources.stop();
+    this.#admin?.endEvents();
     const deadline = this.#clock.monoMs() + limitMs;
     this.#proxy.stopAccepting();
     while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
@@ -187,6 +204,19 @@ export class Gateway {
     this.#watchdog.stop();
     await Promise.all([this.#sources.abort(), this.#proxy.close(), this.#admin?.close()]);
     this.#settings.pools.destroy();
+  }
+
+  /** For those who look at the page. */
+  #show(event: Event): void {
+    this.#recent.observe(event);
+    this.#admin?.changed();
+  }
+
+  /** What is in force, as it would stand in a file, and which files it was read from. */
+  async #configuration(): Promise<{ files: string[]; yaml: string }> {
+    const { stringify } = await import('../config/yaml.ts');
+    const { file, watchedFiles, effective } = this.#config;
+    return { files: [...(file === undefined ? [] : [file]), ...watchedFiles], yaml: stringify(effective) };
   }
 
   #tell(event: Event, observers: readonly Observe[]): void {
@@ -237,7 +267,9 @@ export class Gateway {
         guard: () => this.#settings.guard,
         readiness: () => this.readiness,
         status: () => this.status,
-        page: () => statusPage(this.status),
+        requests: () => this.#recent.requests(),
+        configuration: () => this.#configuration(),
+        page: async () => (await import('../observe/page.ts')).statusPage(),
         metrics: () => this.#metrics.render(),
         renew: () => this.#sources.renewAll(),
       },

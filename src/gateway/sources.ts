@@ -71,6 +71,13 @@ export class Sources {
     return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
   }
 
+  /** Requests that wait for a token. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const source of this.#sources.values()) waiting += source.waiting;
+    return waiting;
+  }
+
   /** Renews every token now; gives the reasons of those that could not be. */
   async renewAll(): Promise<{ renewed: string[]; failed: Record<string, string> }> {
     const renewed: string[] = [];

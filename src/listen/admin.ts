@@ -5,26 +5,13 @@ import { Problem } from '../errors.ts';
 import { Departures } from '../forward/departures.ts';
 import { readRequestHead } from '../forward/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
+import { type AdminView, addEndpoints } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
-import type { Guard } from './guard.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
 import { answerProblem } from './problem.ts';
+import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';
-
-/** What the admin listener shows; each is asked anew for each request. */
-export interface AdminView {
-  readonly guard: () => Guard;
-  readonly readiness: () => { readonly ready: boolean };
-  readonly status: () => unknown;
-  readonly page: () => string;
-  readonly metrics: () => Promise<{ contentType: string; text: string }>;
-  /** Renews every session token; gives the reasons of those that failed, by name. */
-  readonly renew: () => Promise<{
-    readonly renewed: readonly string[];
-    readonly failed: Readonly<Record<string, string>>;
-  }>;
-}
 
 /** What there is, and by which methods. */
 const ENDPOINTS: Readonly<Record<string, string>> = {
@@ -33,6 +20,10 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   '/readyz': 'GET, HEAD',
   '/metrics': 'GET, HEAD',
   '/status': 'GET, HEAD',
+  '/requests': 'GET, HEAD',
+  '/configuration': 'GET, HEAD',
+  '/events': 'GET',
+  '/icon.svg': 'GET, HEAD',
   '/renew': 'POST',
   '*': 'OPTIONS',
 };
@@ -41,17 +32,17 @@ const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 const OPEN_TO_PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 const CONNECTION_LIMIT = 1_000;
 
-const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
-
 export class AdminListener {
   readonly #view: AdminView;
   readonly #headerSizeBytes: number;
   readonly #listeners: HttpListeners;
   readonly #app: FastifyInstance;
+  readonly #feed: StatusFeed;
 
   constructor(view: AdminView, headerSizeBytes: number) {
     this.#view = view;
     this.#headerSizeBytes = headerSizeBytes;
+    this.#feed = new StatusFeed({ status: view.status });
     let handler: RequestListener = () => {};
     this.#listeners = new HttpListeners({
       handler: (request, response) => {
@@ -77,7 +68,7 @@ export class AdminListener {
         return this.#listeners.createServer();
       },
     });
-    this.#routes();
+    addEndpoints(this.#app, view, this.#feed);
   }
 
   async listen(addresses: readonly ListenAddress[]): Promise<string[]> {
@@ -85,44 +76,20 @@ export class AdminListener {
     return this.#listeners.listen(addresses, this.#app.server);
   }
 
-  async close(): Promise<void> {
-    this.#listeners.destroyAll();
-    await this.#app.close();
+  /** Something of the status is different. */
+  changed(): void {
+    this.#feed.changed();
   }
 
-  #routes(): void {
-    const { readiness, status, page, metrics, renew } = this.#view;
-    // What went wrong in here is nothing for whoever asks.
-    this.#app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
-    // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
-    this.#app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
-    this.#app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'));
-    this.#app.get('/readyz', async (_request, reply) => {
-      const state = readiness();
-      return reply
-        .code(state.ready ? 200 : 503)
-        .header('cache-control', 'no-store')
-        .send(state);
-    });
-    this.#app.get('/metrics', async (_request, reply) => {
-      const { contentType, text } = await metrics();
-      return reply.type(contentType).send(text);
-    });
-    this.#app.get('/status', async (_request, reply) =>
-      reply.header('cache-control', 'no-store').send(status()),
-    );
-    this.#app.get('/', async (_request, reply) =>
-      reply
-        .type('text/html; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .header('content-security-policy', PAGE_POLICY)
-        .header('x-content-type-options', 'nosniff')
-        .send(page()),
-    );
-    this.#app.post('/renew', async (_request, reply) => {
-      const result = await renew();
-      return reply.code(Object.keys(result.failed).length === 0 ? 200 : 502).send(result);
-    });
+  /** Those who follow the status hear the last of it. */
+  endEvents(): void {
+    this.#feed.end();
+  }
+
+  async close(): Promise<void> {
+    this.#feed.end();
+    this.#listeners.destroyAll();
+    await this.#app.close();
   }
 
   /** The same rules as for the proxy, before the framework sees the request; then what there is here at all. */

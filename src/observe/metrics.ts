@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../events.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
@@ -15,8 +16,12 @@ export interface Metrics {
 export interface MetricsView {
   readonly version: string;
   readonly inFlight: () => number;
+  readonly tunnels: () => number;
+  readonly waiting: () => number;
   readonly tokens: () => ReadonlyMap<string, TokenStatus>;
   readonly droppedLogLines: () => number;
+  /** Path by which each is read, and as it was configured. */
+  readonly secretFiles: () => ReadonlyMap<string, string>;
 }
 
 const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused'] as const;
@@ -68,6 +73,13 @@ export function createMetrics(view: MetricsView): Metrics {
   };
 }
 
+async function changedAt([file, path]: [string, string]): Promise<
+  { path: string; seconds: number } | undefined
+> {
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: undefined }));
+  return mtimeMs === undefined ? undefined : { path, seconds: mtimeMs / 1000 };
+}
+
 function registerGauges(registry: Registry, view: MetricsView): void {
   const registers = [registry];
   new Gauge({
@@ -82,6 +94,22 @@ function registerGauges(registry: Registry, view: MetricsView): void {
     registers,
     collect() {
       this.set(view.inFlight());
+    },
+  });
+  new Gauge({
+    name: 'bearerd_tunnels_open',
+    help: 'Tunnels (WebSocket and the like) under way.',
+    registers,
+    collect() {
+      this.set(view.tunnels());
+    },
+  });
+  new Gauge({
+    name: 'bearerd_waiting_requests',
+    help: 'Requests that wait for a token.',
+    registers,
+    collect() {
+      this.set(view.waiting());
     },
   });
   new Gauge({
@@ -128,12 +156,24 @@ function registerGauges(registry: Registry, view: MetricsView): void {
       for (const [credential, token] of view.tokens()) this.set({ credential }, token.nextLoginInMs / 1000);
     },
   });
-  new Gauge({
-    name: 'bearerd_log_lines_dropped',
-    help: 'Log lines that could not be written since the start.',
+  new Counter({
+    name: 'bearerd_log_lines_dropped_total',
+    help: 'Log lines that could not be written.',
     registers,
     collect() {
-      this.set(view.droppedLogLines());
+      this.reset();
+      this.inc(view.droppedLogLines());
+    },
+  });
+  new Gauge({
+    name: 'bearerd_secret_file_mtime_timestamp_seconds',
+    help: 'When a secret or TLS file was last changed (Unix time); nothing while it is not there.',
+    labelNames: ['path'],
+    registers,
+    async collect() {
+      const times = await Promise.all([...view.secretFiles()].map(changedAt));
+      this.reset();
+      for (const time of times) if (time !== undefined) this.set({ path: time.path }, time.seconds);
     },
   });
 }

@@ -1,6 +1,7 @@
 import type { CredentialConfig } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
+import type { Latency, Recent, RecentLogin } from './recent.ts';
 
 /** What the status is made of. */
 export interface StatusView {
@@ -8,10 +9,14 @@ export interface StatusView {
   readonly uptimeMs: number;
   readonly draining: boolean;
   readonly inFlight: number;
+  readonly tunnels: number;
+  readonly waiting: number;
+  readonly configuredMs: number;
   readonly credentials: ReadonlyMap<string, CredentialConfig>;
   readonly tokens: ReadonlyMap<string, TokenStatus>;
   readonly routes: readonly Route[];
   readonly requestsByRoute: ReadonlyMap<string, number>;
+  readonly recent: Recent;
 }
 
 export interface Readiness {
@@ -44,13 +49,23 @@ export interface Status {
   readonly uptimeSeconds: number;
   readonly ready: boolean;
   readonly draining: boolean;
+  /** Requests and tunnels under way. */
   readonly requestsInFlight: number;
+  readonly tunnels: number;
+  /** Of the requests under way, those that wait for a token. */
+  readonly requestsWaiting: number;
+  /** Requests that are over. */
+  readonly requestsAnswered: number;
+  /** When the configuration in force was taken. */
+  readonly configuredAt: string;
   readonly credentials: Readonly<Record<string, CredentialStatus>>;
   readonly routes: readonly {
     readonly prefix: string;
     readonly credential: string;
     readonly upstream: string;
     readonly requests: number;
+    /** Of those among the last 200 requests; null where there is none. */
+    readonly latencyMs: Latency | null;
   }[];
 }
 
@@ -60,37 +75,54 @@ interface CredentialStatus {
   readonly expiresInSeconds: number | null;
   readonly fingerprint: string | null;
   readonly lastLogin: string | null;
+  /** The newest first. */
+  readonly lastLogins: readonly RecentLogin[];
   readonly lastFailure: { readonly at: string; readonly reason: string; readonly message: string } | null;
   readonly nextLoginInSeconds: number | null;
 }
 
 export function statusOf(view: StatusView): Status {
   const { ready, draining } = readinessOf(view);
+  const { recent } = view;
+  const latencies = recent.latencies();
   return {
     version: view.version,
     uptimeSeconds: Math.floor(view.uptimeMs / 1000),
     ready,
     draining,
     requestsInFlight: view.inFlight,
+    tunnels: view.tunnels,
+    requestsWaiting: view.waiting,
+    requestsAnswered: recent.answered,
+    configuredAt: new Date(view.configuredMs).toISOString(),
     credentials: Object.fromEntries(
-      [...view.credentials.values()].map((c) => [c.name, credentialStatus(c, view.tokens.get(c.name))]),
+      [...view.credentials.values()].map((c) => [
+        c.name,
+        credentialStatus(c, view.tokens.get(c.name), recent.logins(c.name)),
+      ]),
     ),
     routes: view.routes.map(({ prefix, credentialName, upstreamOrigin, upstreamPrefix }) => ({
       prefix,
       credential: credentialName,
       upstream: upstreamOrigin + (upstreamPrefix === '' ? '/' : upstreamPrefix),
       requests: view.requestsByRoute.get(prefix) ?? 0,
+      latencyMs: latencies.get(prefix) ?? null,
     })),
   };
 }
 
-function credentialStatus({ kind }: CredentialConfig, token: TokenStatus | undefined): CredentialStatus {
+function credentialStatus(
+  { kind }: CredentialConfig,
+  token: TokenStatus | undefined,
+  lastLogins: readonly RecentLogin[],
+): CredentialStatus {
   return {
     kind,
     state: token?.state ?? 'ready',
     expiresInSeconds: seconds(token?.expiresInMs),
     fingerprint: token?.fingerprint ?? null,
     lastLogin: token?.lastLoginMs === undefined ? null : new Date(token.lastLoginMs).toISOString(),
+    lastLogins,
     lastFailure:
       token?.lastFailure === undefined
         ? null

@@ -81,6 +81,11 @@ export class RenewingSource implements TokenSource {
     this.#keeper.reconfigure(options, credentialsChanged, forgetToken);
   }
 
+  /** Requests that wait for a login. */
+  get waiting(): number {
+    return this.#waiters.size + this.#outcomes.length;
+  }
+
   status(): TokenStatus {
     return this.#keeper.status();
   }
@@ -120,7 +125,7 @@ export class RenewingSource implements TokenSource {
   }
 
   get #crowded(): boolean {
-    return this.#waiters.size + this.#outcomes.length >= this.#options.maxWaiting;
+    return this.waiting >= this.#options.maxWaiting;
   }
 
   #nextOutcome(): Promise<Outcome> {

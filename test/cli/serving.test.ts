@@ -411,7 +411,7 @@ t.test('a closed stdout and a full pipe stop nothing', async (t) => {
   proxy.child.stderr!.destroy();
   for (let n = 0; n < 20; n++) t.equal((await get(`${proxy.url}/echo`)).status, 200);
   const dropped = async () =>
-    Number(/^bearerd_log_lines_dropped (\d+)$/m.exec((await get(`${proxy.admin}/metrics`)).body)?.[1]);
+    Number(/^bearerd_log_lines_dropped_total (\d+)$/m.exec((await get(`${proxy.admin}/metrics`)).body)?.[1]);
   const before = await until(dropped, (lines) => lines > 0);
   for (let n = 0; n < 10; n++) await get(`${proxy.url}/echo`);
   const lost = async () => (await dropped()) - before;

@@ -389,7 +389,7 @@ t.test(
     for (const target of ['/healthz', '/readyz', '/metrics']) {
       t.equal((await at(open.adminPort, target, `host: ${lan}`)).status, 200, target);
     }
-    for (const target of ['/', '/status', '/nothing']) {
+    for (const target of ['/', '/status', '/events', '/requests', '/configuration', '/nothing']) {
       t.equal((await at(open.adminPort, target, `host: ${lan}`)).status, 407, target);
     }
     t.equal((await at(open.adminPort, '/status', `host: ${lan}`, key)).status, 200);

@@ -57,6 +57,9 @@ const log = await createLog({ level, format: 'json' });
 const metrics = createMetrics({
   version: '1',
   inFlight: () => 0,
+  tunnels: () => 0,
+  waiting: () => 0,
+  secretFiles: () => new Map(),
   tokens: () => new Map(),
   droppedLogLines: log.dropped,
 });

@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify';
+import type { Guard } from './guard.ts';
+import { answerProblem } from './problem.ts';
+import type { StatusFeed } from './status-feed.ts';
+
+/** A page, and what a browser may load and run for it. */
+export interface Page {
+  readonly html: string;
+  readonly icon: string;
+  readonly contentSecurityPolicy: string;
+}
+
+/** What the admin listener shows; each is asked anew for each request. */
+export interface AdminView {
+  readonly guard: () => Guard;
+  readonly readiness: () => { readonly ready: boolean };
+  readonly status: () => unknown;
+  /** The last requests. */
+  readonly requests: () => unknown;
+  readonly configuration: () => Promise<unknown>;
+  readonly page: () => Promise<Page>;
+  readonly metrics: () => Promise<{ contentType: string; text: string }>;
+  /** Renews every session token; gives the reasons of those that failed, by name. */
+  readonly renew: () => Promise<{
+    readonly renewed: readonly string[];
+    readonly failed: Readonly<Record<string, string>>;
+  }>;
+}
+
+export function addEndpoints(app: FastifyInstance, view: AdminView, feed: StatusFeed): void {
+  // What went wrong in here is nothing for whoever asks.
+  app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
+  // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
+  app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
+  addForPrograms(app, view);
+  addForPeople(app, view, feed);
+}
+
+function addForPrograms(app: FastifyInstance, { readiness, metrics, renew }: AdminView): void {
+  app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'));
+  app.get('/readyz', async (_request, reply) => {
+    const state = readiness();
+    return reply
+      .code(state.ready ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send(state);
+  });
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, text } = await metrics();
+    return reply.type(contentType).send(text);
+  });
+  app.post('/renew', async (_request, reply) => {
+    const result = await renew();
+    return reply.code(Object.keys(result.failed).length === 0 ? 200 : 502).send(result);
+  });
+}
+
+function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): void {
+  const { status, requests, configuration, page } = view;
+  for (const [path, show] of Object.entries({
+    '/status': status,
+    '/requests': requests,
+    '/configuration': configuration,
+  })) {
+    app.get(path, async (_request, reply) => reply.header('cache-control', 'no-store').send(await show()));
+  }
+  app.get('/events', { exposeHeadRoute: false }, (_request, reply) => {
+    reply.hijack();
+    const problem = feed.open(reply.raw);
+    if (problem !== undefined) answerProblem(reply.raw, problem);
+  });
+  app.get('/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send((await page()).icon));
+  app.get('/', async (_request, reply) => {
+    const { html, contentSecurityPolicy } = await page();
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('content-security-policy', contentSecurityPolicy)
+      .header('referrer-policy', 'no-referrer')
+      .header('x-content-type-options', 'nosniff')
+      .send(html);
+  });
+}
