@@ -7,6 +7,7 @@ import { readRequestHead } from '../forward/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, addEndpoints } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
+import { arrivedByUnixSocket } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
 import { answerProblem } from './problem.ts';
@@ -124,6 +125,6 @@ export class AdminListener {
 
 /** Not whence it came: what counts is the address that was opened to others. */
 function arrivedAtLoopback({ socket }: IncomingMessage): boolean {
-  const address = socket.localAddress;
-  return address === undefined || address === '::1' || /^(?:::ffff:)?127\./.test(address);
+  const address = socket.localAddress ?? '';
+  return arrivedByUnixSocket(socket) || address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }

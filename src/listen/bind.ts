@@ -1,10 +1,18 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
-import { type AddressInfo, connect, type Server } from 'node:net';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
 import { ListenError } from '../errors.ts';
 
 /** A free port of one address family may be taken in the other: so often another one is tried. */
 const FREE_PORT_TRIES = 10;
+
+/** Connections of Unix sockets. Their addresses don't tell: a TCP connection that has been reset has none, either. */
+const byUnix = new WeakSet<Socket>();
+
+/** Whether a client came by a Unix socket, which no web page can reach. */
+export function arrivedByUnixSocket(socket: Socket): boolean {
+  return byUnix.has(socket);
+}
 
 /**
  * Binds one address; gives its URL.
@@ -75,6 +83,7 @@ async function bindUnix(server: Server, path: string): Promise<void> {
     }
   };
   await listening(server, listen, `unix:${path}`);
+  server.on('connection', (socket) => byUnix.add(socket));
   chmodSync(path, 0o600);
 }
 

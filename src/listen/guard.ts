@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { Problem } from '../errors.ts';
 import type { RequestHead } from '../forward/request-head.ts';
+import { arrivedByUnixSocket } from './bind.ts';
 
 /** Who may call. Each check stands alone: a page that gets past one still meets the others. */
 export interface Guard {
@@ -41,14 +42,14 @@ export function createGuard(config: Pick<Config, 'allowedHosts' | 'allowedOrigin
 
     checkHost(host, socket) {
       const name = hostName(host);
-      if (name === undefined) return REFUSED_HOST;
+      if (name === undefined) return unlessByUnix(socket);
       if (
         exact.has(name) ||
         suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix))
       ) {
         return undefined;
       }
-      return name === arrivedAt(socket) ? undefined : REFUSED_HOST;
+      return name === arrivedAt(socket) ? undefined : unlessByUnix(socket);
     },
 
     checkOrigin({ origin, originLines, fetchSite, host }) {
@@ -69,6 +70,14 @@ export function createGuard(config: Pick<Config, 'allowedHosts' | 'allowedOrigin
       return isKey(callerKey) || isKey(bearerOf(proxyAuthorization)) ? undefined : KEY_REQUIRED;
     },
   };
+}
+
+/**
+ * The `Host` rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
+ * socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
+ */
+function unlessByUnix(socket: Socket): Problem | undefined {
+  return arrivedByUnixSocket(socket) ? undefined : REFUSED_HOST;
 }
 
 /** The name in lower case, without port and without one trailing dot; undefined where it is no host at all. */
