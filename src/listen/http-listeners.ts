@@ -6,6 +6,7 @@ import type { Departures } from '../forward/departures.ts';
 import { announcesBody } from '../forward/handshake.ts';
 import { type Member, Members } from '../members.ts';
 import { bind } from './bind.ts';
+import { JoinedRequest } from './joined-request.ts';
 import { answerOnSocket, parserProblem } from './problem.ts';
 
 /** A client has this long to send its headers. */
@@ -61,6 +62,7 @@ export class HttpListeners {
   createServer(): http.Server {
     const { headerSizeBytes, shouldUpgrade } = this.#options;
     const server = http.createServer({
+      IncomingMessage: JoinedRequest,
       maxHeaderSize: headerSizeBytes,
       keepAlive: true, // Notices a client whose machine is gone.
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,

@@ -1,0 +1,71 @@
+import { IncomingMessage } from 'node:http';
+
+/** Pieces up to this size are joined: a larger one costs more to copy than to pass on. */
+const SMALL_BYTES = 4 * 1024;
+const BLOCK_BYTES = 16 * 1024;
+
+/**
+ * A request whose body comes in no smaller pieces than need be. Each chunk of a chunked body is a piece to Node's
+ * parser, if it is of one byte; it takes some 300 bytes of memory, of which only one counts against the limit up to
+ * which Node reads, and costs as much to pass on as a large one. So small pieces are joined: those of one turn of the
+ * event loop, or, while nobody takes any, as many as make a block.
+ */
+export class JoinedRequest extends IncomingMessage {
+  /** The only piece so far, as it came; or the block into which several are copied. */
+  #joined: Buffer | undefined;
+  #bytes = 0;
+  #scheduled = false;
+
+  override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (piece === null || piece.length > SMALL_BYTES) {
+      this.#passOn();
+      return super.push(piece, encoding);
+    }
+    this.#join(piece);
+    if (!this.isPaused()) this.#passOnSoon();
+    return this.readableLength + this.#bytes < this.readableHighWaterMark;
+  }
+
+  override resume(): this {
+    if (this.#bytes > 0) this.#passOnSoon();
+    return super.resume();
+  }
+
+  #join(piece: Buffer): void {
+    if (this.#bytes + piece.length > BLOCK_BYTES) this.#passOn();
+    if (this.#joined === undefined) {
+      this.#joined = piece;
+    } else {
+      if (this.#joined.length === this.#bytes) this.#joined = intoBlock(this.#joined);
+      piece.copy(this.#joined, this.#bytes);
+    }
+    this.#bytes += piece.length;
+  }
+
+  #passOnSoon(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (!this.isPaused()) this.#passOn();
+    });
+  }
+
+  #passOn(): void {
+    const joined = this.#joined;
+    if (joined === undefined) return;
+    const bytes = this.#bytes;
+    this.#joined = undefined;
+    this.#bytes = 0;
+    if (this.destroyed) return;
+    const filled = bytes === joined.length ? joined : joined.subarray(0, bytes);
+    // A block that is hardly filled must not stand in memory whole.
+    super.push(bytes > joined.length / 2 ? filled : Buffer.from(filled));
+  }
+}
+
+function intoBlock(piece: Buffer): Buffer {
+  const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  piece.copy(block);
+  return block;
+}

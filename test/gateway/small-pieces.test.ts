@@ -1,0 +1,90 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { chunked, gatewayFor, request } from '../support/gateway.ts';
+import { randomFrom } from '../support/random.ts';
+import { RawClient, until } from '../support/raw-client.ts';
+import { ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// An upload in pieces of a byte each: to Node each is an object and an event, and to us it must not be more.
+
+const upstream = await RawUpstream.startedFor(t);
+const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+t.beforeEach(() => upstream.reset());
+
+const UPLOAD = request('POST', '/up', 'transfer-encoding: chunked');
+const KIB = 1024;
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+t.test('what is held up takes about as much memory as it has bytes', async (t) => {
+  upstream.onHead = ({ connection }) => {
+    connection.socket.pause();
+  };
+  const bytes = Buffer.from(UPLOAD + '1\r\nx\r\n'.repeat(256 * KIB), 'latin1');
+  const used = async () => {
+    for (let n = 0; n < 3; n++) {
+      collect();
+      await new Promise((resolve) => setTimeout(resolve, 20)); // What lies outside of the heap is freed later.
+    }
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = await used();
+  const clients = await Promise.all(Array.from({ length: 8 }, () => proxy.client()));
+  for (const client of clients) client.send(bytes);
+  await until(() => upstream.requests.length === clients.length, 'not all have come');
+  let stands = 0;
+  for (let n = 0, last = -1; n < 200 && stands < 10; n++) {
+    const read = clients.reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
+    stands = read === last ? stands + 1 : 0;
+    last = read;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const each = ((await used()) - before) / clients.length / KIB;
+  t.ok(each < 800, `${Math.round(each)} KiB each`);
+  for (const client of clients) client.close();
+});
+
+t.test('pieces that come together go up together', async (t) => {
+  const letters = Array.from({ length: 100 * KIB }, (_, n) => String.fromCharCode(97 + (n % 26)));
+  const { text } = await proxy.ask(UPLOAD + chunked(...letters));
+  t.equal(text, 'ok');
+  const { message, connection } = upstream.last;
+  t.equal((await message).body.toString(), letters.join(''));
+  // All of what the head and the chunks' sizes take.
+  t.ok(connection.bytesReceived < 102 * KIB, `${connection.bytesReceived} bytes`);
+});
+
+t.test('a piece that comes alone is not waited with', async (t) => {
+  const client = await proxy.client();
+  client.send(UPLOAD);
+  const seen = () => upstream.requests.at(-1)?.connection.received ?? '';
+  for (const letter of 'abc') {
+    client.send(`1\r\n${letter}\r\n`);
+    await until(() => seen().includes(`\r\n1\r\n${letter}`), letter);
+  }
+  client.send('0\r\n\r\n');
+  t.equal((await client.response()).text, 'ok');
+  client.close();
+});
+
+t.test('pieces of all sizes come whole and in order, however often they are held up', async (t) => {
+  const random = randomFrom(7);
+  const below = (most: number) => Math.floor(random() * most);
+  const parts = Array.from({ length: 3_000 }, (_, n) => {
+    const most = [3, 200, 5_000, 40_000][n % 4]!;
+    return String.fromCharCode(97 + below(26)).repeat(1 + below(most));
+  });
+  upstream.onConnection = ({ socket }) => {
+    const timer = setInterval(() => (socket.isPaused() ? socket.resume() : socket.pause()), 3);
+    socket.on('close', () => clearInterval(timer));
+  };
+  upstream.onRequest = (_request, { body }) => ok(body);
+  const client = await RawClient.to(proxy.port);
+  client.send(UPLOAD + chunked(...parts));
+  t.ok((await client.response()).text === parts.join(''));
+  client.close();
+});
+
+t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
