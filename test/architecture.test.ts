@@ -101,7 +101,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'credentials/session-endpoint.ts',
     'forward/request-headers.ts',
     'listen/guard.ts',
-    'upstream/connector.ts',
     'upstream/outbound-proxy.ts',
+    'upstream/secure-context.ts',
   ]);
 });

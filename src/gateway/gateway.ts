@@ -128,14 +128,13 @@ export class Gateway {
    * What belongs to the listening sockets stays as it is until a restart; gives the keys of it that differ.
    */
   reconfigure(config: Config): string[] {
-    const before = this.#settings;
-    this.#settings = this.#createSettings(config, this.#config);
+    this.#settings = this.#createSettings(config, this.#config, this.#settings.pools);
     const restartNeededFor = Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
       .map(([key]) => key);
     this.#config = config;
     this.#configuredMs = this.#clock.wallMs();
-    before.pools.close();
+    this.#settings.pools.replaceBefore();
     this.#admin?.changed();
     return restartNeededFor;
   }
@@ -243,8 +242,8 @@ export class Gateway {
   }
 
   /** Everything that may fail comes first: what is in use is changed only when nothing can. */
-  #createSettings(config: Config, before?: Config): ProxySettings {
-    const pools = new UpstreamPools(config, this.#lookup);
+  #createSettings(config: Config, before?: Config, poolsBefore?: UpstreamPools): ProxySettings {
+    const pools = new UpstreamPools(config, this.#lookup, poolsBefore);
     const { credentials, commit } = this.#sources.prepare(config, before, pools);
     const settings = {
       pools,
@@ -256,6 +255,7 @@ export class Gateway {
       maxConnections: Math.min(config.limits.connections, this.#mostConnections),
       tunnelsExpire: config.closeTunnels === 'at-expiry',
     };
+    for (const route of settings.routes.routes) pools.of(route);
     this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();
     return settings;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Config } from '../config/config.ts';
 import { ConnectTimeoutError } from '../errors.ts';
@@ -11,19 +11,6 @@ import { TlsClient } from './tls-client.ts';
 /** undici's own shape of "open a connection"; the login, requests and upgrades all open theirs by it. */
 export type Connector = buildConnector.connector;
 
-/**
- * What every TLS connection of one configuration shares, made once: parsing some 150 root certificates for each
- * connection would take longer than the handshake. A configured CA is added to those trusted anyway.
- */
-export function createTlsContext({ tls }: Config): SecureContext {
-  return createSecureContext({
-    minVersion: 'TLSv1.2',
-    ...(tls.ca === undefined ? {} : { ca: [...getCACertificates('default'), tls.ca] }),
-    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
-    ...(tls.key === undefined ? {} : { key: tls.key.expose() }),
-  });
-}
-
 /** Connections to one origin. */
 export interface Connectors {
   readonly http1: Connector;
@@ -34,7 +21,8 @@ export interface Connectors {
 export interface ConnectorOptions {
   /** For the whole way: the name, TCP, a tunnel and TLS; 0 for no limit. */
   readonly timeoutMs: number;
-  readonly secureContext: SecureContext;
+  /** Asked for at the first TLS connection. */
+  readonly secureContext: () => SecureContext;
   readonly outboundProxy: Config['outboundProxy'];
   readonly lookup: Lookup;
 }
@@ -75,8 +63,11 @@ function through(proxy: URL, server: URL, options: ConnectorOptions): Step {
 /** TLS for `https:`, and nothing for `http:`. */
 function secured(server: URL, { secureContext }: ConnectorOptions, protocols: string[]): Upon {
   if (server.protocol !== 'https:') return async (socket) => socket;
-  const client = new TlsClient(bareHost(server), secureContext, protocols);
-  return (socket, signal) => client.start(socket, signal);
+  let client: TlsClient | undefined;
+  return (socket, signal) => {
+    client ??= new TlsClient(bareHost(server), secureContext(), protocols);
+    return client.start(socket, signal);
+  };
 }
 
 function then(first: Step, second: Upon): Step {

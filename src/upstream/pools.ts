@@ -1,15 +1,17 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import type { Client, Dispatcher } from 'undici';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
 import { type ConnectionAware, KEEP_ALIVE_MS } from './connection.ts';
-import { type Connector, type Connectors, createConnectors, createTlsContext } from './connector.ts';
+import { type Connector, type Connectors, createConnectors } from './connector.ts';
 import { type Lookup, systemLookup } from './dial.ts';
 import { Http1Connection } from './h1-connection.ts';
 import { Http1Pool } from './h1-pool.ts';
 import type { Http2Job } from './h2-job.ts';
 import { Http2Pool } from './h2-pool.ts';
+import { lazySecureContext, sameTls } from './secure-context.ts';
 
 export interface PoolOptions {
   readonly headerSizeBytes: number;
@@ -153,17 +155,27 @@ export class UpstreamPool {
   }
 }
 
-/** The pools of one configuration: one for each origin and connect timeout. */
+/**
+ * The pools of one configuration: one for each origin and connect timeout. Those of the configuration before are taken
+ * over where they would be made alike, connections and TLS sessions with them.
+ */
 export class UpstreamPools {
   readonly #pools = new Map<string, UpstreamPool>();
   readonly #ofRoutes = new Map<Route, UpstreamPool>();
   readonly #config: Config;
   readonly #lookup: Lookup;
-  #secureContext: SecureContext | undefined;
+  readonly #secureContext: () => SecureContext;
+  #before: UpstreamPools | undefined;
 
-  constructor(config: Config, lookup = systemLookup) {
+  /** @param before until `replaceBefore`, where there is one */
+  constructor(config: Config, lookup = systemLookup, before?: UpstreamPools) {
     this.#config = config;
     this.#lookup = lookup;
+    this.#before = before;
+    this.#secureContext =
+      before !== undefined && sameTls(before.#config.tls, config.tls)
+        ? before.#secureContext
+        : lazySecureContext(config.tls);
   }
 
   /** The one that a route's requests go by; worked out once for each route. */
@@ -180,26 +192,46 @@ export class UpstreamPools {
     const key = `${origin} ${connectTimeoutMs}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
-      this.#secureContext ??= createTlsContext(this.#config);
-      const { outboundProxy, limits, upstreamHttp2 } = this.#config;
-      const connectors = createConnectors(origin, {
-        timeoutMs: connectTimeoutMs,
-        secureContext: this.#secureContext,
-        outboundProxy,
-        lookup: this.#lookup,
-      });
-      const options = { connectTimeoutMs, headerSizeBytes: limits.headerSizeBytes, http2: upstreamHttp2 };
-      pool = new UpstreamPool(origin, options, connectors);
+      pool = this.#fromBefore(key) ?? this.#create(origin, connectTimeoutMs);
       this.#pools.set(key, pool);
     }
     return pool;
   }
 
-  close(): void {
-    for (const pool of this.#pools.values()) pool.close();
+  /** Once this is in use, and has been asked for each pool that it needs: the others of the one before close. */
+  replaceBefore(): void {
+    if (this.#before === undefined) return;
+    const kept = new Set(this.#pools.values());
+    for (const pool of this.#before.#pools.values()) if (!kept.has(pool)) pool.close();
+    this.#before = undefined; // Else each would hold all that ever were.
   }
 
   destroy(): void {
     for (const pool of this.#pools.values()) pool.destroy();
   }
+
+  #fromBefore(key: string): UpstreamPool | undefined {
+    const before = this.#before;
+    if (before === undefined || before.#secureContext !== this.#secureContext) return undefined;
+    return isDeepStrictEqual(connectionSettings(before.#config), connectionSettings(this.#config))
+      ? before.#pools.get(key)
+      : undefined;
+  }
+
+  #create(origin: string, connectTimeoutMs: number): UpstreamPool {
+    const { outboundProxy, limits, upstreamHttp2 } = this.#config;
+    const connectors = createConnectors(origin, {
+      timeoutMs: connectTimeoutMs,
+      secureContext: this.#secureContext,
+      outboundProxy,
+      lookup: this.#lookup,
+    });
+    const options = { connectTimeoutMs, headerSizeBytes: limits.headerSizeBytes, http2: upstreamHttp2 };
+    return new UpstreamPool(origin, options, connectors);
+  }
+}
+
+/** What of a configuration, TLS aside, is built into a pool. */
+function connectionSettings({ outboundProxy, limits, upstreamHttp2 }: Config): object {
+  return { outboundProxy, headerSizeBytes: limits.headerSizeBytes, upstreamHttp2 };
 }

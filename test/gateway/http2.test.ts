@@ -9,6 +9,9 @@ import { until } from '../support/raw-client.ts';
 // An upstream that offers HTTP/2. What a message may hold and how it may fail: differential.test.ts and
 // http2-failures.test.ts.
 
+/** What a reload makes new connections for. */
+const OTHER_CONNECTIONS = { BEARERD_CONNECT_TIMEOUT: '9s' };
+
 t.test('many requests at once, and after one another, are one TLS connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const { get, internalErrors } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
@@ -261,7 +264,7 @@ t.test('a connection that is found to be HTTP/1.1 when a reload has come is not 
   const { gateway, get } = await gatewayFor(t, options);
   const answered = get('/');
   await until(() => gateway.inFlight === 1 && sockets.length > 0, 'no connection');
-  gateway.reconfigure(await configOf(options));
+  gateway.reconfigure(await configOf({ ...options, env: { ...options.env, ...OTHER_CONNECTIONS } }));
   openDoor();
   t.equal((await answered).text, 'by HTTP/1.1');
   await until(() => open.size === 0, 'a connection stays open');
@@ -274,7 +277,7 @@ t.test('a reload lets requests under way end, on the connection that they have',
   const { gateway, get } = await gatewayFor(t, options);
   const underWay = get('/slow');
   await until(() => upstream.requests.length === 1, 'no request');
-  gateway.reconfigure(await configOf(options));
+  gateway.reconfigure(await configOf({ ...options, env: { ...options.env, ...OTHER_CONNECTIONS } }));
   t.equal((await get('/next')).text, 'ok');
   t.equal(upstream.handshakes, 2);
   answer(upstream.requests[0]!, 'done');

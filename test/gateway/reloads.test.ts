@@ -1,0 +1,96 @@
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { configOf, gatewayFor } from '../support/gateway.ts';
+import { CA_FILE, readTls } from '../support/h2-upstream.ts';
+import { until } from '../support/raw-client.ts';
+
+const OPTIONS = { BEARERD_ROUTES: '/=none', BEARERD_TLS_CA_FILE: CA_FILE };
+
+const BELOW = { cert: readTls('below.pem'), key: readTls('below.key') };
+const SERVER = { cert: readTls('server.pem'), key: readTls('server.key') };
+
+/** Answers each request; tells which connections the GETs came on, and how many are open. */
+async function tlsUpstream(t: Test) {
+  const seen = { connections: new Set<Socket>(), open: 0 };
+  const server = https.createServer(SERVER, (request, response) => {
+    if (request.method === 'GET') seen.connections.add(request.socket);
+    response.setHeader('content-type', 'application/json').end('{"accessToken":"tok","expires_in":900}');
+  });
+  server.on('secureConnection', (socket) => {
+    seen.open++;
+    socket.on('close', () => seen.open--);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { seen, baseUrl: `https://localhost:${(server.address() as AddressInfo).port}` };
+}
+
+t.test('a reload that changes nothing about connections keeps them', async (t) => {
+  const { seen, baseUrl } = await tlsUpstream(t);
+  const { gateway, get, internalErrors } = await gatewayFor(t, { baseUrl, env: OPTIONS });
+  t.equal((await get('/x')).status, 200);
+  const routes = { BEARERD_ROUTES: '/=none,/more=none' };
+  gateway.reconfigure(await configOf({ baseUrl, env: { ...OPTIONS, ...routes } }));
+  t.equal((await get('/more')).status, 200);
+  t.equal(seen.connections.size, 1);
+  t.same(internalErrors(), []);
+});
+
+t.test('a reload that changes them closes those that nobody needs any more', async (t) => {
+  const { seen, baseUrl } = await tlsUpstream(t);
+  const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
+  const changes: readonly Record<string, string>[] = [
+    { BEARERD_CONNECT_TIMEOUT: '9s' },
+    { BEARERD_UPSTREAM_HTTP2: 'false' },
+    { BEARERD_CONNECT_TIMEOUT: '9s', BEARERD_MAX_HEADER_SIZE: '16KiB' },
+  ];
+  for (const [index, change] of changes.entries()) {
+    t.equal((await get('/x')).status, 200);
+    t.equal(seen.connections.size, index + 1);
+    gateway.reconfigure(await configOf({ baseUrl, env: { ...OPTIONS, ...change } }));
+    await until(() => seen.open === 0, 'an old connection stays open');
+  }
+});
+
+t.test('a CA that is trusted no more ends the connections that it vouched for', async (t) => {
+  const { seen, baseUrl } = await tlsUpstream(t);
+  const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
+  t.equal((await get('/x')).status, 200);
+  gateway.reconfigure(await configOf({ baseUrl, env: { BEARERD_ROUTES: '/=none' } }));
+  t.equal((await get('/x')).status, 502);
+  await until(() => seen.open === 0, 'the old connection stays open');
+});
+
+t.test('reloads take no memory that stays', async (t) => {
+  const { baseUrl } = await tlsUpstream(t);
+  const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
+  const reload = async (times: number) => {
+    for (let n = 0; n < times; n++) {
+      gateway.reconfigure(await configOf({ baseUrl, env: OPTIONS }));
+      if ((await get('/x')).status !== 200) throw new Error('no answer');
+    }
+  };
+  await reload(20);
+  const before = process.memoryUsage.rss();
+  await reload(100);
+  const grownMiB = (process.memoryUsage.rss() - before) / 2 ** 20;
+  t.ok(grownMiB < 60, `${grownMiB.toFixed(0)} MiB more`);
+});
+
+t.test('an intermediate authority alone in the CA file is trusted', async (t) => {
+  const server = https.createServer(BELOW, (_request, response) => response.end('ok'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const env = { BEARERD_ROUTES: '/=none' };
+  t.equal((await (await gatewayFor(t, { baseUrl, env })).get('/x')).status, 502);
+  const trusting = { ...env, BEARERD_TLS_CA_FILE: CA_FILE.replace('ca.pem', 'intermediate.pem') };
+  t.equal((await (await gatewayFor(t, { baseUrl, env: trusting })).get('/x')).status, 200);
+});
