@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
+import { visible } from '../observe/visible.ts';
 
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -19,6 +20,11 @@ export interface Command {
 export function textOption(values: OptionValues, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Tells a person on stderr. What it quotes of a file or an argument can't act on the terminal. */
+export function complain(message: string): void {
+  process.stderr.write(`bearerd: ${message.split('\n').map(visible).join('\n')}\n`);
 }
 
 /**

@@ -3,7 +3,7 @@ import { formatFaults } from '../config/explain.ts';
 import { nearest } from '../config/nearest.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { VERSION } from '../version.ts';
-import { type Command, print } from './command.ts';
+import { type Command, complain, print } from './command.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -35,9 +35,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     const code = exitCodeOf(error);
     if (error instanceof ConfigError) {
-      process.stderr.write(`bearerd: the configuration is not valid:\n${formatFaults(error)}\n`);
+      complain(`the configuration is not valid:\n${formatFaults(error)}`);
     } else {
-      process.stderr.write(`bearerd: ${error instanceof Error ? error.message : String(error)}\n`);
+      complain(error instanceof Error ? error.message : String(error));
     }
     if (error instanceof UsageError) process.stderr.write('Try "bearerd --help".\n');
     return code ?? EXIT.failed;

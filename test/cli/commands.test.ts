@@ -31,6 +31,17 @@ t.test('--version and --help go to stdout and exit 0, on their own and on a comm
   t.match(commandHelp, { code: 0, stdout: /--credential NAME/ });
 });
 
+t.test('what is quoted of a file or an argument can not act on the terminal', async (t) => {
+  const folder = t.testdir({ 'nasty.yaml': 'baseUrl: https://a.example\n"\\e[2J\\u009b\\u202ex": 1\n' });
+  const file = await run(t, ['check', '--config', join(folder, 'nasty.yaml')]);
+  t.equal(file.code, 78);
+  t.match(file.stderr, '\\u001b[2J\\u009b\\u202ex');
+  t.notMatch(file.stderr, /[\x1b\x7f-\x9f\u202e]/);
+  const argument = await run(t, ['st\x1b[2Jrt']);
+  t.equal(argument.code, 64);
+  t.notMatch(argument.stderr, '\x1b');
+});
+
 t.test('wrong usage exits 64 and says what would be right', async (t) => {
   t.testdir({});
   const cases: [string[], RegExp][] = [
