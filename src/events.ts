@@ -58,7 +58,9 @@ export type Event =
 /** One request, when it is over. One object for each, filled as the request goes its way. */
 export interface RequestEvent {
   readonly type: 'request';
-  readonly requestId: string;
+  requestId: string;
+  /** In lower case: where both sides are told the ID; undefined where they aren't. */
+  requestIdHeader: string | undefined;
   readonly method: string;
   /** Without the query: its values may be secrets. */
   path: string;

@@ -130,7 +130,11 @@ export interface Config {
     readonly headerSizeBytes: number;
   };
   readonly drainTimeoutMs: number;
-  readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | 'auto' };
+  readonly log: {
+    readonly level: string;
+    readonly format: 'json' | 'pretty' | 'auto';
+    readonly requestIdHeader?: string;
+  };
   readonly tls: TlsFiles;
   /** Outbound proxies, as the environment gives them: their URLs may hold a password. */
   readonly outboundProxy: {

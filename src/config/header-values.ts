@@ -13,13 +13,22 @@ const TAKEN = new Set(
   ).split(' '),
 );
 
+const OTHERS = 'must be another header: this one belongs to HTTP, to the client or to bearerd';
+
 /** A header name (RFC 9110 §5.1) that a credential may be sent in. */
 export function parseHeaderName(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as Authorization or X-Api-Key' };
   if (TAKEN.has(text.toLowerCase())) {
-    return { problem: 'must be another header: this one belongs to HTTP, to the client or to bearerd' };
+    return { problem: OTHERS };
   }
   return { value: text };
+}
+
+/** One that a request's ID may be sent in: it takes the place of what both sides send there. */
+export function parseRequestIdHeader(text: string): Parsed<string> {
+  if (!TOKEN.test(text)) return { problem: 'must be a header name, such as X-Request-Id' };
+  const name = text.toLowerCase();
+  return TAKEN.has(name) || name === 'authorization' ? { problem: OTHERS } : { value: text };
 }
 
 /** An authentication scheme (RFC 9110 §11.1), or nothing for the bare value. */

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import { formatAddress, parseAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import type { ListenAddress, TokenEndpoint, Upstream } from './config.ts';
-import { parseHeaderName, parseScheme } from './header-values.ts';
+import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
 import { type JsonSchema, type Kind, list, scalar } from './kind.ts';
 import {
   type Bounds,
@@ -89,6 +89,7 @@ export const tokenUrl: Kind<TokenEndpoint> = scalar(
   formatTokenUrl,
 );
 export const headerName: Kind<string> = scalar(parseHeaderName, STRING);
+export const requestIdHeader: Kind<string> = scalar(parseRequestIdHeader, STRING);
 export const scheme: Kind<string> = scalar(parseScheme, STRING);
 
 /** A program and its arguments. A list only: text with commas, or with blanks, could mean more than one thing. */

@@ -52,8 +52,20 @@ function checkTogether(
   for (const [key, origin] of reading.tokenOrigins) {
     if (isInsecure(origin) && !values.allowInsecureUpstream) reading.report(key, INSECURE);
   }
+  checkRequestIdHeader(reading, values, credentials);
   checkRoutes(routes, values, credentials);
   checkListeners(values, callerKey !== undefined, reading);
+}
+
+/** An ID in the place of a credential would be sent as one. */
+function checkRequestIdHeader(reading: Reading, { requestIdHeader }: Values, { usable }: Credentials): void {
+  for (const { name, header } of usable.values()) {
+    if (header.toLowerCase() !== requestIdHeader?.toLowerCase()) continue;
+    reading.report(
+      sourceOf(SETTINGS.requestIdHeader, reading).key,
+      `the credential ${name} is sent in this header`,
+    );
+  }
 }
 
 function secretVariables(reading: Reading): readonly string[] {
@@ -63,8 +75,17 @@ function secretVariables(reading: Reading): readonly string[] {
 
 /** What the single settings give, in the shape of the configuration. */
 function settingsPart(values: Values) {
-  const { connectMs, responseMs, idleMs, connections, waiting, headerSizeBytes, logLevel, logFormat } =
-    values;
+  const {
+    connectMs,
+    responseMs,
+    idleMs,
+    connections,
+    waiting,
+    headerSizeBytes,
+    logLevel,
+    logFormat,
+    requestIdHeader,
+  } = values;
   return {
     upstreamHttp2: values.upstreamHttp2,
     sessionPath: values.sessionPath,
@@ -79,7 +100,7 @@ function settingsPart(values: Values) {
     closeTunnels: values.closeTunnels,
     limits: { connections, waiting, headerSizeBytes },
     drainTimeoutMs: values.drainTimeoutMs,
-    log: { level: logLevel, format: logFormat },
+    log: { level: logLevel, format: logFormat, ...(requestIdHeader !== undefined && { requestIdHeader }) },
   };
 }
 

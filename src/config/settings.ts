@@ -238,6 +238,12 @@ export const SETTINGS = {
     default: 'auto',
     description: '`json`, `pretty` or `auto` (pretty on a terminal)',
   },
+  requestIdHeader: {
+    variable: 'BEARERD_REQUEST_ID_HEADER',
+    key: 'log.requestIdHeader',
+    kind: kinds.requestIdHeader,
+    description: "header of a request's ID, such as `X-Request-Id`: a client's own is kept, else one is made",
+  },
   caFile: {
     variable: 'BEARERD_TLS_CA_FILE',
     key: 'tls.caFile',

@@ -11,13 +11,15 @@ export interface Injection {
   /** The header that a credential of this route stands in, in lower case. */
   readonly credentialHeader: string;
   readonly dropCookies: boolean;
+  /** The request's ID, and the header in lower case that names it; undefined where none does. */
+  readonly id: { readonly header: string; readonly value: string } | undefined;
   /** `1.1 bearerd (...)`. */
   readonly via: string;
 }
 
 /** The headers of a request for the upstream. @param token what a token credential has to send at present */
 export function headersUpstream(
-  { request, route, keepsClientCredential, dropCookies }: Forwardable,
+  { request, route, keepsClientCredential, dropCookies, event }: Forwardable,
   token: AccessToken | undefined,
   via: string,
 ): string[] {
@@ -31,6 +33,10 @@ export function headersUpstream(
     keepClientCredential: keepsClientCredential,
     credentialHeader: route.credentialHeader,
     dropCookies,
+    id:
+      event.requestIdHeader === undefined
+        ? undefined
+        : { header: event.requestIdHeader, value: event.requestId },
     via,
   });
 }
@@ -43,18 +49,24 @@ export function headersUpstream(
  */
 export function requestHeaders(raw: readonly string[], injection: Injection): string[] {
   const named = namedByConnection(raw);
-  const { credentialHeader, keepClientCredential, dropCookies, credential } = injection;
+  const { credentialHeader, keepClientCredential, dropCookies, credential, id } = injection;
   const result: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
     if (name === 'authorization' || isCredentialHeader(name, credentialHeader)) {
       if (!keepClientCredential) continue;
-    } else if (REQUEST_DROPS.has(name) || named?.has(name) || (dropCookies && name === 'cookie')) {
+    } else if (
+      REQUEST_DROPS.has(name) ||
+      named?.has(name) ||
+      (dropCookies && name === 'cookie') ||
+      name === id?.header
+    ) {
       continue;
     }
     result.push(raw[i]!, raw[i + 1]!);
   }
   if (credential !== undefined) result.push(credential.header, credential.value);
+  if (id !== undefined) result.push(id.header, id.value);
   result.push('via', injection.via);
   return result;
 }

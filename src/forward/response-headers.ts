@@ -1,3 +1,4 @@
+import type { RequestEvent } from '../events.ts';
 import type { Route } from '../routes/route-table.ts';
 import { addNamed, RESPONSE_DROPS } from './hop-by-hop.ts';
 import { clientLocation } from './location.ts';
@@ -5,6 +6,7 @@ import { clientLocation } from './location.ts';
 /** What the response's way back depends on. */
 export interface ResponseContext {
   readonly route: Route;
+  readonly event: Pick<RequestEvent, 'requestId' | 'requestIdHeader'>;
   /** The client is a browser: the upstream's cookies are not for this port of localhost. */
   readonly dropCookies: boolean;
   /** The allowed origin that asked, if it was a cross-origin request from a browser. */
@@ -42,6 +44,7 @@ export function responseHead(
   let hasLength = false;
   let framed = false;
   let recoded = false;
+  const { requestId, requestIdHeader } = context.event;
   for (let i = 0; i < raw.length; i += 2) {
     if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
   }
@@ -53,6 +56,7 @@ export function responseHead(
       framed = true;
     }
     if (RESPONSE_DROPS.has(name) || named?.has(name)) continue;
+    if (name === requestIdHeader) continue;
     if (context.dropCookies && (name === 'set-cookie' || name === 'set-cookie2')) continue;
     if (context.corsOrigin !== undefined && name.startsWith('access-control-')) continue;
     let value = raw[i + 1]!;
@@ -72,6 +76,7 @@ export function responseHead(
     headers.push('content-length', '0');
     hasLength = true;
   }
+  if (requestIdHeader !== undefined) headers.push(requestIdHeader, requestId);
   headers.push('via', '1.1 bearerd');
   if (context.corsOrigin !== undefined) {
     headers.push('access-control-allow-origin', context.corsOrigin);

@@ -250,6 +250,7 @@ export class Gateway {
       guard: createGuard(config),
       routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
       browserCookies: config.browserCookies,
+      requestIdHeader: config.log.requestIdHeader?.toLowerCase(),
       loopMark: this.#id,
       headerSizeBytes: config.limits.headerSizeBytes,
       maxConnections: Math.min(config.limits.connections, this.#mostConnections),

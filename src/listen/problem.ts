@@ -29,7 +29,11 @@ const CLOSES = new Set<ProblemCode>([
 /** For `Allow` where no route has a say: TRACE and CONNECT are refused before one is chosen. */
 export const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-function problemHeaders(problem: Problem, corsOrigin: string | undefined): string[] {
+function problemHeaders(
+  problem: Problem,
+  corsOrigin: string | undefined,
+  event?: RequestEvent | undefined,
+): string[] {
   const headers = [
     'content-type',
     'application/problem+json',
@@ -43,6 +47,7 @@ function problemHeaders(problem: Problem, corsOrigin: string | undefined): strin
   if (problem.retryAfterS !== undefined) headers.push('retry-after', String(problem.retryAfterS));
   if (problem.code === 'method-refused') headers.push('allow', problem.allow ?? USUAL_METHODS);
   if (problem.code === 'caller-key-required') headers.push('proxy-authenticate', 'Bearer realm="bearerd"');
+  if (event?.requestIdHeader !== undefined) headers.push(event.requestIdHeader, event.requestId);
   if (corsOrigin !== undefined) headers.push('access-control-allow-origin', corsOrigin, 'vary', 'Origin');
   return headers;
 }
@@ -68,7 +73,7 @@ export function answerProblem(
   // The body of the request may still be under way.
   if (!response.req.complete) lingerAtEnd(response.req.socket);
   // The phrase is said because an upstream's, which could not be written, may still be set.
-  response.writeHead(status, STATUS_CODES[status], problemHeaders(problem, corsOrigin));
+  response.writeHead(status, STATUS_CODES[status], problemHeaders(problem, corsOrigin, event));
   response.end(body);
 }
 

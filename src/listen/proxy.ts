@@ -15,11 +15,14 @@ import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
 import { answerProblem, USUAL_METHODS } from './problem.ts';
+import { nameRequest } from './request-id.ts';
 
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
 export interface ProxySettings extends AdmissionRules {
   readonly pools: UpstreamPools;
   readonly maxConnections: number;
+  /** In lower case; undefined where no request is named to others. */
+  readonly requestIdHeader: string | undefined;
   /** A tunnel is closed when the token expires that it was opened with. */
   readonly tunnelsExpire: boolean;
 }
@@ -146,6 +149,8 @@ export class ProxyListener {
   #admit(request: IncomingMessage, response: ServerResponse, target: string): Forwardable | undefined {
     const settings = this.#settings();
     const event = this.#event(request.method!);
+    const { requestIdHeader } = settings;
+    if (requestIdHeader !== undefined) nameRequest(event, requestIdHeader, request.rawHeaders);
     const admission = this.#context.draining() ? DRAINING : admit(request, target, settings, event);
     if (admission.kind === 'forward') {
       const {
@@ -192,6 +197,7 @@ export class ProxyListener {
     return {
       type: 'request',
       requestId: (++this.#requests).toString(36),
+      requestIdHeader: undefined,
       method,
       path: '',
       route: '',

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestEvent } from '../events.ts';
+
+/** Nothing that could mean something to whoever logs it, or be longer than a line is. */
+const GOOD_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
+
+/**
+ * Gives the request the ID that its client sent, or one that no other has. Of two, none is kept: who comes after us
+ * could take the other one.
+ *
+ * @param header in lower case
+ */
+export function nameRequest(event: RequestEvent, header: string, raw: readonly string[]): void {
+  let id = '';
+  let lines = 0;
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]!.length !== header.length || raw[i]!.toLowerCase() !== header) continue;
+    id = raw[i + 1]!;
+    lines++;
+  }
+  event.requestId = lines === 1 && GOOD_ID.test(id) ? id : randomUUID();
+  event.requestIdHeader = header;
+}
