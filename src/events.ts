@@ -83,3 +83,26 @@ export interface RequestEvent {
 }
 
 export type Observe = (event: Event) => void;
+
+/** What happens, told to everybody who looks on: the log, and whoever counts or shows. */
+export class EventBus {
+  readonly #observers: Observe[];
+
+  constructor(...observers: Observe[]) {
+    this.#observers = observers;
+  }
+
+  subscribe(observe: Observe): void {
+    this.#observers.push(observe);
+  }
+
+  readonly tell: Observe = (event) => {
+    for (const observe of this.#observers) {
+      try {
+        observe(event);
+      } catch {
+        // Whoever looks on must not stop the work; and telling of it would go the same way.
+      }
+    }
+  };
+}

@@ -47,11 +47,11 @@ export class ConfigurationSource {
     return loadAdminListen(this.#input(fromDisk));
   }
 
-  /** The configuration in use with one file's new content: nothing else on the disk is looked at. */
-  loadWith(changedPath: string, content: string): Promise<Config> {
+  /** The configuration in use with the new content of some files: nothing else on the disk is looked at. */
+  loadWith(changed: ReadonlyMap<string, string>): Promise<Config> {
     const before = this.#contents;
     return this.#read((path) => {
-      const text = path === changedPath ? content : before.get(path);
+      const text = changed.get(path) ?? before.get(path);
       if (text === undefined) throw Object.assign(new Error('not there before'), { code: 'ENOENT' });
       return text;
     });

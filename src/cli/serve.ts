@@ -1,14 +1,15 @@
 import closeWithGrace from 'close-with-grace';
 import { isRemotelyReachable } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
+import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import type { ConfigurationSource } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
-import { followSecretFiles } from './follow-secrets.ts';
 import { harden } from './hardening.ts';
 import { boundHeapGrowth, sweepBodies } from './heap.ts';
+import { Reloads } from './reloads.ts';
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
@@ -34,11 +35,12 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   const adapt = forChild ? withoutCallerKey : (loaded: Config) => loaded;
   let config = adapt(await source.load());
   const log = await createLog(config.log, fd);
-  keepAlive(log);
+  const events = new EventBus(log.observe);
+  keepAlive(events);
   harden(log);
   const gateway = new Gateway({
     config,
-    observe: log.observe,
+    events,
     droppedLogLines: log.dropped,
     bytesPassed: sweepBodies(),
   });
@@ -49,34 +51,19 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   // One command has no use for so many, and its own words on stderr.
   if (!forChild) warnOfLimit(config, gateway, log);
 
-  const apply = (next: Config, by: string) => {
+  const apply = (loaded: Config, by: string) => {
+    const next = adapt(loaded);
     const restartNeededFor = gateway.reconfigure(next);
     config = next;
-    log.setLevel(next.log.level);
-    log.observe({ type: 'reloaded', by, restartNeededFor });
+    log.setLevel(config.log.level);
+    events.tell({ type: 'reloaded', by, restartNeededFor });
   };
-  const rebuild = async (path: string, content: string) => adapt(await source.loadWith(path, content));
-  const secrets = followSecretFiles(config, source.contents, rebuild, apply, log.observe);
-  const reload = async () => {
-    try {
-      apply(adapt(await source.load()), 'SIGHUP');
-      secrets.update(config, source.contents);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown';
-      log.observe({ type: 'reload-refused', by: 'SIGHUP', reason });
-    }
-  };
-  // One at a time: a second SIGHUP while one is worked on waits for it.
-  let reloading = Promise.resolve();
-  if (!forChild) {
-    process.on('SIGHUP', () => {
-      reloading = reloading.then(reload);
-    });
-  }
+  const reloads = new Reloads({ config, source, apply, observe: events.tell });
+  if (!forChild) process.on('SIGHUP', () => reloads.all('SIGHUP'));
   await onListening?.(gateway);
 
   const stop = async (signal: string) => {
-    secrets.stop();
+    reloads.stop();
     const cut = await gateway.drain(config.drainTimeoutMs, signal);
     await log.close();
     return cut === 0 ? EXIT.done : EXIT.failed;
@@ -111,9 +98,9 @@ export async function serve(options: ServeOptions): Promise<number> {
  * Nothing that goes wrong with one request may end the process for all. What gets here is a fault of ours or of a
  * library's; it is told with the place where it happened, and the others go on.
  */
-function keepAlive(log: Log): void {
+function keepAlive(events: EventBus): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (cause: unknown) => log.observe({ type: 'internal-error', where: event, cause }));
+    process.on(event, (cause: unknown) => events.tell({ type: 'internal-error', where: event, cause }));
   }
 }
 

@@ -10,11 +10,8 @@ export interface WatchOptions {
   readonly intervalMs?: number;
   /** What the configuration read, so that no change is lost before the first poll; else that poll's content. */
   readonly known?: Contents;
-  /**
-   * Takes the new content, whole; false when it makes no good configuration and the old one goes on. Called for
-   * one file at a time.
-   */
-  readonly onChange: (path: string, content: string) => boolean | Promise<boolean>;
+  /** Takes the new content, whole; once for each. Called for one file at a time. */
+  readonly onChange: (path: string, content: string) => unknown;
   /**
    * Called once when a file is missing, empty or unreadable at two polls in a row, since one that is being written is
    * so for a moment; and again only after it was whole in between.
@@ -30,7 +27,7 @@ export interface SecretFileWatch {
 
 interface WatchedFile {
   readonly path: string;
-  /** The last content that was taken, or offered and refused: each is offered once. */
+  /** The last content that was offered: each is offered once. */
   settled: string | undefined;
   /** What the last poll saw; a content is whole when two polls in a row see it. */
   seen: string | undefined;

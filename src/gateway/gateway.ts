@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { Event, Observe } from '../events.ts';
+import type { Event, EventBus, Observe } from '../events.ts';
 import { Departures } from '../forward/departures.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
 import { Tunnel } from '../forward/tunnel.ts';
@@ -10,6 +10,7 @@ import { AdminListener } from '../listen/admin.ts';
 import { createGuard } from '../listen/guard.ts';
 import { answerProblem } from '../listen/problem.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
+import { Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Recent } from '../observe/recent.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
@@ -22,8 +23,8 @@ import { Sources } from './sources.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
-  /** Receives every event; what it throws is caught. */
-  readonly observe: Observe;
+  /** What happens is told here. */
+  readonly events: EventBus;
   readonly clock?: Clock;
   /** Finds the upstream's addresses; the system's unless a test has its own. */
   readonly lookup?: Lookup;
@@ -55,6 +56,7 @@ export class Gateway {
   readonly #bytesPassed: (bytes: number) => void;
   readonly #metrics: Metrics;
   readonly #recent: Recent;
+  readonly #health: Health;
   readonly #watchdog: Watchdog;
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
@@ -71,7 +73,7 @@ export class Gateway {
 
   constructor({
     config,
-    observe,
+    events,
     clock = systemClock,
     lookup = systemLookup,
     droppedLogLines = () => 0,
@@ -84,6 +86,7 @@ export class Gateway {
     this.#startedMonoMs = clock.monoMs();
     this.#configuredMs = clock.wallMs();
     this.#recent = new Recent(clock);
+    this.#health = new Health(clock);
     this.#metrics = createMetrics({
       version: VERSION,
       inFlight: () => this.#watchdog.size,
@@ -93,9 +96,10 @@ export class Gateway {
       droppedLogLines,
       secretFiles: () => this.#config.fileNames,
     });
-    const observers = [this.#metrics.observe, observe];
-    if (config.adminListen.length > 0) observers.push((event) => this.#show(event));
-    this.#observe = (event) => this.#tell(event, observers);
+    this.#observe = events.tell;
+    events.subscribe(this.#metrics.observe);
+    events.subscribe(this.#health.observe);
+    if (config.adminListen.length > 0) events.subscribe((event) => this.#show(event));
     this.#watchdog = new Watchdog(clock);
     this.#sources = new Sources(clock, this.#observe);
     this.#settings = this.#createSettings(config);
@@ -126,8 +130,10 @@ export class Gateway {
   /**
    * Takes a new configuration whole; requests under way end with the one that they began with.
    * What belongs to the listening sockets stays as it is until a restart; gives the keys of it that differ.
+   * Nothing is taken once it drains: a new credential would mean a login.
    */
   reconfigure(config: Config): string[] {
+    if (this.#draining) return [];
     this.#settings = this.#createSettings(config, this.#config, this.#settings.pools);
     const restartNeededFor = Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
@@ -218,16 +224,6 @@ export class Gateway {
     return { files: [...(file === undefined ? [] : [file]), ...watchedFiles], yaml: stringify(effective) };
   }
 
-  #tell(event: Event, observers: readonly Observe[]): void {
-    for (const observe of observers) {
-      try {
-        observe(event);
-      } catch {
-        // Whoever looks on must not stop the work; and telling of it would go the same way.
-      }
-    }
-  }
-
   #forwardContext(): ForwardContext {
     return {
       clock: this.#clock,
@@ -266,6 +262,7 @@ export class Gateway {
     return new AdminListener(
       {
         guard: () => this.#settings.guard,
+        healthy: () => this.#health.healthy,
         readiness: () => this.readiness,
         status: () => this.status,
         requests: () => this.#recent.requests(),

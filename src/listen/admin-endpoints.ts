@@ -13,6 +13,7 @@ export interface Page {
 /** What the admin listener shows; each is asked anew for each request. */
 export interface AdminView {
   readonly guard: () => Guard;
+  readonly healthy: () => boolean;
   readonly readiness: () => { readonly ready: boolean };
   readonly status: () => unknown;
   /** The last requests. */
@@ -36,8 +37,11 @@ export function addEndpoints(app: FastifyInstance, view: AdminView, feed: Status
   addForPeople(app, view, feed);
 }
 
-function addForPrograms(app: FastifyInstance, { readiness, metrics, renew }: AdminView): void {
-  app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'));
+function addForPrograms(app: FastifyInstance, { healthy, readiness, metrics, renew }: AdminView): void {
+  app.get('/healthz', async (_request, reply) => {
+    const [status, text] = healthy() ? [200, 'ok\n'] : [503, 'too many internal errors: see the log\n'];
+    return reply.code(status).type('text/plain').send(text);
+  });
   app.get('/readyz', async (_request, reply) => {
     const state = readiness();
     return reply

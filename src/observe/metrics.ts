@@ -24,6 +24,7 @@ export interface MetricsView {
   readonly secretFiles: () => ReadonlyMap<string, string>;
 }
 
+const RELOADS = { reloaded: 'ok', 'reload-refused': 'refused', 'secret-trouble': 'unusable' } as const;
 const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused'] as const;
 
 /**
@@ -54,6 +55,18 @@ export function createMetrics(view: MetricsView): Metrics {
     buckets: SECONDS,
     registers,
   });
+  const internalErrors = new Counter({
+    name: 'bearerd_internal_errors_total',
+    help: 'Faults of bearerd or of a library that it has survived.',
+    registers,
+  });
+  const reloads = new Counter({
+    name: 'bearerd_config_reloads_total',
+    help: 'Reloads, by result (ok, refused, or unusable for a secret file that is missing, empty or unreadable).',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const result of Object.values(RELOADS)) reloads.inc({ result }, 0);
   registerGauges(registry, view);
 
   return {
@@ -66,6 +79,10 @@ export function createMetrics(view: MetricsView): Metrics {
         loginDuration.observe({ credential: event.credential }, event.durationMs / 1000);
       } else if (event.type === 'upstream-failed') {
         upstreamErrors.inc({ code: event.code });
+      } else if (event.type === 'internal-error') {
+        internalErrors.inc();
+      } else if (event.type in RELOADS) {
+        reloads.inc({ result: RELOADS[event.type as keyof typeof RELOADS] });
       }
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Event } from '../../src/events.ts';
+import { type Event, EventBus } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { leaks } from './canaries.ts';
@@ -127,7 +127,7 @@ export async function startGateway(
     if (event.type === 'request') run.note(`status ${event.status}`);
     if (event.type === 'login-succeeded') run.note('logins');
   };
-  const gateway = new Gateway({ config, observe, droppedLogLines: log.dropped });
+  const gateway = new Gateway({ config, events: new EventBus(observe), droppedLogLines: log.dropped });
   await gateway.start();
   const port = (urls: readonly string[]) => Number(new URL(urls[0]!).port);
   return { gateway, port: port(gateway.urls), adminPort: port(gateway.adminUrls) };

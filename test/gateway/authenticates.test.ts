@@ -2,7 +2,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Event } from '../../src/events.ts';
+import { type Event, EventBus } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { API_KEY, CLIENT_ID, CLIENT_SECRET, type StrictApi, startStrictApi } from '../support/strict-api.ts';
 
@@ -35,7 +35,7 @@ async function set(
     },
   });
   const events: Event[] = [];
-  const gateway = new Gateway({ config, observe: (event) => events.push(event) });
+  const gateway = new Gateway({ config, events: new EventBus((event) => events.push(event)) });
   await gateway.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   test.teardown(async () => {

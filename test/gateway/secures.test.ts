@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Event } from '../../src/events.ts';
+import { type Event, EventBus } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { connectProxy, refusal } from '../support/connect-proxy.ts';
 
@@ -47,7 +47,7 @@ async function secureApi(t: Test, certificate: string, options: https.ServerOpti
 async function gatewayTo(t: Test, env: Record<string, string>) {
   const config = await configOf(env);
   const events: Event[] = [];
-  const gateway = new Gateway({ config, observe: (event) => events.push(event) });
+  const gateway = new Gateway({ config, events: new EventBus((event) => events.push(event)) });
   await gateway.start();
   t.teardown(() => gateway.destroy());
   return { gateway, events, get: (path: string) => get(`${gateway.urls[0]}${path}`) };

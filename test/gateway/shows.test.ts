@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
+import { EventBus } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { StatusFeed } from '../../src/listen/status-feed.ts';
 import { gatewayFor, request } from '../support/gateway.ts';
@@ -238,7 +239,7 @@ t.test('when each secret file was changed is told under the path that was config
     readFile: (path) => readFileSync(path, 'utf8'),
     cwd: folder,
   });
-  const gateway = new Gateway({ config, observe: () => {} });
+  const gateway = new Gateway({ config, events: new EventBus() });
   await gateway.start();
   t.teardown(() => gateway.destroy());
   const port = Number(new URL(gateway.adminUrls[0]!).port);

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Event, RequestEvent } from '../../src/events.ts';
+import { type Event, EventBus, type Observe, type RequestEvent } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
 import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
@@ -25,6 +25,7 @@ export interface TestGateway {
   readonly port: number;
   readonly adminPort: number;
   readonly events: Event[];
+  readonly tell: Observe;
   /** The events of requests that are over. */
   readonly requests: () => RequestEvent[];
   readonly internalErrors: () => Event[];
@@ -57,8 +58,8 @@ export async function gatewayFor(t: Test, options: GatewayOptions): Promise<Test
   const events: Event[] = [];
   const { clock, lookup, loggedIn = true } = options;
   const config = await configOf(options);
-  const observe = (event: Event) => events.push(event);
-  const gateway = new Gateway({ config, observe, ...(clock && { clock }), ...(lookup && { lookup }) });
+  const bus = new EventBus((event) => events.push(event));
+  const gateway = new Gateway({ config, events: bus, ...(clock && { clock }), ...(lookup && { lookup }) });
   await gateway.start();
   t.teardown(() => gateway.destroy());
   const needsToken = config.routes.some(
@@ -72,6 +73,7 @@ export async function gatewayFor(t: Test, options: GatewayOptions): Promise<Test
     port,
     adminPort: portOf(gateway.adminUrls[0]),
     events,
+    tell: bus.tell,
     requests: () => events.filter((event) => event.type === 'request'),
     internalErrors: () => events.filter((event) => event.type === 'internal-error'),
     client: () => RawClient.to(port),

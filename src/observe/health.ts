@@ -1,0 +1,28 @@
+import type { Clock } from '../clock.ts';
+import type { Observe } from '../events.ts';
+
+const ERRORS = 10;
+const WITHIN_MS = 60_000;
+
+/** One internal error is survived; many in a short time mean that a restart would do better. */
+export class Health {
+  readonly #clock: Clock;
+  /** When the last ones came, the oldest first. */
+  readonly #times: number[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  readonly observe: Observe = ({ type }) => {
+    if (type !== 'internal-error') return;
+    this.#times.push(this.#clock.monoMs());
+    if (this.#times.length > ERRORS) this.#times.shift();
+  };
+
+  get healthy(): boolean {
+    const [oldest] = this.#times;
+    if (oldest === undefined || this.#times.length < ERRORS) return true;
+    return this.#clock.monoMs() - oldest > WITHIN_MS;
+  }
+}

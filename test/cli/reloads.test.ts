@@ -1,0 +1,134 @@
+import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { ConfigurationSource } from '../../src/cli/configuration.ts';
+import { Reloads } from '../../src/cli/reloads.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Event } from '../../src/events.ts';
+import { readTls } from '../support/h2-upstream.ts';
+import { until } from '../support/raw-client.ts';
+
+const PAIRS = ['client', 'server', 'elsewhere'].map((name) => ({
+  cert: readTls(`${name}.pem`).toString(),
+  key: readTls(`${name}.key`).toString(),
+}));
+const [FIRST, SECOND, THIRD] = PAIRS as [Pair, Pair, Pair];
+type Pair = { readonly cert: string; readonly key: string };
+
+/** What follows a pair of files and an API key; the configurations that it took, and what it told. */
+async function following(t: Test, at: (name: string) => string) {
+  const source = new ConfigurationSource(
+    {
+      BEARERD_BASE_URL: 'https://localhost',
+      BEARERD_API_KEY_FILE: at('api-key'),
+      BEARERD_TLS_CERT_FILE: at('cert'),
+      BEARERD_TLS_KEY_FILE: at('key'),
+    },
+    undefined,
+  );
+  const taken: Config[] = [];
+  const told: Event[] = [];
+  const reloads = new Reloads({
+    config: await source.load(),
+    source,
+    apply: (config) => taken.push(config),
+    observe: (event) => told.push(event),
+  });
+  t.teardown(() => reloads.stop());
+  const uses = (pair: Pair) =>
+    until(
+      () => {
+        const tls = taken.at(-1)?.tls;
+        return tls?.cert === pair.cert && tls.key?.expose() === pair.key;
+      },
+      'the new pair is not used',
+      5_000,
+    );
+  const refused = () => told.filter(({ type }) => type === 'reload-refused').length;
+  return { reloads, taken, told, uses, refused };
+}
+
+function folder(t: Test) {
+  const dir = t.testdir({ 'api-key': 'key-1', ...FIRST });
+  const at = (name: string) => join(dir, name);
+  const put = (name: string, content: string) => writeFileSync(at(name), content);
+  return { at, put };
+}
+
+t.test('a certificate and its key are used together, whichever comes first, and however late', async (t) => {
+  const { at, put } = folder(t);
+  const { uses, refused, taken } = await following(t, at);
+  put('cert', SECOND.cert);
+  await until(() => refused() === 1, 'half of a pair is not refused');
+  put('key', SECOND.key);
+  await uses(SECOND);
+  put('key', THIRD.key);
+  await until(() => refused() === 2, 'half of a pair is not refused');
+  put('cert', THIRD.cert);
+  await uses(THIRD);
+  t.equal(taken.length, 2);
+});
+
+t.test('a pair is used that comes over detours: a missing file, a wrong one, and back', async (t) => {
+  const { at, put } = folder(t);
+  const { uses, refused } = await following(t, at);
+  unlinkSync(at('key'));
+  put('cert', SECOND.cert);
+  await until(() => refused() === 1, 'half of a pair is not refused');
+  put('key', THIRD.key);
+  await until(() => refused() === 2, 'a wrong key is not refused');
+  put('key', SECOND.key);
+  await uses(SECOND);
+});
+
+t.test("a pair is used that comes by Kubernetes' swap of ..data", async (t) => {
+  const dir = t.testdir({ '..v1': { 'api-key': 'key-1', ...FIRST } });
+  const at = (name: string) => join(dir, name);
+  symlinkSync('..v1', at('..data'));
+  for (const name of ['api-key', 'cert', 'key']) symlinkSync(`..data/${name}`, at(name));
+  const { uses, refused } = await following(t, at);
+  mkdirSync(at('..v2'));
+  for (const [name, content] of Object.entries({ 'api-key': 'key-1', ...SECOND })) {
+    writeFileSync(join(at('..v2'), name), content);
+  }
+  symlinkSync('..v2', at('..tmp'));
+  renameSync(at('..tmp'), at('..data'));
+  await uses(SECOND);
+  t.equal(refused(), 0);
+});
+
+t.test('a faulty file holds up no other, nor a pair', async (t) => {
+  const { at, put } = folder(t);
+  const { uses, refused, taken } = await following(t, at);
+  put('api-key', 'two\nlines');
+  await until(() => refused() === 1, 'a faulty key is not refused');
+  put('cert', SECOND.cert);
+  await until(() => refused() === 2, 'half of a pair is not refused');
+  put('key', SECOND.key);
+  await uses(SECOND);
+  put('api-key', 'key-2');
+  await until(() => taken.length === 2, 'the good key is not used');
+  t.match(taken.at(-1)?.tls, { cert: SECOND.cert });
+});
+
+t.test('a reload that meets half of a pair is refused, and the pair used when it is whole', async (t) => {
+  const { at, put } = folder(t);
+  const { reloads, uses, refused } = await following(t, at);
+  put('cert', SECOND.cert);
+  reloads.all('SIGHUP');
+  await until(() => refused() === 2, 'half of a pair is not refused, or not twice');
+  put('key', SECOND.key);
+  await uses(SECOND);
+});
+
+t.test('once stopped, nothing is taken: neither when asked, nor from a file', async (t) => {
+  const { at, put } = folder(t);
+  const { reloads, taken, told } = await following(t, at);
+  reloads.all('SIGHUP');
+  put('api-key', 'key-2');
+  reloads.stop();
+  reloads.all('SIGHUP');
+  await sleep(2_500);
+  t.same([taken, told], [[], []]);
+});
