@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 
 import { type SecretFileWatch, type WatchOptions, watchSecretFiles } from '../../src/config/watch.ts';
+import { until } from '../support/raw-client.ts';
 
 type Test = Pick<typeof t, 'teardown'>;
 
@@ -41,14 +42,10 @@ async function watch(
   });
   const reads = async (more: number) => {
     const enough = count + more * files.length;
-    while (count < enough) await sleep(5);
+    await until(() => count >= enough, 'the files are not read');
   };
   await reads(2);
   return { ...watching, changes, troubles, reads };
-}
-
-async function until(happened: () => boolean): Promise<void> {
-  while (!happened()) await sleep(5);
 }
 
 t.test('a change in place is offered once', async (t) => {
@@ -56,11 +53,11 @@ t.test('a change in place is offered once', async (t) => {
   const { changes, troubles, reads } = await watch(t, [file]);
   t.same(changes, [], 'what is there at first is no change');
   writeFileSync(file, 'two\n');
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
   await reads(5);
   t.same(changes, [[file, 'two\n']]);
   writeFileSync(file, 'three');
-  await until(() => changes.length > 1);
+  await until(() => changes.length > 1, 'no change is offered');
   t.same(changes[1], [file, 'three']);
   t.same(troubles, []);
 });
@@ -72,7 +69,7 @@ t.test('a change by rename is offered', async (t) => {
   for (const content of ['two', 'three']) {
     writeFileSync(join(dir, 'new'), content);
     renameSync(join(dir, 'new'), file);
-    await until(() => changes.at(-1)?.[1] === content);
+    await until(() => changes.at(-1)?.[1] === content, 'no change is offered');
   }
   t.same(
     changes.map(([, content]) => content),
@@ -95,7 +92,7 @@ t.test("Kubernetes' swap of ..data is seen, twice in a row and for each file", a
     symlinkSync(`..v${version}`, join(dir, '..tmp'));
     renameSync(join(dir, '..tmp'), join(dir, '..data'));
     rmSync(join(dir, `..v${version - 1}`), { recursive: true });
-    await until(() => changes.length === (version - 1) * 2);
+    await until(() => changes.length === (version - 1) * 2, 'no change is offered');
     t.same(
       changes
         .slice(-2)
@@ -111,16 +108,16 @@ t.test('a missing file is a trouble, said once, and its return with another cont
   const file = join(t.testdir({ secret: 'one' }), 'secret');
   const { changes, troubles, reads } = await watch(t, [file]);
   unlinkSync(file);
-  await until(() => troubles.length > 0);
+  await until(() => troubles.length > 0, 'no trouble is told');
   await reads(5);
   t.same(troubles, [[file, 'no such file']]);
   writeFileSync(file, 'one');
   await reads(5);
   t.same(changes, [], 'the same content is no change');
   unlinkSync(file);
-  await until(() => troubles.length > 1);
+  await until(() => troubles.length > 1, 'no trouble is told');
   writeFileSync(file, 'two');
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
   t.same(changes, [[file, 'two']]);
 });
 
@@ -140,7 +137,7 @@ t.test('a file that is empty for the moment of its writing is no trouble', async
   const { changes, troubles } = await watch(t, ['/virtual'], {
     readFile: async () => (looks.length > 1 ? looks.shift()! : looks[0]!),
   });
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
   t.same(changes, [['/virtual', 'two']]);
   t.same(troubles, []);
 });
@@ -160,7 +157,7 @@ t.test('a file that is still being written is not offered', async (t) => {
   t.same(other.changes, [], 'no two looks see the same');
   clearInterval(writing);
   content = 'whole';
-  await until(() => changes.at(-1)?.[1] === 'whole');
+  await until(() => changes.at(-1)?.[1] === 'whole', 'no change is offered');
   await reads(3);
   t.equal(changes.filter(([, each]) => each === 'whole').length, 1);
 });
@@ -181,11 +178,11 @@ t.test('a refused content is not offered again until it changes', async (t) => {
     };
     const { reads } = await watch(t, [file], { onChange });
     writeFileSync(file, 'bad');
-    await until(() => offered.length > 0);
+    await until(() => offered.length > 0, 'nothing is offered');
     await reads(5);
     t.same(offered, ['bad'], name);
     writeFileSync(file, 'good');
-    await until(() => offered.length > 1);
+    await until(() => offered.length > 1, 'nothing is offered');
     t.same(offered, ['bad', 'good'], name);
   }
 });
@@ -193,7 +190,7 @@ t.test('a refused content is not offered again until it changes', async (t) => {
 t.test('a change between the reading of the configuration and the first look is not lost', async (t) => {
   const file = join(t.testdir({ secret: 'two' }), 'secret');
   const { changes } = await watch(t, [file], { known: new Map([[file, 'one']]) });
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
   t.same(changes, [[file, 'two']]);
 });
 
@@ -204,7 +201,7 @@ t.test('the list of files can be replaced', async (t) => {
   update([b], new Map([[b, '1']]));
   writeFileSync(a, '2');
   writeFileSync(b, '2');
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
   await reads(5);
   t.same(changes, [[b, '2']]);
 });
@@ -229,7 +226,7 @@ t.test('a file whose reading hangs holds up no other, and is read once at a time
     },
   });
   writeFileSync(file, 'two');
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
   t.equal(hanging, 1);
 });
 
@@ -252,7 +249,7 @@ t.test('changes are offered one at a time', async (t) => {
       return true;
     },
   });
-  await until(() => offers === 2);
+  await until(() => offers === 2, 'nothing is offered');
   t.equal(most, 1);
 });
 
@@ -266,11 +263,11 @@ t.test('a listener that throws does not end the watch', async (t) => {
     },
   });
   unlinkSync(file);
-  await until(() => troubles > 0);
+  await until(() => troubles > 0, 'no trouble is told');
   await reads(3);
   t.equal(troubles, 1);
   writeFileSync(file, 'two');
-  await until(() => changes.length > 0);
+  await until(() => changes.length > 0, 'no change is offered');
 });
 
 t.test('the watch ends with its signal', async (t) => {
@@ -290,7 +287,7 @@ t.test('the watch ends with its signal', async (t) => {
     });
   const stop = new AbortController();
   start(stop.signal);
-  await until(() => reads > 2);
+  await until(() => reads > 2, 'the file is not read');
   stop.abort();
   unlinkSync(file);
   const before = reads;

@@ -1,8 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { within } from './raw-client.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** More than a loaded machine needs; what takes longer hangs. */
+const OUTPUT_MS = 60_000;
+const PROCESS_MS = 120_000;
 
 export interface Finished {
   readonly code: number | null;
@@ -16,7 +21,7 @@ export interface Running {
   readonly finished: Promise<Finished>;
   /** What it has written so far, stdout and stderr together. */
   output(): string;
-  /** Resolves once the output matches; rejects when the process ends before. */
+  /** Resolves once the output matches; rejects when the process ends before, and after a while. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
@@ -53,7 +58,7 @@ export function start(
     note();
   });
   let ended = false;
-  const finished = new Promise<Finished>((resolve) => {
+  const closed = new Promise<Finished>((resolve) => {
     child.on('close', (code, signal) => {
       ended = true;
       note();
@@ -62,20 +67,26 @@ export function start(
   });
   t.teardown(async () => {
     child.kill('SIGKILL');
-    await finished;
+    await closed;
   });
   const output = () => stdout + stderr;
+  const finished = within(PROCESS_MS, closed, () => `bearerd ${args.join(' ')} does not end:\n${output()}`);
+  finished.catch(() => {}); // Not every test waits for the end.
   const until = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
-        const match = pattern.exec(output());
-        if (match !== null || ended) listeners.delete(look);
-        if (match !== null) resolve(match);
-        else if (ended) reject(new Error(`ended before ${pattern}:\n${output()}`));
-      };
-      listeners.add(look);
-      look();
-    });
+    within(
+      OUTPUT_MS,
+      new Promise<RegExpExecArray>((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(output());
+          if (match !== null || ended) listeners.delete(look);
+          if (match !== null) resolve(match);
+          else if (ended) reject(new Error(`ended before ${pattern}:\n${output()}`));
+        };
+        listeners.add(look);
+        look();
+      }),
+      () => `no ${pattern} in:\n${output()}`,
+    );
   return { child, finished, output, until };
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import type { Test } from 'tap';
 import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -17,6 +18,8 @@ export interface GatewayOptions {
   readonly lookup?: Lookup;
   /** False where no login can succeed: else the start waits for one. */
   readonly loggedIn?: boolean;
+  /** True where something of ours is made to go wrong: else none may be told of. */
+  readonly internalErrors?: boolean;
 }
 
 /** The whole proxy on a free port, and what it tells of itself. */
@@ -61,7 +64,12 @@ export async function gatewayFor(t: Test, options: GatewayOptions): Promise<Test
   const bus = new EventBus((event) => events.push(event));
   const gateway = new Gateway({ config, events: bus, ...(clock && { clock }), ...(lookup && { lookup }) });
   await gateway.start();
-  t.teardown(() => gateway.destroy());
+  const internalErrors = () => events.filter((event) => event.type === 'internal-error');
+  t.teardown(async () => {
+    await gateway.destroy();
+    if (options.internalErrors !== true && internalErrors().length > 0)
+      throw new Error(`internal errors: ${inspect(internalErrors())}`);
+  });
   const needsToken = config.routes.some(
     ({ credential }) => config.credentials.get(credential)?.kind === 'session',
   );
@@ -75,7 +83,7 @@ export async function gatewayFor(t: Test, options: GatewayOptions): Promise<Test
     events,
     tell: bus.tell,
     requests: () => events.filter((event) => event.type === 'request'),
-    internalErrors: () => events.filter((event) => event.type === 'internal-error'),
+    internalErrors,
     client: () => RawClient.to(port),
     ask: (bytes) => ask(port, bytes),
     get: (target, ...lines) => ask(port, request('GET', target, ...lines)),

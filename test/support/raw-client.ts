@@ -141,10 +141,17 @@ export async function within<T>(ms: number, promise: Promise<T>, message: () => 
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Waits until a condition holds. */
-export async function until(condition: () => boolean, what: string, ms = PATIENCE_MS): Promise<void> {
+/**
+ * Looks until what it sees is true, or some other value than nothing, and gives that.
+ *
+ * @param what is wrong where it never is
+ */
+export async function until<T>(look: () => T | Promise<T>, what: string, ms = PATIENCE_MS): Promise<T> {
   const end = performance.now() + ms;
-  while (!condition()) {
+  for (;;) {
+    const seen = look();
+    const value = seen instanceof Promise ? await within(ms, seen, () => what) : seen;
+    if (value) return value;
     if (performance.now() > end) throw new Error(`within ${ms} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
