@@ -104,9 +104,13 @@ for (const [name, where] of Object.entries(LISTENERS)) {
     refused(t, await ask(where, request('GET', '*')), [400, 'bad-path'], 'another method');
     refused(t, await ask(where, request('OPTIONS', '*?x')), [400, 'bad-path'], 'a query');
     const elsewhere = 'OPTIONS * HTTP/1.1\r\nhost: evil.test\r\n\r\n';
-    refused(t, await ask(where, elsewhere), [403, 'host-refused'], 'the guards hold');
     const absolute = request('OPTIONS', 'http://evil.test');
-    refused(t, await ask(where, absolute), [403, 'host-refused'], 'for the target too');
+    for (const other of [elsewhere, absolute]) {
+      const answer = await ask(where, other);
+      // No web page reaches a Unix socket, and any Host is good there.
+      if (typeof where === 'string') t.equal(answer.status, 204, other);
+      else refused(t, answer, [403, 'host-refused'], 'the guards hold, for the target too');
+    }
     const page = request('OPTIONS', '*', 'origin: http://evil.test');
     refused(t, await ask(where, page), [403, 'origin-refused'], 'and for web pages');
   });
