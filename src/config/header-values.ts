@@ -15,6 +15,8 @@ const TAKEN = new Set(
 
 const OTHERS = 'must be another header: this one belongs to HTTP, to the client or to bearerd';
 
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+
 /** A header name (RFC 9110 §5.1) that a credential may be sent in. */
 export function parseHeaderName(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as Authorization or X-Api-Key' };
@@ -38,11 +40,10 @@ export function parseScheme(text: string): Parsed<string> {
   return { value: text };
 }
 
-/** What keeps a secret from being sent as a header's value (RFC 9110 §5.5), if anything does. */
+/** What keeps a secret from being sent as a header's value (RFC 9110 §5.5), if anything does. It is sent in UTF-8. */
 export function headerValueProblem(text: string): string | undefined {
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) {
-    return 'cannot be sent in a header: it holds a line end, another control character, or one outside Latin-1';
-  }
+  if (CONTROL.test(text))
+    return 'cannot be sent in a header: it holds a line end or another control character';
   if (/^[\t ]|[\t ]$/.test(text)) return 'cannot be sent in a header: it begins or ends with white space';
   return undefined;
 }

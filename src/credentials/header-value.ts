@@ -1,6 +1,10 @@
 import { Secret } from '../config/secret.ts';
 
-/** What stands in a credential's header: `Bearer eyJ...`, or the bare value. Made once for each value. */
+/**
+ * What stands in a credential's header: `Bearer eyJ...`, or the bare value. A character for each byte, as all header
+ * values are here; text is UTF-8 on the wire, so that a key leaves as the bytes that its file holds.
+ */
 export function headerValueOf(value: Secret, scheme: string): Secret {
-  return scheme === '' ? value : new Secret(`${scheme} ${value.expose()}`);
+  const bytes = Buffer.from(value.expose(), 'utf8').toString('latin1');
+  return new Secret(scheme === '' ? bytes : `${scheme} ${bytes}`);
 }

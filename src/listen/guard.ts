@@ -113,7 +113,9 @@ function bearerOf(value: string | undefined): string | undefined {
 }
 
 function digest(value: string | Secret): Buffer {
-  // A header's characters are bytes; the configured key is text, and was checked to be sendable.
-  const text = typeof value === 'string' ? value : value.expose();
-  return createHash('sha256').update(text, 'latin1').digest();
+  const hash = createHash('sha256');
+  // A header's characters are bytes; the configured key is text, and UTF-8 where it is sent.
+  if (typeof value === 'string') hash.update(value, 'latin1');
+  else hash.update(value.expose(), 'utf8');
+  return hash.digest();
 }

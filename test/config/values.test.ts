@@ -339,10 +339,10 @@ t.test('a path reads one way only', async (t) => {
   refuses(t, parseSessionPath, ['/', 'session', '/a/../b']);
 });
 
-t.test('a header value holds tabs, visible ASCII and Latin-1, and no blank at its ends', async (t) => {
-  for (const text of ['key', 'a b', 'a\tb', '~!', '\x80\xff', 'é'])
+t.test('a header value holds tabs and any visible text, and no blank at its ends', async (t) => {
+  for (const text of ['key', 'a b', 'a\tb', '~!', '\x80\xff', 'é', '€', '日本'])
     t.equal(headerValueProblem(text), undefined, JSON.stringify(text));
-  for (const text of ['a\n', 'a\r\nb', '\0', 'a\x7f', '\x1b', '€', '日本', ' a', 'a ', '\ta']) {
+  for (const text of ['a\n', 'a\r\nb', '\0', 'a\x7f', '\x1b', ' a', 'a ', '\ta']) {
     t.type(headerValueProblem(text), 'string', JSON.stringify(text));
   }
 });
