@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { Problem } from '../errors.ts';
 import { type Http2Job, requestFields, responseFields } from './h2-job.ts';
 
-const { HTTP2_HEADER_STATUS, NGHTTP2_CANCEL } = constants;
+const { HTTP2_HEADER_STATUS, NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants;
 
 /** What a stream has to know of the connection that carries it. */
 export interface StreamOwner {
@@ -80,7 +80,7 @@ export class Http2Stream implements Dispatcher.DispatchController {
       return push(chunk, encoding);
     };
     stream
-      .on('response', (headers, _flags, raw: string[]) => this.#responded(headers, raw))
+      .on('response', (headers, flags, raw: string[]) => this.#responded(headers, flags, raw))
       .on('end', () => this.#ended())
       .on('frameError', (type) => {
         if (type === 1) this.unsent = true;
@@ -100,7 +100,7 @@ export class Http2Stream implements Dispatcher.DispatchController {
     else body.on('close', closed).pipe(stream);
   }
 
-  #responded(headers: IncomingHttpHeaders, raw: readonly string[]): void {
+  #responded(headers: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
     if (this.#over) return;
     const { handler } = this.job;
     const fields = responseFields(raw, this.#owner.headerSizeBytes);
@@ -115,8 +115,18 @@ export class Http2Stream implements Dispatcher.DispatchController {
     const status = Number(headers[HTTP2_HEADER_STATUS]);
     handler.onResponseStart?.(this, status, {}, STATUS_CODES[status] ?? '');
     if (this.#over) return;
+    if ((flags & NGHTTP2_FLAG_END_STREAM) === 0 && this.#isAllSaid(status)) {
+      this.#complete();
+      return;
+    }
     this.#stream!.on('data', (chunk: Buffer) => this.#data(chunk));
     if (this.paused) this.#stream!.pause();
+  }
+
+  /** No body can follow (RFC 9110 §6.4.1): the head is the answer, and the stream's end need not be waited for. */
+  #isAllSaid(status: number): boolean {
+    const bodyless = this.job.options.method === 'HEAD' || status === 204 || status === 304;
+    return bodyless && this.#stream!.writableEnded; // An upload under way goes on; it may still be wanted.
   }
 
   #data(chunk: Buffer): void {

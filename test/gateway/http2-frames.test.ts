@@ -96,6 +96,36 @@ t.test('a header with a line end in it can put no other into the answer', async 
   t.notMatch(head, /set-cookie|^y:/m);
 });
 
+const AFTER_THE_HEAD: Record<string, (connection: FrameConnection, id: number) => unknown> = {
+  silence: () => {},
+  RST_STREAM: (c, id) => c.reset(id, 2),
+  GOAWAY: (c, id) => c.send(TYPE.goAway, 0, 0, Buffer.from([0, 0, 0, id, 0, 0, 0, 2])),
+  DATA: (c, id) => c.data(id, 'body'),
+};
+for (const [what, play] of Object.entries(AFTER_THE_HEAD)) {
+  for (const [method, status] of [
+    ['HEAD', '200'],
+    ['GET', '204'],
+    ['GET', '304'],
+  ] as const) {
+    t.test(`${status} to ${method} is answered, though ${what} follows its head`, async (t) => {
+      const { upstream, client } = await started(t);
+      upstream.onRequest = (connection, id) => {
+        connection.headers(id, [
+          [':status', status],
+          ['x-seen', '1'],
+        ]);
+        play(connection, id);
+      };
+      const asking = await client();
+      asking.send(request(method, '/'));
+      const head = await asking.response(method);
+      t.equal(head.status, Number(status));
+      t.equal(head.whole, true);
+    });
+  }
+}
+
 t.test('interim answers are dropped', async (t) => {
   const { upstream, get } = await started(t);
   upstream.onRequest = (connection, id) =>
