@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { type LoginCredentialConfig, loginFor } from '../gateway/logins.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
+import { REVEALING_WORDS, revealingOptions } from './hardening.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -13,6 +14,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @throws LoginError
  */
 export async function logIn(config: Config, credential: LoginCredentialConfig): Promise<IssuedToken> {
+  const revealing = revealingOptions();
+  if (revealing.length > 0) process.stderr.write(`bearerd: ${REVEALING_WORDS} (${revealing.join(', ')})\n`);
   const pools = new UpstreamPools(config);
   for (const signal of SIGNALS) process.on(signal, exit);
   try {

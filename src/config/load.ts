@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
+import { checkDotEnv } from './dot-env.ts';
 import { effectiveView } from './effective.ts';
 import { type FaultList, faultList } from './faults.ts';
 import { deepFreeze } from './freeze.ts';
@@ -54,6 +55,7 @@ function checkTogether(
   }
   checkRequestIdHeader(reading, values, credentials);
   checkRoutes(routes, values, credentials);
+  checkDotEnv(reading);
   checkListeners(values, callerKey !== undefined, reading);
 }
 

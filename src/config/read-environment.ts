@@ -7,7 +7,7 @@ import { didYouMean, nearest } from './nearest.ts';
 import type { LoadInput, Report } from './reading.ts';
 import { environmentSchema } from './schema.ts';
 import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from './settings.ts';
-import { readFailure } from './text-file.ts';
+import { isOtherEncoding, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 
 const PREFIX = 'BEARERD_';
 
@@ -18,6 +18,8 @@ export interface Environment {
   readonly variables: Variables;
   /** Every name that begins with BEARERD_, known or not. */
   readonly ownNames: readonly string[];
+  /** Its value is the one in `.env`. */
+  readonly fromDotEnv: (name: string) => boolean;
   /** Any variable at all; the real environment wins over `.env`. */
   readonly lookUp: (name: string) => string | undefined;
 }
@@ -28,7 +30,9 @@ const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(({ variable }) => [vari
 
 function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report: Report): Variables {
   try {
-    return parseEnv(readFile(join(cwd, '.env'))) as Variables;
+    const text = readFile(join(cwd, '.env'));
+    if (isOtherEncoding(text)) report('.env', `is ${NOT_UTF8}`);
+    return parseEnv(withoutMark(text)) as Variables;
   } catch (error) {
     const failure = readFailure(error);
     // A folder of that name is a Python virtual environment more often than not.
@@ -45,22 +49,28 @@ function namesIn(source: Readonly<Record<string, string | undefined>>): readonly
  * What counts as set. Compose files hand on every variable that they name, as an empty string when it has no
  * value: such a one is not set. An empty secret stays, to be refused: it is a secret that got lost on the way.
  */
+function isSet(name: string, value: string | undefined): boolean {
+  return value !== undefined && (value.trim() !== '' || SECRET_VARIABLES.has(name));
+}
+
 function ownVariables(source: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const own: Record<string, string> = {};
   for (const name of namesIn(source)) {
-    const value = source[name] ?? '';
-    if (value.trim() !== '' || SECRET_VARIABLES.has(name)) own[name] = value;
+    if (isSet(name, source[name])) own[name] = source[name] ?? '';
   }
   return own;
 }
 
 export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
-  const dotEnv = readDotEnv(cwd, input.readFile, report);
+  // Whoever names a file has said what counts; a working directory may be anybody's.
+  const named = input.configFile !== undefined || (input.env.BEARERD_CONFIG ?? '').trim() !== '';
+  const dotEnv = named ? {} : readDotEnv(cwd, input.readFile, report);
   const sources: [Variables, Variables] = [ownVariables(dotEnv), ownVariables(input.env)];
   return {
     // expandEnv would rewrite a $ in a secret; env: true would bring in the whole environment.
     variables: envSchema<Variables>({ schema: SCHEMA, data: sources, env: false, expandEnv: false }),
     ownNames: [...namesIn(dotEnv), ...namesIn(input.env)],
+    fromDotEnv: (name) => dotEnv[name] !== undefined && !isSet(name, input.env[name]),
     lookUp: (name) => input.env[name] ?? dotEnv[name],
   };
 }

@@ -6,7 +6,7 @@ import { ConfigFileError } from '../errors.ts';
 import { isAbsent, isMap, type YamlMap } from './maps.ts';
 import type { Environment } from './read-environment.ts';
 import type { LoadInput, Report } from './reading.ts';
-import { readFailure } from './text-file.ts';
+import { NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 
 export interface ConfigFile {
   /** Absolute; absent when there is no configuration file. */
@@ -35,17 +35,18 @@ const PROBLEMS: Partial<Record<ErrorCode, string>> = {
 /** One slip makes the parser stumble over many lines after it. */
 const MOST_PROBLEMS = 5;
 
-async function parseYaml(text: string, path: string, report: Report): Promise<ConfigFile> {
+async function parseYaml(source: string, path: string, report: Report): Promise<ConfigFile> {
+  const text = withoutMark(source);
   const { LineCounter, parseDocument } = await import('./yaml.ts');
   const lineCounter = new LineCounter();
   const options = { prettyErrors: false, stringKeys: true, merge: true, lineCounter } as const;
   const document = parseDocument(text, options);
   const problems = [...document.errors, ...document.warnings];
   // What the decoder leaves where bytes were no UTF-8: a value would be used changed.
-  const lost = text.indexOf('\ufffd');
+  const lost = text.search(/[\ufffd\0]/);
   if (lost !== -1) {
     const { line, col } = lineCounter.linePos(lost);
-    report(path, `line ${line}, column ${col}: this is not UTF-8 text`);
+    report(path, `line ${line}, column ${col}: this is ${NOT_UTF8}`);
   }
   for (const { code, pos } of problems.slice(0, MOST_PROBLEMS)) {
     const { line, col } = lineCounter.linePos(pos[0]);
@@ -94,5 +95,16 @@ export async function readConfigFile(
     }
     return parseYaml(text, path, report);
   }
+  for (const path of places) reportOtherEnding(path.replace(/yaml$/, 'yml'), input.readFile, report);
   return { content: {}, broken: false };
+}
+
+/** A file that somebody takes for the configuration, and we do not. */
+function reportOtherEnding(path: string, readFile: LoadInput['readFile'], report: Report): void {
+  try {
+    readFile(path);
+  } catch (error) {
+    if (readFailure(error).missing || readFailure(error).folder) return;
+  }
+  report(path, 'is not read: rename it to bearerd.yaml, or name it with --config or BEARERD_CONFIG');
 }

@@ -8,6 +8,15 @@ import { isInsecure } from './urls.ts';
 
 export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
 
+/** What would make a credential of that name. */
+function definitionOf(name: string): string {
+  const inFile = `credentials.${name} in a configuration file defines it`;
+  if (name === 'token') {
+    return `BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET, BEARERD_USERNAME and BEARERD_PASSWORD, or ${inFile}`;
+  }
+  return name === 'apiKey' ? `BEARERD_API_KEY or ${inFile}` : inFile;
+}
+
 function checkCredential(draft: RouteDraft, values: Values, credentials: Credentials): void {
   const name = draft.credential;
   if (name === undefined || RESERVED_NAMES.includes(name)) return;
@@ -15,7 +24,8 @@ function checkCredential(draft: RouteDraft, values: Values, credentials: Credent
   if (!credentials.names.includes(name)) {
     draft.report(
       'credential',
-      `names no credential (there are ${known.join(', ')})${didYouMean(nearest(name, known))}`,
+      `sends ${draft.prefix ?? 'a route'} to the credential ${name}, which is not there ` +
+        `(there are ${known.join(', ')})${didYouMean(nearest(name, known))}; ${definitionOf(name)}`,
     );
     return;
   }

@@ -4,7 +4,7 @@ import { folderOf } from './read-settings.ts';
 import type { Reading } from './reading.ts';
 import { Secret } from './secret.ts';
 import type { SecretSetting } from './settings.ts';
-import { readTextFile } from './text-file.ts';
+import { isOtherEncoding, NOT_UTF8, readTextFile } from './text-file.ts';
 
 /** A header can't carry every text; a request body can. */
 export type SecretUse = SecretSetting['secret'];
@@ -24,11 +24,13 @@ function checked(text: string, key: string, use: SecretUse, reading: Reading): G
   const problem =
     text === ''
       ? 'is empty'
-      : text.includes('\ufffd')
-        ? 'holds a character that was lost in decoding: it is not UTF-8 text'
-        : use === 'header'
-          ? headerValueProblem(text)
-          : undefined;
+      : isOtherEncoding(text)
+        ? `holds what was lost in decoding: it is ${NOT_UTF8}`
+        : text.startsWith('\ufeff')
+          ? 'begins with a byte order mark (BOM); save it without'
+          : use === 'header'
+            ? headerValueProblem(text)
+            : undefined;
   if (problem === undefined) return { key, secret: new Secret(text) };
   reading.report(key, problem);
   return { key };
@@ -38,8 +40,8 @@ function fromFile(path: string, folder: string, key: string, use: SecretUse, rea
   const file = readTextFile(path, folder, key, reading);
   if (file === undefined) return { key };
   // What the decoder leaves where bytes were no UTF-8: the secret would be sent changed.
-  if (file.content.includes('\ufffd')) {
-    reading.report(key, 'names a file that is not UTF-8 text');
+  if (isOtherEncoding(file.content)) {
+    reading.report(key, `names a file that is ${NOT_UTF8}`);
     return { key };
   }
   return checked(withoutFinalLineEnd(file.content), key, use, reading);

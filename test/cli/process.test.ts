@@ -57,10 +57,14 @@ t.test('SIGUSR1 opens no debugger, and the process goes on', async (t) => {
 t.test('options of Node that can show secrets are told of', async (t) => {
   t.testdir({});
   const proxy = await running(t, ['--heapsnapshot-signal=SIGUSR2'], MAIN, {
-    NODE_OPTIONS: '--report-on-fatalerror',
+    NODE_OPTIONS: '--report-on-fatalerror --tls-keylog=/dev/null',
+    NODE_DEBUG: 'cluster',
   });
   await until(() => /can show secrets/.test(proxy.output()), 'a warning');
-  t.match(proxy.output(), /"options":\["--heapsnapshot-signal","--report-on-fatalerror"\]/);
+  t.match(
+    proxy.output(),
+    /"options":\["--heapsnapshot-signal","--report-on-fatalerror","--tls-keylog","NODE_DEBUG"\]/,
+  );
 });
 
 t.test('a diagnostic report holds no secret', async (t) => {

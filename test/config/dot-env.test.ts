@@ -1,0 +1,82 @@
+import t from 'tap';
+import { CWD, FILE, faultsOf, LEAST, loadFrom } from './load-from.ts';
+
+// The `.env` of a working directory may have come with somebody else's checkout.
+
+const DOT_ENV = `${CWD}/.env`;
+const SECRET = { BEARERD_CLIENT_ID: 'sa-1', BEARERD_CLIENT_SECRET: 's3cret' };
+const EVIL = 'BEARERD_BASE_URL=https://evil.example\n';
+
+t.test('.env is not read where a configuration file is named', async (t) => {
+  const files = {
+    [DOT_ENV]: `${EVIL}BEARERD_UNKNOWN=x\n`,
+    '/named.yaml': 'baseUrl: https://api.example.com',
+  };
+  const byFlag = await loadFrom({ env: SECRET, files, configFile: '/named.yaml' });
+  const byVariable = await loadFrom({ env: { ...SECRET, BEARERD_CONFIG: '/named.yaml' }, files });
+  for (const { upstream } of [byFlag, byVariable]) t.equal(upstream.origin, 'https://api.example.com');
+});
+
+t.test('.env does not decide where a secret goes that is not its own', async (t) => {
+  const lines = {
+    BEARERD_BASE_URL: 'https://evil.example',
+    BEARERD_SESSION_PATH: '/other',
+    BEARERD_ALLOW_INSECURE_UPSTREAM: 'true',
+    BEARERD_CONFIG: '/evil.yaml',
+  };
+  for (const [name, value] of Object.entries(lines)) {
+    const { [name as 'BEARERD_BASE_URL']: _, ...env } = LEAST;
+    const files = { [DOT_ENV]: `${name}=${value}`, '/evil.yaml': '' };
+    t.match(
+      await faultsOf({ env, files }),
+      [`${name}: stands in .env, which may not decide where BEARERD_CLIENT_ID of the environment goes`],
+      name,
+    );
+  }
+});
+
+t.test('it does not, whichever way the secret is given', async (t) => {
+  const from = async (env: Record<string, string>, files: Record<string, string> = {}) =>
+    (await faultsOf({ env, files: { [DOT_ENV]: EVIL, '/run/key': 'k', ...files } })).join('\n');
+  t.match(
+    await from({ BEARERD_API_KEY_FILE: '/run/key' }),
+    /where BEARERD_API_KEY_FILE of the environment goes/,
+  );
+  const yaml = 'credentials: { apiKey: { type: apiKey, key: { env: MY_KEY } } }';
+  t.match(await from({ MY_KEY: 'k' }, { [FILE]: yaml }), /where MY_KEY of the environment goes/);
+  const own = 'credentials: { apiKey: { type: apiKey, key: the-key } }';
+  const home = { '/home/ada/.config/bearerd/bearerd.yaml': own };
+  t.match(await from({ HOME: '/home/ada' }, home), /BEARERD_BASE_URL: stands in .env/);
+});
+
+t.test('.env may give both, and what the environment gives wins', async (t) => {
+  const all = `${EVIL}BEARERD_API_KEY=k\n`;
+  t.equal((await loadFrom({ env: {}, files: { [DOT_ENV]: all } })).upstream.origin, 'https://evil.example');
+  const { upstream } = await loadFrom({ env: LEAST, files: { [DOT_ENV]: EVIL } });
+  t.equal(upstream.origin, LEAST.BEARERD_BASE_URL);
+});
+
+t.test('a byte order mark loses no first line, and another encoding is told', async (t) => {
+  const lines = `${EVIL}BEARERD_API_KEY=k\n`;
+  const { upstream } = await loadFrom({ env: {}, files: { [DOT_ENV]: `\ufeff${lines}` } });
+  t.equal(upstream.origin, 'https://evil.example');
+  const yaml = await loadFrom({ files: { [FILE]: '\ufefflog: { level: debug }' } });
+  t.equal(yaml.log.level, 'debug');
+  for (const encoding of ['with a mark', 'without'] as const) {
+    const bytes = Buffer.from(`${encoding === 'with a mark' ? '\ufeff' : ''}${lines}`, 'utf16le');
+    const text = bytes.toString('utf8');
+    t.match((await faultsOf({ files: { [DOT_ENV]: text } })).join(), /^\.env: is not UTF-8 text/, encoding);
+    t.match((await faultsOf({ files: { [FILE]: text } })).join(), /this is not UTF-8 text/, encoding);
+  }
+});
+
+t.test('a file named .yml is not passed over in silence', async (t) => {
+  for (const path of [`${CWD}/bearerd.yml`, `${CWD}/config/bearerd.yml`, '/xdg/bearerd/bearerd.yml']) {
+    const env = { ...LEAST, XDG_CONFIG_HOME: '/xdg' };
+    t.match(await faultsOf({ env, files: { [path]: '' } }), [
+      `${path}: is not read: rename it to bearerd.yaml`,
+    ]);
+    t.same(await faultsOf({ env, files: { [path]: '', [FILE]: '' } }), [], 'another one is read');
+    t.same(await faultsOf({ env, files: { [path]: '' }, configFile: path }), [], 'it is named');
+  }
+});
