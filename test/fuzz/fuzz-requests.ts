@@ -136,7 +136,17 @@ async function one(seed: number): Promise<void> {
 /** The admin listener answers other paths, and has no way to tell this reader that it answers a HEAD. */
 function forAdmin(bytes: Buffer, chance: Chance): Buffer {
   const text = bytes.toString('latin1').replaceAll('HEAD', 'GET');
-  const path = chance.pick(['/healthz', '/readyz', '/metrics', '/status', '/', '/renew', '/x']);
+  const path = chance.pick([
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/status',
+    '/requests',
+    '/configuration',
+    '/',
+    '/renew',
+    '/x',
+  ]);
   return Buffer.from(chance.odds(0.8) ? text.replace(/ \/\S*/, ` ${path}`) : text, 'latin1');
 }
 

@@ -196,7 +196,9 @@ t.test('the admin listener shows state, counts and no secret', async (t) => {
   await ask('GET', '/x/1?access_token=QUERYSECRET');
   await ask('GET', '/companies/2');
   const texts = await Promise.all(
-    ['/readyz', '/status', '/metrics', '/', '/nowhere'].map(async (path) => (await admin(path)).body),
+    ['/readyz', '/status', '/metrics', '/', '/nowhere', '/requests', '/configuration'].map(
+      async (path) => (await admin(path)).body,
+    ),
   );
   const [, status = '', metrics = '', page = '', nowhere = ''] = texts;
   const parsed = JSON.parse(status);
