@@ -9,6 +9,10 @@ import type { Event } from '../../src/events.ts';
 import { readTls } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 
+// They wait for polls of files more than they work.
+t.jobs = 6;
+const AT_ONCE = { buffered: true };
+
 const PAIRS = ['client', 'server', 'elsewhere'].map((name) => ({
   cert: readTls(`${name}.pem`).toString(),
   key: readTls(`${name}.key`).toString(),
@@ -56,33 +60,41 @@ function folder(t: Test) {
   return { at, put };
 }
 
-t.test('a certificate and its key are used together, whichever comes first, and however late', async (t) => {
-  const { at, put } = folder(t);
-  const { uses, refused, taken } = await following(t, at);
-  put('cert', SECOND.cert);
-  await until(() => refused() === 1, 'half of a pair is not refused');
-  put('key', SECOND.key);
-  await uses(SECOND);
-  put('key', THIRD.key);
-  await until(() => refused() === 2, 'half of a pair is not refused');
-  put('cert', THIRD.cert);
-  await uses(THIRD);
-  t.equal(taken.length, 2);
-});
+t.test(
+  'a certificate and its key are used together, whichever comes first, and however late',
+  AT_ONCE,
+  async (t) => {
+    const { at, put } = folder(t);
+    const { uses, refused, taken } = await following(t, at);
+    put('cert', SECOND.cert);
+    await until(() => refused() === 1, 'half of a pair is not refused');
+    put('key', SECOND.key);
+    await uses(SECOND);
+    put('key', THIRD.key);
+    await until(() => refused() === 2, 'half of a pair is not refused');
+    put('cert', THIRD.cert);
+    await uses(THIRD);
+    t.equal(taken.length, 2);
+  },
+);
 
-t.test('a pair is used that comes over detours: a missing file, a wrong one, and back', async (t) => {
-  const { at, put } = folder(t);
-  const { uses, refused } = await following(t, at);
-  unlinkSync(at('key'));
-  put('cert', SECOND.cert);
-  await until(() => refused() === 1, 'half of a pair is not refused');
-  put('key', THIRD.key);
-  await until(() => refused() === 2, 'a wrong key is not refused');
-  put('key', SECOND.key);
-  await uses(SECOND);
-});
+t.test(
+  'a pair is used that comes over detours: a missing file, a wrong one, and back',
+  AT_ONCE,
+  async (t) => {
+    const { at, put } = folder(t);
+    const { uses, refused } = await following(t, at);
+    unlinkSync(at('key'));
+    put('cert', SECOND.cert);
+    await until(() => refused() === 1, 'half of a pair is not refused');
+    put('key', THIRD.key);
+    await until(() => refused() === 2, 'a wrong key is not refused');
+    put('key', SECOND.key);
+    await uses(SECOND);
+  },
+);
 
-t.test("a pair is used that comes by Kubernetes' swap of ..data", async (t) => {
+t.test("a pair is used that comes by Kubernetes' swap of ..data", AT_ONCE, async (t) => {
   const dir = t.testdir({ '..v1': { 'api-key': 'key-1', ...FIRST } });
   const at = (name: string) => join(dir, name);
   symlinkSync('..v1', at('..data'));
@@ -98,7 +110,7 @@ t.test("a pair is used that comes by Kubernetes' swap of ..data", async (t) => {
   t.equal(refused(), 0);
 });
 
-t.test('a faulty file holds up no other, nor a pair', async (t) => {
+t.test('a faulty file holds up no other, nor a pair', AT_ONCE, async (t) => {
   const { at, put } = folder(t);
   const { uses, refused, taken } = await following(t, at);
   put('api-key', 'two\nlines');
@@ -112,17 +124,21 @@ t.test('a faulty file holds up no other, nor a pair', async (t) => {
   t.match(taken.at(-1)?.tls, { cert: SECOND.cert });
 });
 
-t.test('a reload that meets half of a pair is refused, and the pair used when it is whole', async (t) => {
-  const { at, put } = folder(t);
-  const { reloads, uses, refused } = await following(t, at);
-  put('cert', SECOND.cert);
-  reloads.all('SIGHUP');
-  await until(() => refused() === 2, 'half of a pair is not refused, or not twice');
-  put('key', SECOND.key);
-  await uses(SECOND);
-});
+t.test(
+  'a reload that meets half of a pair is refused, and the pair used when it is whole',
+  AT_ONCE,
+  async (t) => {
+    const { at, put } = folder(t);
+    const { reloads, uses, refused } = await following(t, at);
+    put('cert', SECOND.cert);
+    reloads.all('SIGHUP');
+    await until(() => refused() === 2, 'half of a pair is not refused, or not twice');
+    put('key', SECOND.key);
+    await uses(SECOND);
+  },
+);
 
-t.test('once stopped, nothing is taken: neither when asked, nor from a file', async (t) => {
+t.test('once stopped, nothing is taken: neither when asked, nor from a file', AT_ONCE, async (t) => {
   const { at, put } = folder(t);
   const { reloads, taken, told } = await following(t, at);
   reloads.all('SIGHUP');

@@ -92,6 +92,7 @@ t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0'
   await proxy.busy();
   proxy.child.kill('SIGTERM');
   await proxy.until(/"inFlight":1,"msg":"stopping/);
+  proxy.child.kill('SIGHUP');
   await t.rejects(get(`${proxy.url}/echo`), 'nothing listens any more');
   const answer = await slow;
   t.equal(answer.status, 200);
@@ -100,6 +101,7 @@ t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0'
   t.equal(code, 0);
   t.equal(signal, null);
   t.equal(mock.stats.loginAttempts, logins, 'no login after SIGTERM');
+  t.notMatch(proxy.output(), /configuration reloaded/, 'nor a reload');
 });
 
 t.test(
