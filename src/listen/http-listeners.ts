@@ -7,7 +7,8 @@ import { announcesBody } from '../forward/handshake.ts';
 import { type Member, Members } from '../members.ts';
 import { bind } from './bind.ts';
 import { JoinedRequest } from './joined-request.ts';
-import { answerOnSocket, parserProblem } from './problem.ts';
+import { answerOnSocket, answerProblem, parserProblem } from './problem.ts';
+import { StartLines } from './start-lines.ts';
 
 /** A client has this long to send its headers. */
 const HEADERS_TIMEOUT_MS = 60_000;
@@ -17,6 +18,7 @@ const CHECK_INTERVAL_MS = 2_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 /** Refused connections beyond so many are closed as soon as they are answered. */
 const MOST_LINGERING = 24;
+const NO_HTTP = new Problem('bad-request');
 const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ListenerOptions {
@@ -50,6 +52,9 @@ export class HttpListeners {
   readonly #lingering = new Set<Socket>();
   /** Requests whose `Upgrade` is ignored. */
   readonly #declined = new WeakSet<IncomingMessage>();
+  /** Requests of another protocol, RTSP's or ICE's. */
+  readonly #foreign = new WeakSet<IncomingMessage>();
+  readonly #startLines = new WeakMap<Socket, StartLines>();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -72,13 +77,18 @@ export class HttpListeners {
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       shouldUpgradeCallback: (request) => {
-        const taken = shouldUpgrade(request);
+        // Asked here already: Node gives the parser away before it tells of an upgrade.
+        this.#judge(request);
+        const taken = !this.#foreign.has(request) && shouldUpgrade(request);
         if (!taken) this.#declined.add(request);
         return taken;
       },
     });
     server.maxHeadersCount = 0; // The size is the limit.
-    const handler = this.#handle.bind(this);
+    const handler = (request: IncomingMessage, response: ServerResponse) => {
+      if (!this.#declined.has(request)) this.#judge(request);
+      this.#handle(request, response);
+    };
     server
       .on('connection', (socket) => this.#connected(socket))
       .on('request', handler)
@@ -86,6 +96,7 @@ export class HttpListeners {
       .on('checkExpectation', handler)
       .on('upgrade', (request, socket, head) => {
         socket.on('error', () => {}); // Node has given the socket away, with its own listeners.
+        this.#judge(request); // A Node that doesn't ask us hasn't asked.
         whenQuiet(socket as Socket, () => this.#upgrade(request, socket as Socket, head));
       })
       .on('connect', (_request, socket) => {
@@ -136,8 +147,13 @@ export class HttpListeners {
     } else {
       const connection = { socket, memberAt: -1 };
       this.#connections.add(connection);
+      this.#startLines.set(socket, new StartLines(socket, this.#options.headerSizeBytes));
       socket.once('close', () => this.#connections.delete(connection));
     }
+  }
+
+  #judge(request: IncomingMessage): void {
+    if (this.#startLines.get(request.socket)?.isHttp(request) === false) this.#foreign.add(request);
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
@@ -154,6 +170,9 @@ export class HttpListeners {
     } else if (request.socket.writableEnded) {
       // The last answer on this connection has been given: what still comes is read, and not acted on.
       request.resume();
+    } else if (this.#foreign.has(request)) {
+      answerProblem(response, NO_HTTP);
+      this.#options.onRefused(NO_HTTP);
     } else {
       this.#options.handler(request, response);
     }
@@ -162,6 +181,8 @@ export class HttpListeners {
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     if (!socket.writable) {
       socket.destroy();
+    } else if (this.#foreign.has(request)) {
+      this.#giveUp(socket, NO_HTTP);
     } else if (this.#options.shouldUpgrade(request)) {
       this.#options.onUpgrade(request, socket, head);
     } else {

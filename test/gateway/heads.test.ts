@@ -116,6 +116,97 @@ for (const [name, where] of Object.entries(LISTENERS)) {
   });
 }
 
+const FOREIGN = [
+  'GET /x RTSP/1.0',
+  'POST /x RTSP/1.1',
+  'OPTIONS * RTSP/1.0',
+  'SOURCE /x ICE/1.0',
+  'GET  /x  RTSP/1.0',
+];
+const head = (line: string, ...lines: string[]) =>
+  `${[line, 'host: localhost', ...lines].join('\r\n')}\r\n\r\n`;
+
+for (const [name, where] of Object.entries(LISTENERS)) {
+  t.test(`${name}: a request of another protocol is refused, however it comes`, async (t) => {
+    const ended = async (client: RawClient, what: string) => {
+      refused(t, await client.response(), [400, 'bad-request'], what);
+      t.equal(await client.end(), 'end');
+    };
+    for (const line of [
+      ...FOREIGN,
+      '\rGET /x HTTP/1.1',
+      '\r\r\rGET /x HTTP/1.1',
+      '\r\n\r\rGET /x HTTP/1.1',
+    ]) {
+      const bytes = head(line);
+      await ended((await RawClient.to(where)).send(bytes), line);
+      const slow = await RawClient.to(where);
+      for (const byte of bytes) {
+        slow.send(byte);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await ended(slow, `${line}, byte by byte`);
+      const cut = (await RawClient.to(where)).send(bytes.slice(0, line.length - 5));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await ended(cut.send(bytes.slice(line.length - 5)), `${line}, in two pieces`);
+    }
+    for (const line of FOREIGN) {
+      for (const before of [
+        head('GET /healthz HTTP/1.1'),
+        `${head('POST /healthz HTTP/1.1', 'content-length: 2')}{}`,
+        `${head('POST /healthz HTTP/1.1', 'transfer-encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`,
+      ]) {
+        const bytes = before + head(line);
+        // In one piece; cut behind the body; within the line.
+        for (const at of [bytes.length, before.length, before.length + 8, before.length + line.length - 3]) {
+          const client = await RawClient.to(where);
+          client.send(bytes.slice(0, at));
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          client.send(bytes.slice(at));
+          await client.response();
+          upstream.reset();
+          await ended(client, `${line} at ${at} behind ${before}`);
+        }
+      }
+      const first = head('GET /healthz HTTP/1.1');
+      const twice = await RawClient.to(where);
+      const cuts = [first.length - 1, first.length + line.length - 3];
+      for (const [n, at] of [...cuts, first.length + head(line).length].entries()) {
+        twice.send((first + head(line)).slice(cuts[n - 1] ?? 0, at));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      await twice.response();
+      upstream.reset();
+      await ended(twice, `${line}, cut within the end of the head before it, and within itself`);
+      const upgrade = head(line, 'connection: upgrade', 'upgrade: websocket');
+      await ended((await RawClient.to(where)).send(upgrade), `${line}, an upgrade`);
+    }
+  });
+}
+
+t.test('what only looks like another protocol passes', async (t) => {
+  for (const line of [
+    '\r\n\r\nGET /x HTTP/1.1',
+    '\nGET /x HTTP/1.1',
+    'SOURCE /x HTTP/1.1',
+    'GET /RTSP/1.0?ICE/ HTTP/1.0',
+  ]) {
+    t.equal((await proxy.ask(head(line))).status, 200, line);
+  }
+  t.equal((await proxy.ask(head('GET /x HTTP/1.1', 'x-a: GET /y RTSP/1.0', 'x-b: see ICE/1.0'))).status, 200);
+  const client = await proxy.client();
+  for (const body of ['GET /x RTSP/1.0\r\n\r\n', '\r\r', 'x\r', 'SOURCE /x ICE/1.0\r\n']) {
+    client.send(`${head('POST /y HTTP/1.1', `content-length: ${body.length}`)}${body}`);
+    t.equal((await client.response()).status, 200, body);
+    client.send(head('POST /y HTTP/1.1', `content-length: ${body.length}`));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    client.send(body + head('GET /z HTTP/1.1'));
+    t.equal((await client.response()).status, 200, body);
+    t.equal((await client.response()).status, 200, `behind ${body}`);
+  }
+  client.close();
+});
+
 t.test('OPTIONS * needs the caller key, and tells an allowed page', async (t) => {
   const origin = 'origin: http://localhost:3000';
   const answer = await ask(proxy.port, request('OPTIONS', '*', origin));
