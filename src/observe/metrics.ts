@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { LoginFailure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import { RequestMetrics, SECONDS } from './request-metrics.ts';
@@ -25,6 +26,15 @@ export interface MetricsView {
 }
 
 const RELOADS = { reloaded: 'ok', 'reload-refused': 'refused', 'secret-trouble': 'unusable' } as const;
+const LOGIN_RESULTS = [
+  'ok',
+  'unreachable',
+  'server-error',
+  'rate-limited',
+  'unusable',
+  'redirected',
+  'refused',
+] as const satisfies readonly ('ok' | LoginFailure)[];
 const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused'] as const;
 
 /**
@@ -74,9 +84,11 @@ export function createMetrics(view: MetricsView): Metrics {
       if (event.type === 'request') {
         requests.observe(event);
       } else if (event.type === 'login-succeeded' || event.type === 'login-failed') {
+        const { credential } = event;
         const result = event.type === 'login-succeeded' ? 'ok' : event.error.code;
-        logins.inc({ credential: event.credential, result });
-        loginDuration.observe({ credential: event.credential }, event.durationMs / 1000);
+        // Prometheus sees no increase in a series that begins with it: all of them begin with the first login.
+        for (const each of LOGIN_RESULTS) logins.inc({ credential, result: each }, each === result ? 1 : 0);
+        loginDuration.observe({ credential }, event.durationMs / 1000);
       } else if (event.type === 'upstream-failed') {
         upstreamErrors.inc({ code: event.code });
       } else if (event.type === 'internal-error') {

@@ -224,6 +224,16 @@ t.test('tunnels and requests that wait for a token are counted while they last',
   t.same(proxy.internalErrors(), []);
 });
 
+t.test('a failure of a login is counted from 0, so that the first one is an increase', async (t) => {
+  const proxy = await shownFor(t);
+  const refused = () =>
+    metric(proxy.adminPort, 'bearerd_logins_total\\{credential="token",result="refused"\\}');
+  t.equal(await refused(), 0);
+  upstream.onLogin = () => head('401 Unauthorized', 'content-length: 0');
+  await ask(proxy.adminPort, request('POST', '/renew', 'content-length: 0'));
+  t.equal(await refused(), 1);
+});
+
 t.test('when each secret file was changed is told under the path that was configured', async (t) => {
   const folder = t.testdir({ secret: 'client-secret' });
   const changed = new Date('2026-03-04T05:06:07Z');
