@@ -17,8 +17,11 @@ export interface LoginServer {
   readonly host: string;
   /** How long an answer's head may be. */
   readonly headerSizeBytes: number;
-  /** Opens a connection, and verifies the server's TLS certificate. */
-  connect(callback: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void): void;
+  /** Opens a connection, and verifies the server's TLS certificate; no longer tries once `signal` has aborted. */
+  connect(
+    callback: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
+    signal: AbortSignal,
+  ): void;
 }
 
 export interface LoginEndpoint {
@@ -90,6 +93,8 @@ async function post(
 function send({ server, path }: LoginEndpoint, request: LoginRequest, signal: AbortSignal) {
   const body = Buffer.from(request.body);
   return new Promise<IncomingMessage>((resolve, reject) => {
+    // A request that has no connection yet doesn't tell that it was ended.
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     http
       .request({
         method: 'POST',
@@ -103,7 +108,7 @@ function send({ server, path }: LoginEndpoint, request: LoginRequest, signal: Ab
         maxHeaderSize: server.headerSizeBytes,
         signal,
         createConnection: (_options, done) => {
-          server.connect((error, socket) => done(error, socket as Socket));
+          server.connect((error, socket) => done(error, socket as Socket), signal);
           return undefined;
         },
       })

@@ -4,12 +4,16 @@ import type { buildConnector } from 'undici';
 import type { Config } from '../config/config.ts';
 import { ConnectTimeoutError } from '../errors.ts';
 import { dial, type Lookup } from './dial.ts';
+import { onAbort } from './on-abort.ts';
 import { outboundProxyFor } from './outbound-proxy.ts';
 import { openTunnel, outboundProxyError } from './outbound-tunnel.ts';
 import { TlsClient } from './tls-client.ts';
 
+/** Beside what undici says: whoever no longer wants the connection need not wait for the limit. */
+type ConnectOptions = buildConnector.Options & { readonly signal?: AbortSignal };
+
 /** undici's own shape of "open a connection"; the login, requests and upgrades all open theirs by it. */
-export type Connector = buildConnector.connector;
+export type Connector = (options: ConnectOptions, callback: buildConnector.Callback) => void;
 
 /** Connections to one origin. */
 export interface Connectors {
@@ -75,9 +79,10 @@ function then(first: Step, second: Upon): Step {
 }
 
 function inTime(open: Step, timeoutMs: number): Connector {
-  return (_options, callback) => {
+  return ({ signal }, callback) => {
     const limit = new AbortController();
     const late = () => limit.abort(new ConnectTimeoutError());
+    if (signal !== undefined) onAbort(signal, (reason) => limit.abort(reason));
     const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs);
     open(limit.signal)
       .finally(() => clearTimeout(timer))

@@ -130,13 +130,14 @@ export class UpstreamPool {
   }
 
   /** Opens a connection that is nobody's yet, for HTTP/1.1: an upgrade's, or a login's. */
-  connect(callback: Parameters<Connector>[1]): void {
-    this.#open(this.#connectors.http1, callback);
+  connect(callback: Parameters<Connector>[1], signal?: AbortSignal): void {
+    this.#open(this.#connectors.http1, callback, signal);
   }
 
-  #open(connector: Connector, callback: Parameters<Connector>[1]): void {
+  #open(connector: Connector, callback: Parameters<Connector>[1], signal?: AbortSignal): void {
     const { hostname, host, protocol, port } = new URL(this.origin);
-    connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, callback);
+    const place = { hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port };
+    connector(signal === undefined ? place : { ...place, signal }, callback);
   }
 
   /** Lets the requests under way end, then closes. */

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { Secret } from '../../src/config/secret.ts';
-import type { LoginEndpoint } from '../../src/credentials/login-request.ts';
+import type { LoginEndpoint, LoginServer } from '../../src/credentials/login-request.ts';
 import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
 import { createLogin, type Login } from '../../src/credentials/session-endpoint.ts';
 import { LoginError } from '../../src/errors.ts';
@@ -54,6 +54,20 @@ for (const kind of Object.keys(KINDS)) {
     const { request } = await logIn(t, kind, LOGIN);
     t.match(request.all('user-agent').join(), /^bearerd\/\d+\.\d+\.\d+\S*$/);
     t.same(request.all('accept-encoding'), ['identity']);
+  });
+
+  t.test(`a login (${kind}) that nobody wants any more opens no connection either`, async (t) => {
+    let connecting: AbortSignal | undefined;
+    const connect: LoginServer['connect'] = (_callback, signal) => {
+      connecting = signal;
+    };
+    const abort = new AbortController();
+    const place = { server: { host: 'x', headerSizeBytes: 1000, connect }, path: '/login' };
+    const outcome = outcomeOf(KINDS[kind]!(place)(abort.signal));
+    t.equal(connecting?.aborted, false);
+    abort.abort();
+    t.match(await outcome, { code: 'unreachable' });
+    t.equal(connecting?.aborted, true);
   });
 
   t.test(`an unasked 1xx before the answer to a login (${kind}) is passed over`, async (t) => {

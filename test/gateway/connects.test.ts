@@ -2,10 +2,11 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { Lookup } from '../../src/upstream/dial.ts';
+import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
-import { gatewayFor, request } from '../support/gateway.ts';
+import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { CA_FILE, Http2Upstream, readTls } from '../support/h2-upstream.ts';
-import { until } from '../support/raw-client.ts';
+import { until, within } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 import { StallingRelay } from '../support/stalling-relay.ts';
 
@@ -78,6 +79,20 @@ t.test('a slow address is waited for no longer than the connect timeout', async 
   t.equal(response.header('proxy-status'), 'bearerd; error=connection_timeout');
   t.ok(performance.now() - before >= 390);
   relay.goOn();
+});
+
+t.test('a login that nobody wants any more looks for no connection either', async (t) => {
+  const config = await configOf({ baseUrl: 'http://localhost:1', env: { BEARERD_CONNECT_TIMEOUT: 'off' } });
+  let looked = 0;
+  const pools = new UpstreamPools(config, () => looked++); // It never answers.
+  t.teardown(() => pools.destroy());
+  const abort = new AbortController();
+  const error = new Promise((resolve) =>
+    pools.get('http://localhost:1', 0).connect((...[reason]) => resolve(reason), abort.signal),
+  );
+  await until(() => looked === 1, 'no address is looked for');
+  abort.abort(new Error('no longer'));
+  t.match(await within(10_000, error, () => 'it goes on'), { message: 'no longer' });
 });
 
 /** An API over HTTP/1.1 that writes down the names it is called by. */
