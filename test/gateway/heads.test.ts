@@ -162,7 +162,7 @@ for (const [name, where] of Object.entries(LISTENERS)) {
           const client = await RawClient.to(where);
           client.send(bytes.slice(0, at));
           await new Promise((resolve) => setTimeout(resolve, 10));
-          client.send(bytes.slice(at));
+          if (at < bytes.length) client.send(bytes.slice(at));
           await client.response();
           upstream.reset();
           await ended(client, `${line} at ${at} behind ${before}`);
