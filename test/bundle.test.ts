@@ -60,7 +60,10 @@ t.test('the bundle needs no package beside it: it logs in, forwards and counts',
   t.match(metrics, /process_cpu_seconds_total /);
   const page = await fetch(`${admin}/`);
   t.equal(page.status, 200);
-  t.match(await page.text(), /<script type="module">/);
+  t.match(await page.text(), /<script type="module" src="page\/main.js">/);
+  const script = await fetch(`${admin}/page/main.js`);
+  t.equal(script.status, 200);
+  t.match(await script.text(), /EventSource/);
   child.kill('SIGTERM');
   t.match(await closed, /"stopped"/);
 });

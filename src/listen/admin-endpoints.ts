@@ -1,12 +1,12 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Problem } from '../errors.ts';
 import type { Guard } from './guard.ts';
 import { answerProblem } from './problem.ts';
 import type { StatusFeed } from './status-feed.ts';
 
-/** A page, and what a browser may load and run for it. */
+/** A page: what a browser is given, by name, and what it may load and run. */
 export interface Page {
-  readonly html: string;
-  readonly icon: string;
+  readonly files: ReadonlyMap<string, { readonly type: string; readonly text: string }>;
   readonly contentSecurityPolicy: string;
 }
 
@@ -27,6 +27,9 @@ export interface AdminView {
     readonly failed: Readonly<Record<string, string>>;
   }>;
 }
+
+/** Under this are the parts of the page. */
+export const PAGE_PATH = '/page/';
 
 export function addEndpoints(app: FastifyInstance, view: AdminView, feed: StatusFeed): void {
   // What went wrong in here is nothing for whoever asks.
@@ -73,15 +76,25 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
     const problem = feed.open(reply.raw);
     if (problem !== undefined) answerProblem(reply.raw, problem);
   });
-  app.get('/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send((await page()).icon));
-  app.get('/', async (_request, reply) => {
-    const { html, contentSecurityPolicy } = await page();
-    return reply
-      .type('text/html; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .header('content-security-policy', contentSecurityPolicy)
-      .header('referrer-policy', 'no-referrer')
-      .header('x-content-type-options', 'nosniff')
-      .send(html);
-  });
+  app.get('/', (_request, reply) => sendFile(reply, page, 'page.html'));
+  app.get<{ Params: { name: string } }>(`${PAGE_PATH}:name`, ({ params }, reply) =>
+    sendFile(reply, page, params.name),
+  );
+}
+
+async function sendFile(reply: FastifyReply, page: AdminView['page'], name: string): Promise<void> {
+  const { files, contentSecurityPolicy } = await page();
+  const file = files.get(name);
+  if (file === undefined) {
+    reply.hijack();
+    answerProblem(reply.raw, new Problem('no-route'));
+    return;
+  }
+  await reply
+    .type(file.type)
+    .header('cache-control', 'no-store')
+    .header('content-security-policy', contentSecurityPolicy)
+    .header('referrer-policy', 'no-referrer')
+    .header('x-content-type-options', 'nosniff')
+    .send(file.text);
 }

@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 import { Departures } from '../forward/departures.ts';
 import { readRequestHead } from '../forward/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
-import { type AdminView, addEndpoints } from './admin-endpoints.ts';
+import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
 import { arrivedByUnixSocket } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
@@ -24,7 +24,6 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   '/requests': 'GET, HEAD',
   '/configuration': 'GET, HEAD',
   '/events': 'GET',
-  '/icon.svg': 'GET, HEAD',
   '/renew': 'POST',
   '*': 'OPTIONS',
 };
@@ -117,7 +116,8 @@ export class AdminListener {
       const problem = guard.hasCallerKey ? guard.checkCallerKey(head) : new Problem('caller-key-required');
       if (problem !== undefined) return problem;
     }
-    const allow = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path]! : undefined;
+    const endpoint = path.startsWith(PAGE_PATH) ? '/' : path;
+    const allow = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint]! : undefined;
     if (allow === undefined) return new Problem('no-route');
     return allow.split(', ').includes(method) ? undefined : new Problem('method-refused', { allow });
   }

@@ -1,49 +1,50 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 
-/** The page for people, with what a browser may load and run for it. */
+/** The page for people: what a browser is given, by name. */
 export interface StatusPage {
-  readonly html: string;
-  readonly icon: string;
+  readonly files: ReadonlyMap<string, { readonly type: string; readonly text: string }>;
   readonly contentSecurityPolicy: string;
 }
 
-let made: StatusPage | undefined;
-
-/** Made when somebody looks for the first time. It holds nothing of this process: it asks for that itself. */
-export function statusPage(): StatusPage {
-  made ??= make();
-  return made;
-}
-
-function make(): StatusPage {
-  const style = file('page.css');
-  const script = file('page.js');
-  return {
-    html: file('page.html')
-      .replace('<style></style>', () => `<style>${style}</style>`)
-      .replace('<script></script>', () => `<script type="module">${script}</script>`),
-    icon: file('icon.svg'),
-    contentSecurityPolicy: [
-      "default-src 'none'",
-      `script-src ${hash(script)}`,
-      `style-src ${hash(style)}`,
-      "connect-src 'self'",
-      "img-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
-    ].join('; '),
-  };
-}
-
 /** Beside this file; the build puts them beside the bundle. */
-function file(name: string): string {
-  return readFileSync(new URL(`page/${name}`, import.meta.url), 'utf8');
+const FOLDER = new URL('page/', import.meta.url);
+
+/** The others in the folder are for us. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Only what lies here, and nothing that stands in a page: neither script nor style of somebody else's can run. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+let read: StatusPage | undefined;
+
+/** Read when somebody looks for the first time. It holds nothing of this process: it asks for that itself. */
+export function statusPage(): StatusPage {
+  read ??= { files: readFiles(), contentSecurityPolicy: POLICY };
+  return read;
 }
 
-function hash(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+function readFiles(): StatusPage['files'] {
+  const files = new Map<string, { type: string; text: string }>();
+  for (const name of readdirSync(FOLDER)) {
+    const type = TYPES[extname(name)];
+    if (type !== undefined) files.set(name, { type, text: readFileSync(new URL(name, FOLDER), 'utf8') });
+  }
+  return files;
 }

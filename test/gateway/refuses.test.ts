@@ -389,7 +389,15 @@ t.test(
     for (const target of ['/healthz', '/readyz', '/metrics']) {
       t.equal((await at(open.adminPort, target, `host: ${lan}`)).status, 200, target);
     }
-    for (const target of ['/', '/status', '/events', '/requests', '/configuration', '/nothing']) {
+    for (const target of [
+      '/',
+      '/status',
+      '/events',
+      '/requests',
+      '/configuration',
+      '/page/main.js',
+      '/nothing',
+    ]) {
       t.equal((await at(open.adminPort, target, `host: ${lan}`)).status, 407, target);
     }
     t.equal((await at(open.adminPort, '/status', `host: ${lan}`, key)).status, 200);

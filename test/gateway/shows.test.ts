@@ -259,6 +259,33 @@ t.test('when each secret file was changed is told under the path that was config
   t.ok(Number.isNaN(await metric(port, name)), 'nothing while it is not there');
 });
 
+t.test('of the page, what lies in its folder for a browser is given, and nothing else', async (t) => {
+  const proxy = await shownFor(t);
+  const page = await admin(proxy.adminPort, '/');
+  t.match(
+    page.header('content-security-policy'),
+    /^default-src 'none'; script-src 'self'; style-src 'self';/,
+  );
+  t.notMatch(page.header('content-security-policy'), 'unsafe');
+  t.notMatch(page.text, /<style|<script(?! type="module" src="page\/)|\bon\w+=|\bstyle=|https?:/);
+  for (const [, path = ''] of page.text.matchAll(/(?:src|href)="(page\/[^"]+)"/g)) {
+    const part = await admin(proxy.adminPort, `/${path}`);
+    t.equal(part.status, 200, path);
+    t.equal(part.header('x-content-type-options'), 'nosniff');
+  }
+  for (const path of [
+    '/page/',
+    '/page/tsconfig.json',
+    '/page/../page.ts',
+    '/page/..%2fpage.ts',
+    '/page/%2e%2e/log.ts',
+  ]) {
+    t.not((await admin(proxy.adminPort, path)).status, 200, path);
+  }
+  t.equal((await ask(proxy.adminPort, request('POST', '/page/main.js', 'content-length: 0'))).status, 405);
+  t.same(proxy.internalErrors(), []);
+});
+
 t.test('the configuration is shown as it would stand in a file, without a secret', async (t) => {
   const proxy = await shownFor(t);
   const { files, yaml } = JSON.parse((await admin(proxy.adminPort, '/configuration')).text);

@@ -1,0 +1,73 @@
+import { byId, cell, make, row, setText } from './dom.js';
+import { load } from './load.js';
+import { clock, milliseconds } from './words.js';
+
+/** @typedef {import('../recent.ts').RecentRequest} RecentRequest */
+
+/** Asked for when there are new ones, and not more often. */
+const REQUESTS_INTERVAL_MS = 1_000;
+
+/** @type {RecentRequest[]} */
+let requests = [];
+let answered = -1;
+let asking = false;
+
+/** @param {number} count requests that are over by now */
+export function wantRequests(count) {
+  if (count === answered || asking || document.hidden) return;
+  asking = true;
+  setTimeout(() => {
+    asking = false;
+  }, REQUESTS_INTERVAL_MS);
+  void load('requests').then((list) => {
+    if (list === undefined) return;
+    answered = count;
+    requests = /** @type {RecentRequest[]} */ (list);
+    showRequests();
+  });
+}
+
+export function showRequests() {
+  const body = byId('requests');
+  const selection = getSelection();
+  // Whoever marks a row wants to copy it.
+  if (selection !== null && !selection.isCollapsed && body.contains(selection.anchorNode)) return;
+  const words = /** @type {HTMLInputElement} */ (byId('words')).value.toLowerCase().split(/\s+/);
+  const failures = /** @type {HTMLInputElement} */ (byId('failures')).checked;
+  const shown = requests.filter((request) => {
+    if (failures && request.status > 0 && request.status < 400) return false;
+    const text = Object.values(request).join(' ').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  body.replaceChildren(...shown.map(requestRow));
+  byId('requests-table').classList.toggle(
+    'no-callers',
+    requests.every(({ caller }) => caller === ''),
+  );
+  setText(
+    byId('no-requests'),
+    requests.length === 0
+      ? 'No request yet. The next one to the proxy is shown here.'
+      : 'No request among the last 200 fits.',
+  );
+}
+
+/** @param {RecentRequest} request */
+function requestRow({ time, method, path, credential, caller, status, code, durationMs }) {
+  const tone = status >= 500 ? 'bad' : status >= 400 || status === 0 ? 'warn' : '';
+  const outcome = make('span', 'status', status === 0 ? 'left' : String(status));
+  const cells = [
+    [clock(time)],
+    [method === '' ? '–' : method],
+    [make('span', 'mono', path === '' ? '–' : path)],
+    code === null ? [outcome] : [outcome, make('span', 'code', code)],
+    [milliseconds(durationMs)],
+    [credential === '' ? '–' : `→ ${credential}`],
+    [caller],
+  ].map((children, i) => {
+    const element = cell('td', 'cell', i === 4 ? 'number' : i === 3 ? tone : '');
+    element.append(...children);
+    return element;
+  });
+  return row(...cells);
+}
