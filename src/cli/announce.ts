@@ -8,7 +8,7 @@ export function announce({ urls, adminUrls, status }: Gateway, upstream: string,
   log.info({ version: VERSION, urls, admin: adminUrls, upstream }, `listening on ${urls.join(', ')}`);
   if (page !== undefined) log.info({}, `status page at ${page}/`);
   for (const { prefix, credential, upstream: target } of status.routes) {
-    log.info({}, `route ${prefix} → ${credential}${credential === 'deny' ? '' : ` to ${target}`}`);
+    log.info({ credential, ...(credential !== 'deny' && { upstream: target }) }, `route ${prefix}`);
   }
   for (const [name, { kind, state }] of Object.entries(status.credentials)) {
     log.info({ kind, state }, `credential ${name}`);

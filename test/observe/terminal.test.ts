@@ -109,6 +109,7 @@ t.test(
 t.test('in JSON a level is a name', async (t) => {
   t.testdir({});
   const text = await outputOf(t, { BEARERD_LOG_FORMAT: 'json' });
+  t.notMatch(text, /[^\n\x20-\x7e]/, 'grep takes other bytes for those of a binary file');
   const lines = text.split('\n').filter((line) => line.startsWith('{'));
   const records = lines.map((line) => JSON.parse(line) as { level: string; path?: string });
   t.same(
@@ -123,7 +124,7 @@ t.test('the start says where it listens, where its page is, and where each route
   const text = await outputOf(t, { BEARERD_LOG_FORMAT: 'pretty' });
   t.match(text, /listening on http:\/\/127\.0\.0\.1:\d+ .*upstream=http:\/\/127\.0\.0\.1:\d+\n/);
   t.match(text, /status page at http:\/\/127\.0\.0\.1:\d+\/\n/);
-  t.match(text, /route \/companies → apiKey to http:\/\/127\.0\.0\.1:\d+\/companies\n/);
+  t.match(text, /route \/companies credential=apiKey upstream=http:\/\/127\.0\.0\.1:\d+\/companies\n/);
   t.match(text, /credential token kind=session state=starting\n/);
 });
 
