@@ -1,0 +1,98 @@
+/**
+ * The header names that mean something to bearerd, as small numbers: a name is looked at once, where its line is read,
+ * and all that is asked of it later is a comparison of numbers. A leaf: it knows names and nothing else.
+ */
+export const OTHER = 0;
+export const CONNECTION = 1;
+export const KEEP_ALIVE = 2;
+export const PROXY_CONNECTION = 3;
+export const TE = 4;
+export const TRAILER = 5;
+export const TRANSFER_ENCODING = 6;
+export const UPGRADE = 7;
+export const HTTP2_SETTINGS = 8;
+export const CONTENT_LENGTH = 9;
+export const HOST = 10;
+export const VIA = 11;
+export const EXPECT = 12;
+export const AUTHORIZATION = 13;
+export const PROXY_AUTHORIZATION = 14;
+export const PROXY_AUTHENTICATE = 15;
+export const CALLER_KEY = 16;
+export const ORIGIN = 17;
+export const SEC_FETCH_SITE = 18;
+export const PREFLIGHT_METHOD = 19;
+export const PREFLIGHT_HEADERS = 20;
+export const PREFLIGHT_PRIVATE_NETWORK = 21;
+export const COOKIE = 22;
+export const SET_COOKIE = 23;
+export const LOCATION = 24;
+export const CONTENT_DISPOSITION = 25;
+
+const NAMES: readonly (readonly [string, number])[] = [
+  ['Connection', CONNECTION],
+  ['Keep-Alive', KEEP_ALIVE],
+  ['Proxy-Connection', PROXY_CONNECTION],
+  ['TE', TE],
+  ['Trailer', TRAILER],
+  ['Transfer-Encoding', TRANSFER_ENCODING],
+  ['Upgrade', UPGRADE],
+  ['HTTP2-Settings', HTTP2_SETTINGS],
+  ['Content-Length', CONTENT_LENGTH],
+  ['Host', HOST],
+  ['Via', VIA],
+  ['Expect', EXPECT],
+  ['Authorization', AUTHORIZATION],
+  ['Proxy-Authorization', PROXY_AUTHORIZATION],
+  ['Proxy-Authenticate', PROXY_AUTHENTICATE],
+  ['X-Bearerd-Key', CALLER_KEY],
+  ['Origin', ORIGIN],
+  ['Sec-Fetch-Site', SEC_FETCH_SITE],
+  ['Access-Control-Request-Method', PREFLIGHT_METHOD],
+  ['Access-Control-Request-Headers', PREFLIGHT_HEADERS],
+  ['Access-Control-Request-Private-Network', PREFLIGHT_PRIVATE_NETWORK],
+  ['Cookie', COOKIE],
+  ['Set-Cookie', SET_COOKIE],
+  ['Set-Cookie2', SET_COOKIE],
+  ['Location', LOCATION],
+  ['Content-Disposition', CONTENT_DISPOSITION],
+];
+
+interface Known {
+  readonly usual: string;
+  readonly lower: string;
+  readonly field: number;
+}
+
+/** By the length of the name: of most names there are one or two. */
+const KNOWN: (readonly Known[] | undefined)[] = [];
+for (const [usual, field] of NAMES) {
+  KNOWN[usual.length] = [...(KNOWN[usual.length] ?? []), { usual, lower: usual.toLowerCase(), field }];
+}
+
+/** What a header name means here, in whatever letter case; `OTHER` for all that pass as they are. */
+export function fieldOf(name: string): number {
+  const known = KNOWN[name.length];
+  if (known === undefined) return OTHER;
+  for (const { usual, lower, field } of known) {
+    if (name === usual || name === lower) return field;
+  }
+  const folded = name.toLowerCase();
+  for (const { lower, field } of known) if (folded === lower) return field;
+  return OTHER;
+}
+
+/** A table of true and false by field. */
+export function tableOf(fields: readonly number[]): readonly boolean[] {
+  const table = Array.from({ length: CONTENT_DISPOSITION + 1 }, () => false);
+  for (const field of fields) table[field] = true;
+  return table;
+}
+
+/** Header lines in their order. */
+export interface FieldLines {
+  /** Names and values in turn, each character a byte. */
+  readonly pairs: readonly string[];
+  /** What each name means, in the same order. */
+  readonly fields: readonly number[];
+}

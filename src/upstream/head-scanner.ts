@@ -1,0 +1,198 @@
+/** Why bytes are no HTTP/1.1 answer: for the log, and constant, so that it can't hold anything of them. */
+export class ResponseFault extends Error {
+  override readonly name = 'ResponseFault';
+  /** RFC 9209 §2.3. */
+  readonly proxyStatus: string;
+
+  constructor(reason: string, proxyStatus = 'http_protocol_error') {
+    super(reason);
+    this.proxyStatus = proxyStatus;
+  }
+}
+
+/** Bits of what a byte may be part of. */
+const TOKEN = 1;
+const TEXT = 2;
+const KINDS = new Uint8Array(256);
+for (let byte = 0x20; byte < 0x100; byte++) KINDS[byte] = TEXT;
+KINDS[0x09] = TEXT;
+KINDS[0x7f] = 0;
+for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+  KINDS[character.charCodeAt(0)]! |= TOKEN;
+}
+
+const PREFIX = Buffer.from('HTTP/1.');
+const CR = 0x0d;
+const LF = 0x0a;
+const SP = 0x20;
+const HT = 0x09;
+const COLON = 0x3a;
+
+const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
+
+/** What the next byte is part of. */
+const START = 0;
+const EMPTY_LINE = 1;
+const VERSION = 2;
+const STATUS = 3;
+const AFTER_STATUS = 4;
+const REASON = 5;
+const LINE_END = 6;
+const LINE_START = 7;
+const NAME = 8;
+const VALUE_START = 9;
+const VALUE = 10;
+const HEAD_END = 11;
+
+/** Empty lines before a status line; some servers send one too many after a body. */
+const MOST_EMPTY_LINES = 4;
+
+/**
+ * Finds where the parts of a response's head stand (RFC 9112 §4 and §5), in one pass over its bytes and in as many
+ * pieces as they come in. Each line ends with CR LF; a bare CR or LF, a control character, white space before a
+ * colon and a folded line are faults: another reader might see other lines. One leniency: a status without a reason
+ * may lack the space behind it.
+ */
+export class HeadScanner {
+  /** For each line: where its name begins and ends, and where its value begins and ends (with white space behind). */
+  readonly places: number[] = [];
+  statusAt = 0;
+  reasonAt = 0;
+  reasonEnd = 0;
+  /** The first header line's place. */
+  fieldsAt = 0;
+  /** Minor version of HTTP/1. */
+  minor = 1;
+  #state = START;
+  /** Bytes of the prefix or digits of the status that have come. */
+  #count = 0;
+
+  reset(): void {
+    this.places.length = 0;
+    this.fieldsAt = 0;
+    this.#state = START;
+    this.#count = 0;
+  }
+
+  /**
+   * @param base what is to be added to an index into `bytes` for a place in the head
+   * @returns the index behind the head; -1 where it is not whole yet
+   * @throws ResponseFault
+   */
+  scan(bytes: Uint8Array, from: number, base: number): number {
+    const end = bytes.length;
+    let state = this.#state;
+    let i = from;
+    while (i < end) {
+      let byte = bytes[i]!;
+      switch (state) {
+        case VALUE:
+          while ((KINDS[byte]! & TEXT) !== 0) {
+            if (++i === end) break;
+            byte = bytes[i]!;
+          }
+          if (i === end) break;
+          if (byte !== CR) throw new ResponseFault('a header value holds a control character');
+          this.places.push(i++ + base);
+          state = LINE_END;
+          break;
+        case NAME:
+          while ((KINDS[byte]! & TOKEN) !== 0) {
+            if (++i === end) break;
+            byte = bytes[i]!;
+          }
+          if (i === end) break;
+          if (byte !== COLON) throw new ResponseFault('a header name is not valid');
+          this.places.push(i++ + base);
+          state = VALUE_START;
+          break;
+        case VALUE_START:
+          if (byte === SP || byte === HT) {
+            i++;
+          } else {
+            this.places.push(i + base);
+            state = VALUE;
+          }
+          break;
+        case LINE_END:
+          if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
+          i++;
+          if (this.fieldsAt === 0) this.fieldsAt = i + base;
+          state = LINE_START;
+          break;
+        case LINE_START:
+          if (byte === CR) {
+            i++;
+            state = HEAD_END;
+          } else {
+            if ((KINDS[byte]! & TOKEN) === 0) throw new ResponseFault('a header line begins without a name');
+            this.places.push(i + base);
+            state = NAME;
+          }
+          break;
+        case HEAD_END:
+          if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
+          return i + 1;
+        case START:
+          if (byte === CR && this.#count < MOST_EMPTY_LINES) {
+            this.#count++;
+            i++;
+            state = EMPTY_LINE;
+          } else {
+            this.#count = 0;
+            state = VERSION;
+          }
+          break;
+        case EMPTY_LINE:
+          if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
+          i++;
+          state = START;
+          break;
+        case VERSION:
+          if (this.#count < PREFIX.length) {
+            if (byte !== PREFIX[this.#count]) throw new ResponseFault('the status line is not HTTP/1');
+          } else if (this.#count === PREFIX.length) {
+            if (!isDigit(byte)) throw new ResponseFault('the status line is not HTTP/1');
+            this.minor = byte - 0x30;
+          } else {
+            if (byte !== SP) throw new ResponseFault('the status line is not HTTP/1');
+            this.#count = -1;
+            this.statusAt = i + 1 + base;
+            state = STATUS;
+          }
+          this.#count++;
+          i++;
+          break;
+        case STATUS:
+          if (!isDigit(byte)) throw new ResponseFault('the status is not three digits');
+          if (++this.#count === 3) state = AFTER_STATUS;
+          i++;
+          break;
+        case AFTER_STATUS:
+          this.reasonAt = i + base;
+          if (byte === CR) {
+            this.reasonEnd = this.reasonAt;
+            state = LINE_END;
+          } else if (byte === SP) {
+            this.reasonAt++;
+            state = REASON;
+          } else {
+            throw new ResponseFault('the status is not three digits');
+          }
+          i++;
+          break;
+        default: // The reason: any byte but those that end lines elsewhere.
+          while (byte !== CR && byte !== LF && byte !== 0) {
+            if (++i === end) break;
+            byte = bytes[i]!;
+          }
+          if (i === end) break;
+          if (byte !== CR) throw new ResponseFault('the reason phrase holds a line end or NUL');
+          this.reasonEnd = i++ + base;
+          state = LINE_END;
+      }
+    }
+    this.#state = state;
+    return -1;
+  }
+}
