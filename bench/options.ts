@@ -16,6 +16,8 @@ export const options = {
   requests: count('BENCH_REQUESTS', quick ? 8_000 : 20_000),
   /** Small requests before the first round: V8 has compiled by then what it ever will. */
   warmUp: count('BENCH_WARM_UP', quick ? 10_000 : 50_000),
+  /** Of each saturating run. */
+  saturatedSeconds: quick ? 3 : 5,
   transfers: quick ? 16 : 24,
   starts: quick ? 5 : 7,
   latencyRounds: quick ? 3 : 5,

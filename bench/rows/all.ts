@@ -3,11 +3,16 @@ import { largeBodies } from './large-bodies.ts';
 import { latency } from './latency.ts';
 import { memory } from './memory.ts';
 import type { Row } from './row.ts';
+import { saturatedDown, saturatedGet, saturatedPost, saturatedUp } from './saturated.ts';
 import { jsonPost, smallGet } from './small-requests.ts';
 import { start } from './start.ts';
 import { tls } from './tls.ts';
 
 export const ROWS: readonly Row[] = [
+  saturatedGet,
+  saturatedPost,
+  saturatedDown,
+  saturatedUp,
   smallGet,
   jsonPost,
   largeBodies,

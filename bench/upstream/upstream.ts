@@ -37,6 +37,10 @@ export class Upstream {
     return new Upstream(child, ports);
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   /** All since its start. */
   async counts(): Promise<Counts> {
     this.#child.send('counts');
