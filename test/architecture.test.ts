@@ -14,18 +14,19 @@ const ORDER = [
   'tokens',
   'routes',
   'upstream',
+  'client',
   'forward',
   'listen',
   'observe',
   'gateway',
 ];
 /** Leaves, which import nothing of ours, and may be imported from anywhere. */
-const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'members.ts', 'version.ts'];
+const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'fields.ts', 'members.ts', 'version.ts'];
 /** Who may import a package. */
 const OWNERS: Record<string, string[]> = {
   fastify: ['listen'],
   '@fastify/http-proxy': ['listen'],
-  undici: ['upstream', 'forward'],
+  undici: ['cli'],
   pino: ['observe'],
   'prom-client': ['observe'],
   'env-schema': ['config'],

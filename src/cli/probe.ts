@@ -1,11 +1,16 @@
-import http from 'node:http';
+import { Client } from 'undici';
 import type { Config, ListenAddress } from '../config/config.ts';
 import { ConfigError } from '../errors.ts';
 import type { OptionValues } from './command.ts';
 import { adminListenOf, configurationOf } from './configuration.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
-const MAX_ANSWER_CHARACTERS = 1 << 20;
+const LIMITS: Client.Options = {
+  connect: { timeout: PROBE_TIMEOUT_MS },
+  headersTimeout: PROBE_TIMEOUT_MS,
+  bodyTimeout: PROBE_TIMEOUT_MS,
+  maxResponseSize: 1 << 20,
+};
 
 /**
  * Gives a question to the admin listener of this configuration: is the proxy ready? One that runs is asked even when
@@ -33,21 +38,16 @@ async function isReady(adminListen: Config['adminListen']): Promise<boolean> {
   return probe(address);
 }
 
-function probe(address: ListenAddress): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = http.get(
-      { ...target(address), path: '/readyz', headers: { host: 'localhost' }, timeout: PROBE_TIMEOUT_MS },
-      (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (text: string) => {
-          body = (body + text).slice(0, MAX_ANSWER_CHARACTERS);
-        });
-        response.on('error', () => resolve(false)).on('end', () => resolve(saysReady(body)));
-      },
-    );
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
-  });
+async function probe(address: ListenAddress): Promise<boolean> {
+  const client = new Client(...target(address));
+  try {
+    const { body } = await client.request({ method: 'GET', path: '/readyz', headers: { host: 'localhost' } });
+    return saysReady(await body.text());
+  } catch {
+    return false;
+  } finally {
+    await client.destroy();
+  }
 }
 
 /** Another server at that address may answer 200, too. */
@@ -59,9 +59,9 @@ function saysReady(body: string): boolean {
   }
 }
 
-function target(address: ListenAddress): http.RequestOptions {
-  if (address.kind === 'unix') return { socketPath: address.path };
+function target(address: ListenAddress): [origin: string, options: Client.Options] {
+  if (address.kind === 'unix') return ['http://localhost', { ...LIMITS, socketPath: address.path }];
   // The addresses that mean "all of them" can't be connected to everywhere.
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host === '::' ? '::1' : address.host;
-  return { host, port: address.port };
+  return [`http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, LIMITS];
 }

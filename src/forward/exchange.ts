@@ -1,16 +1,19 @@
-import type { Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
+import { Reply } from '../client/reply.ts';
+import { RequestBody } from '../client/request-body.ts';
 import type { Clock } from '../clock.ts';
 import { type AccessToken, isUsable } from '../credentials/access-token.ts';
 import { Problem } from '../errors.ts';
+import type { Carrier, Repeatable } from '../upstream/carrier.ts';
+import type { ResponseHead } from '../upstream/response-reader.ts';
 import { Attempt } from './attempt.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { Reply } from './reply.ts';
-import { RequestBody } from './request-body.ts';
 import { headersUpstream } from './request-headers.ts';
-import { RESET_CONTENT } from './response-headers.ts';
+import { replyHead } from './response-headers.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
-import { upstreamProblem } from './upstream-error.ts';
+import type { Tunnel } from './tunnel.ts';
+import type { Upgrade } from './upgrade.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
 /** Methods that may be sent again (RFC 9110 §9.2.2, and the registry's safe ones). */
@@ -28,36 +31,52 @@ const IDEMPOTENT = new Set([
 
 /** How often, within the time that a client may take nothing, it is looked at. */
 const CLIENT_LOOKS = 10;
+/** A request that nobody has looked at is sent again so often: an upstream that refuses each is not there. */
+const MOST_UNSEEN = 3;
+
+const NOTHING: readonly Buffer[] = [];
+
+/**
+ * Where an exchange is on its course:
+ * - `waiting`: for the client's first piece, a token, or a connection;
+ * - `sending`: the request goes up, and no answer has begun;
+ * - `held`: a 401 has come, and waits for a new token;
+ * - `answering`: the client gets its answer, or the bytes of a tunnel;
+ * - `over`: the client has got its answer, or is gone.
+ */
+type Course = 'waiting' | 'sending' | 'held' | 'answering' | 'over';
 
 /** One request and its answer: from the token to the last byte, or to the problem that explains why not. */
 export class Exchange implements Watched {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
   memberAt = -1;
+  /** The one whose answer counts. */
   attempt: Attempt | undefined;
-  readonly clock: Clock;
   readonly #context: ForwardContext;
+  readonly #clock: Clock;
   readonly #f: Forwardable;
   readonly #body: RequestBody | undefined;
+  readonly #upgrade: Upgrade | undefined;
   readonly #reply: Reply;
+  #course: Course = 'waiting';
   /** Ends a wait for a token when the client leaves; there only while one waits. */
-  #waiting: AbortController | undefined;
+  #wait: AbortController | undefined;
   /** The attempt that got a 401, whose answer is read to its end and forgotten. */
   #rejected: Attempt | undefined;
-  /** A 401 that is not passed on yet. */
   #held: HeldAnswer | undefined;
+  #tunnel: Tunnel | undefined;
   #retried = false;
+  #unseen = 0;
   #clientUntilMonoMs = 0;
-  #hearsDrain = false;
-  #closed = false;
 
-  constructor(context: ForwardContext, forwardable: Forwardable) {
+  constructor(context: ForwardContext, forwardable: Forwardable, upgrade?: Upgrade) {
     this.#context = context;
-    this.clock = context.clock;
+    this.#clock = context.clock;
     this.#f = forwardable;
-    this.#reply = new Reply(context, forwardable);
-    const { request, head } = forwardable;
-    this.#body = head.hasBody
-      ? new RequestBody(request, head.contentLength < 0, () => this.#bodyMoved())
+    this.#upgrade = upgrade;
+    this.#reply = new Reply(forwardable, () => this.attempt?.resume());
+    this.#body = forwardable.head.hasBody
+      ? new RequestBody(forwardable.request, () => this.#bodyMoved())
       : undefined;
   }
 
@@ -68,83 +87,105 @@ export class Exchange implements Watched {
     this.#context.watchdog.add(this);
     // Answered before a token is waited for: a client that gets nothing within a second sends its body anyway.
     if (head.expectation === 'continue' && request.httpVersion === '1.1') response.writeContinue();
+    this.#upgrade?.listen();
     if (this.#body === undefined) {
       this.#authorize();
     } else {
       // The listener finds that what follows the head is no body.
       request.once('malformed', (problem: Problem) => this.#abandon(problem));
       this.#limit(this.#f.route.timeouts.idleMs);
-      this.#body.prefetch(() => this.#authorize());
+      this.#body.prefetch(() => this.#guard(() => this.#authorize()));
     }
-  }
-
-  /** Everything from the token on once more; nothing of the request has been sent. */
-  restart(): void {
-    this.attempt = undefined;
-    this.#authorize();
   }
 
   #authorize(): void {
+    if (this.#course === 'over') return;
     const source = tokenSource(this.#f);
     const token = source?.current();
     if (source === undefined || token !== undefined) {
-      this.#dispatch(token);
-    } else if (!this.#closed) {
-      this.deadlineMonoMs = Number.POSITIVE_INFINITY; // The wait has a limit of its own.
-      this.#waiting = new AbortController();
-      source.wait(this.#waiting.signal).then(
-        (fresh) => this.#dispatchIfHere(fresh),
-        (reason) => this.#abandon(noToken(reason)),
-      );
+      this.#connect(token);
+      return;
     }
+    this.#course = 'waiting';
+    this.deadlineMonoMs = Number.POSITIVE_INFINITY; // The wait has a limit of its own.
+    this.#wait = new AbortController();
+    source
+      .wait(this.#wait.signal)
+      .then(
+        (fresh) => this.#connectIfHere(fresh),
+        (reason) => this.#abandon(noToken(reason)),
+      )
+      .catch((cause) => this.crash(cause));
   }
 
   /** After a wait: nothing goes upstream for a client that has left, even if nobody has read so far as to see it. */
-  async #dispatchIfHere(token: AccessToken): Promise<void> {
-    if (await this.#context.departures.isHere(this.#f.request)) this.#dispatch(token);
+  async #connectIfHere(token: AccessToken): Promise<void> {
+    const { request } = this.#f;
+    const reader = this.#upgrade === undefined ? request : request.socket;
+    if (await this.#context.departures.isHere(reader)) this.#connect(token);
   }
 
-  #dispatch(token: AccessToken | undefined, fresh = false): void {
-    if (this.#closed || this.#reply.begun) return;
-    const { request, pool, target } = this.#f;
-    const options: Dispatcher.DispatchOptions = {
-      path: target,
-      method: request.method as Dispatcher.HttpMethod,
-      headers: headersUpstream(this.#f, token, this.#context.via),
-      body: this.#body?.open() ?? null,
-    };
+  #connect(token: AccessToken | undefined, fresh = false): void {
+    if (this.#course === 'over' || this.#reply.begun) return;
+    this.#course = 'waiting';
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // To connect has a limit of its own.
-    // undici would give up the connection after a body on a method that needs none.
-    if (this.#body !== undefined) options.reset = false;
     this.attempt = new Attempt(this, token);
-    if (fresh) pool.dispatchFresh(options, this.attempt);
-    else pool.dispatch(options, this.attempt);
+    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined });
   }
 
-  requestStarted(): void {
-    this.#body?.begin();
+  connected(attempt: Attempt, carrier: Carrier): void {
+    const { token } = attempt;
+    if (token !== undefined && !isUsable(token, this.#clock)) {
+      // It took long to connect, and the token is over.
+      this.attempt = undefined;
+      attempt.abort();
+      this.#authorize();
+      return;
+    }
+    const { request, target, head } = this.#f;
+    const body = this.#body?.begin(carrier) ?? NOTHING;
+    this.#course = 'sending';
+    carrier.send({
+      method: request.method!,
+      target,
+      headers: headersUpstream(this.#f, token, this.#context.via),
+      chunked: head.contentLength === -1,
+      body,
+      complete: this.#body?.complete ?? true,
+      upgrade: this.#upgrade?.protocol,
+    });
+    this.#limitSending();
+  }
+
+  #limitSending(): void {
     const { timeouts } = this.#f.route;
     const whole = this.#body === undefined || this.#body.complete;
-    this.#limit(whole && !this.#reply.begun ? timeouts.responseMs : timeouts.idleMs);
+    this.#limit(whole && this.#course === 'sending' ? timeouts.responseMs : timeouts.idleMs);
   }
 
   #bodyMoved(): void {
     const { event } = this.#f;
     this.#context.bytesPassed(this.#body!.bytes - event.bytesIn);
     event.bytesIn = this.#body!.bytes;
-    if (this.attempt?.controller !== undefined) this.requestStarted();
+    if (this.attempt?.carrier !== undefined) this.#limitSending();
   }
 
-  responseStarted(attempt: Attempt, status: number, reason: string, raw: readonly string[]): void {
-    const second = status === 401 ? this.#secondChance(attempt) : undefined;
+  /** The upstream takes more of the body. */
+  drained(): void {
+    this.#body?.drained();
+  }
+
+  responded(attempt: Attempt, head: ResponseHead): void {
+    const second = head.status === 401 ? this.#secondChance(attempt) : undefined;
     if (second === undefined) {
-      this.#passHead(status, reason, raw);
+      this.#pass(head);
     } else if (!(second instanceof Promise)) {
       this.#replay(attempt, second);
     } else {
-      this.#held = new HeldAnswer(attempt, status, reason, raw);
+      this.#course = 'held';
+      this.#held = new HeldAnswer(attempt, head);
       this.deadlineMonoMs = Number.POSITIVE_INFINITY; // A login has a limit of its own.
-      void second.then((token) => this.#release(token));
+      second.then((token) => this.#release(token)).catch((cause) => this.crash(cause));
     }
   }
 
@@ -152,17 +193,17 @@ export class Exchange implements Watched {
   #release(token: AccessToken | undefined): void {
     const held = this.#held;
     this.#held = undefined;
-    if (this.#closed || held === undefined || this.attempt !== held.attempt) return;
-    const { attempt, error } = held;
-    if (token !== undefined && isUsable(token, this.clock)) {
+    if (this.#course !== 'held' || held === undefined) return;
+    const { attempt, problem } = held;
+    if (token !== undefined && isUsable(token, this.#clock)) {
       this.#replay(attempt, token);
     } else {
-      this.#passHead(held.status, held.reason, held.raw);
-      for (const chunk of held.body) this.responseData(attempt.controller!, chunk);
-      if (held.ended) this.responseEnded(attempt);
-      else if (error !== undefined) this.failed(attempt, error);
+      this.#pass(held.head);
+      for (const piece of held.body) this.received(attempt, piece);
+      if (held.ended) this.ended();
+      else if (problem !== undefined) this.failed(attempt, problem, 'no');
     }
-    attempt.controller!.resume();
+    if (!this.#reply.full) attempt.resume();
   }
 
   #secondChance(attempt: Attempt): ReturnType<typeof secondChance> {
@@ -174,66 +215,88 @@ export class Exchange implements Watched {
 
   #replay(attempt: Attempt, token: AccessToken): void {
     this.#rejected = attempt;
-    this.#dispatch(token);
+    this.#connect(token);
   }
 
-  #passHead(status: number, reason: string, raw: readonly string[]): void {
-    const problem = this.#reply.begin(status, reason, raw);
+  #pass({ status, reason, lines, framed }: ResponseHead): void {
+    this.#course = 'answering';
+    const problem =
+      status > 599
+        ? new Problem('upstream-invalid', { cause: new Error(`status ${status}`) })
+        : this.#reply.begin(
+            status,
+            reason,
+            replyHead(lines, status, framed, this.#f),
+            !this.#context.draining(),
+          );
     this.#limit(this.#f.route.timeouts.idleMs);
     if (problem !== undefined) this.#upstreamFailed(problem);
-    // Its end would only come with the connection's.
-    else if (status === RESET_CONTENT && !this.#reply.framed) this.#reply.end();
   }
 
-  responseInvalid(status: number): void {
-    this.#upstreamFailed(new Problem('upstream-invalid', { cause: new Error(`status ${status}`) }));
-  }
-
-  responseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** @returns false where the piece is still needed after the call */
+  received(attempt: Attempt, piece: Buffer): boolean {
     if (this.#held !== undefined) {
-      this.#held.keep(controller, chunk);
-      return;
+      this.#held.keep(piece);
+      return false;
     }
     this.#limit(this.#f.route.timeouts.idleMs);
-    this.#context.bytesPassed(chunk.length);
-    if (this.#reply.write(chunk)) return;
-    controller.pause();
-    if (!this.#hearsDrain) {
-      this.#hearsDrain = true;
-      this.#f.response.on('drain', () => this.attempt?.controller?.resume());
+    this.#context.bytesPassed(piece.length);
+    const taken = this.#reply.write(piece);
+    if (this.#reply.full) {
+      attempt.pause();
+      this.#watchClient();
     }
-    this.#watchClient();
+    return taken;
   }
 
-  responseEnded(attempt: Attempt): void {
+  ended(): void {
     if (this.#held !== undefined) {
       this.#held.ended = true;
       return;
     }
     this.attempt = undefined;
-    // A reset in a body that only the connection's end delimits: undici takes it for the end.
-    if (!this.#reply.framed && attempt.connection?.peerReset) this.#reply.breakOff();
-    else this.#reply.end();
+    this.#body?.leave(); // An answer that didn't wait for the whole request.
+    this.#reply.end();
     this.#watchClient();
   }
 
-  failed(attempt: Attempt, error: Error): void {
+  /** The upstream speaks the other protocol from here on. */
+  switched(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void {
+    this.attempt = undefined;
+    this.#course = 'answering';
+    this.#f.event.status = head.status;
+    const tunnel = this.#upgrade!.join(this.#context, this.#f, { head, socket, early, token: attempt.token });
+    this.#tunnel = tunnel;
+    this.#context.watchdog.delete(this);
+    this.#context.watchdog.add(tunnel);
+    this.#f.request.socket.on('close', () => this.#clientClosed());
+    tunnel.open();
+  }
+
+  failed(attempt: Attempt, problem: Problem, repeatable: Repeatable): void {
     if (this.#held !== undefined) {
-      this.#held.error = error;
-      return;
-    }
-    const peerGone = attempt.connection?.peerGone ?? false;
-    const untouched = attempt.reused && peerGone && !attempt.responseBegun && this.#body === undefined;
-    if (untouched && !this.#retried && IDEMPOTENT.has(this.#f.request.method!)) {
-      // The upstream had closed this idle connection before the request came: nobody has seen it.
-      this.#retried = true;
-      this.#dispatch(attempt.token, true);
+      this.#held.problem = problem;
+    } else if (this.#mayRepeat(repeatable)) {
+      // Whoever has been refused twice goes alone: he is the first that his connection carries.
+      this.#connect(attempt.token, repeatable === 'stale' || this.#unseen > 1);
     } else {
-      this.#upstreamFailed(upstreamProblem(error, { peerGone, responseBegun: attempt.responseBegun }));
+      this.#upstreamFailed(problem);
     }
   }
 
+  #mayRepeat(repeatable: Repeatable): boolean {
+    if (this.#reply.begun) return false;
+    if (repeatable === 'unseen') {
+      return this.#unseen++ < MOST_UNSEEN && (this.#body === undefined || this.#body.replayable);
+    }
+    // The upstream had closed this idle connection before the request came: nobody has seen it.
+    if (repeatable === 'no' || this.#retried || this.#body !== undefined) return false;
+    this.#retried = true;
+    return IDEMPOTENT.has(this.#f.request.method!);
+  }
+
   #upstreamFailed(problem: Problem): void {
+    if (this.#course === 'over' || this.#reply.over) return;
     const { code, cause } = problem;
     this.#context.observe({ type: 'upstream-failed', code, route: this.#f.route.prefix, cause });
     this.#abandon(problem);
@@ -242,7 +305,7 @@ export class Exchange implements Watched {
   /** The watchdog's call: a limit has passed. */
   expire(): void {
     const { begun, over } = this.#reply;
-    const waitsForClient = over || (begun && this.attempt?.controller?.paused === true);
+    const waitsForClient = over || (begun && this.attempt?.paused === true);
     const waitsForBody = this.#body !== undefined && !this.#body.complete && !this.#body.heldUp;
     if (waitsForClient) this.#expireClient();
     else if (waitsForBody && !begun) this.#abandon(new Problem('request-timeout'));
@@ -252,47 +315,69 @@ export class Exchange implements Watched {
   /** It is the client's turn to take something; whether it does is seen only by looking. */
   #watchClient(): void {
     const { idleMs } = this.#f.route.timeouts;
-    this.#clientUntilMonoMs = deadline(this.clock, idleMs);
+    this.#clientUntilMonoMs = deadline(this.#clock, idleMs);
     this.#limit(idleMs / CLIENT_LOOKS);
   }
 
   /** Whoever takes nothing for so long is gone; whoever takes a little gets another term. */
   #expireClient(): void {
     if (!this.#reply.standsStill()) this.#watchClient();
-    else if (this.clock.monoMs() >= this.#clientUntilMonoMs) this.#f.request.socket.destroy();
+    else if (this.#clock.monoMs() >= this.#clientUntilMonoMs) this.#f.request.socket.destroy();
     else this.#limit(this.#f.route.timeouts.idleMs / CLIENT_LOOKS);
   }
 
   #limit(ms: number): void {
-    this.deadlineMonoMs = deadline(this.clock, ms);
+    this.deadlineMonoMs = deadline(this.#clock, ms);
   }
 
   /** Gives the upstream up and tells the client. */
   #abandon(problem: Problem): void {
-    if (this.#closed) return;
+    if (this.#course === 'over') return;
+    this.#course = 'answering';
+    this.#body?.leave();
     const { attempt } = this;
     this.attempt = undefined;
-    attempt?.controller?.abort(problem);
+    attempt?.abort();
     this.#limit(this.#f.route.timeouts.idleMs);
     this.#reply.fail(problem);
+  }
+
+  /** A fault of ours ends one request, and no more. */
+  crash(cause: unknown): void {
+    this.#context.observe({ type: 'internal-error', where: 'exchange', cause });
+    this.#f.request.socket.destroy();
+  }
+
+  #guard(act: () => void): void {
+    try {
+      act();
+    } catch (cause) {
+      this.crash(cause);
+    }
   }
 
   /** The answer is over, or the client is gone. */
   #clientClosed(): void {
     const { response, event } = this.#f;
-    this.#closed = true;
+    this.#course = 'over';
     this.#context.watchdog.delete(this);
-    this.#leave(this.attempt);
-    this.#leave(this.#rejected);
-    this.#waiting?.abort();
+    const { attempt } = this;
+    this.attempt = undefined;
+    attempt?.abort();
+    this.#rejected?.abort();
+    this.#wait?.abort();
     if (this.#body?.complete === false) this.#body.discard();
-    event.aborted = event.code === undefined && !response.writableFinished;
-    event.durationMs = this.clock.monoMs() - event.startedMonoMs;
+    if (this.#tunnel === undefined) event.aborted = event.code === undefined && !response.writableFinished;
+    else this.#tunnelClosed(this.#tunnel);
+    event.durationMs = this.#clock.monoMs() - event.startedMonoMs;
     this.#context.observe(event);
   }
 
-  #leave(attempt: Attempt | undefined): void {
-    this.attempt = undefined;
-    attempt?.controller?.abort(new Error('the client has left'));
+  #tunnelClosed(tunnel: Tunnel): void {
+    const { event } = this.#f;
+    this.#context.watchdog.delete(tunnel);
+    event.bytesIn = tunnel.bytesIn;
+    event.bytesOut = tunnel.bytesOut;
+    if (tunnel.expired) event.closedBy = 'token-expiry';
   }
 }

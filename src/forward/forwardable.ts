@@ -1,11 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientSide } from '../client/client-side.ts';
+import type { Departures } from '../client/departures.ts';
+import type { RequestHead } from '../client/request-head.ts';
 import type { Clock } from '../clock.ts';
-import type { Problem } from '../errors.ts';
-import type { Observe, RequestEvent } from '../events.ts';
+import type { Observe } from '../events.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { UpstreamPool } from '../upstream/pools.ts';
-import type { Departures } from './departures.ts';
-import type { RequestHead } from './request-head.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** What every exchange of one process shares. */
@@ -19,29 +18,18 @@ export interface ForwardContext {
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;
-  /** Writes a problem as the answer. */
-  readonly explain: (
-    response: ServerResponse,
-    problem: Problem,
-    corsOrigin: string | undefined,
-    event: RequestEvent,
-  ) => void;
   /** The process is stopping: connections are not kept. */
   readonly draining: () => boolean;
 }
 
 /** A request that may be forwarded, and all that was found out about it on the way. */
-export interface Forwardable {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+export interface Forwardable extends ClientSide {
   readonly head: RequestHead;
   readonly route: Route;
   readonly pool: UpstreamPool;
   /** Path and query for the upstream. */
   readonly target: string;
-  readonly corsOrigin: string | undefined;
   readonly dropCookies: boolean;
   /** The client sent a credential of its own, and the route lets it have its way: ours is not sent. */
   readonly keepsClientCredential: boolean;
-  readonly event: RequestEvent;
 }

@@ -1,6 +1,7 @@
-import type { Dispatcher } from 'undici';
+import { REPLAY_LIMIT_BYTES } from '../client/request-body.ts';
+import type { Problem } from '../errors.ts';
+import type { ResponseHead } from '../upstream/response-reader.ts';
 import type { Attempt } from './attempt.ts';
-import { REPLAY_LIMIT_BYTES } from './request-body.ts';
 
 /**
  * A 401 that waits for a new token. It may turn out to be the answer after all, so whatever comes of it meanwhile is
@@ -8,24 +9,20 @@ import { REPLAY_LIMIT_BYTES } from './request-body.ts';
  */
 export class HeldAnswer {
   readonly attempt: Attempt;
-  readonly status: number;
-  readonly reason: string;
-  readonly raw: readonly string[];
+  readonly head: ResponseHead;
   readonly body: Buffer[] = [];
   ended = false;
-  error: Error | undefined;
+  problem: Problem | undefined;
   #bytes = 0;
 
-  constructor(attempt: Attempt, status: number, reason: string, raw: readonly string[]) {
+  constructor(attempt: Attempt, head: ResponseHead) {
     this.attempt = attempt;
-    this.status = status;
-    this.reason = reason;
-    this.raw = raw;
+    this.head = head;
   }
 
-  keep(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.body.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > REPLAY_LIMIT_BYTES) controller.pause();
+  keep(piece: Buffer): void {
+    this.body.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes > REPLAY_LIMIT_BYTES) this.attempt.pause();
   }
 }

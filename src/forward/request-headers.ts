@@ -1,6 +1,7 @@
 import type { AccessToken } from '../credentials/access-token.ts';
+import { AUTHORIZATION, COOKIE, type FieldLines, OTHER } from '../fields.ts';
 import type { Forwardable } from './forwardable.ts';
-import { addNamed, REQUEST_DROPS } from './hop-by-hop.ts';
+import { DROPPED_FROM_REQUESTS, namedByConnection } from './hop-by-hop.ts';
 
 /** What is put into a request in place of what was struck out of it. */
 export interface Injection {
@@ -17,15 +18,17 @@ export interface Injection {
   readonly via: string;
 }
 
+const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
+
 /** The headers of a request for the upstream. @param token what a token credential has to send at present */
 export function headersUpstream(
-  { request, route, keepsClientCredential, dropCookies, event }: Forwardable,
+  { request, head, route, keepsClientCredential, dropCookies, event }: Forwardable,
   token: AccessToken | undefined,
   via: string,
 ): string[] {
   const credential = keepsClientCredential ? undefined : route.credential;
   const value = credential?.kind === 'api-key' ? credential.headerValue : token?.headerValue;
-  return requestHeaders(request.rawHeaders, {
+  const headers = requestHeaders(head.lines, {
     credential:
       credential === undefined || value === undefined
         ? undefined
@@ -39,31 +42,31 @@ export function headersUpstream(
         : { header: event.requestIdHeader, value: event.requestId },
     via,
   });
+  if (head.length !== undefined) headers.push('content-length', head.length);
+  // RFC 9110 §8.6: where a body is usual, it is said that there is none.
+  else if (!head.hasBody && USUALLY_WITH_BODY.has(request.method!)) headers.push('content-length', '0');
+  return headers;
 }
 
 /**
  * Strip, then inject: names and values as flat pairs, in the client's order and bytes (each character a byte).
  * All that the client's `Connection` names goes before ours comes, so that it can't strike out our credential.
- *
- * @param raw `request.rawHeaders`
  */
-export function requestHeaders(raw: readonly string[], injection: Injection): string[] {
-  const named = namedByConnection(raw);
+export function requestHeaders(lines: FieldLines, injection: Injection): string[] {
+  const { pairs, fields } = lines;
+  const named = namedByConnection(lines);
   const { credentialHeader, keepClientCredential, dropCookies, credential, id } = injection;
   const result: string[] = [];
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
-    if (name === 'authorization' || isCredentialHeader(name, credentialHeader)) {
+  for (let i = 0; i < fields.length; i++) {
+    const name = pairs[2 * i]!;
+    const field = fields[i]!;
+    if (isCredential(field, name, credentialHeader)) {
       if (!keepClientCredential) continue;
-    } else if (
-      REQUEST_DROPS.has(name) ||
-      named?.has(name) ||
-      (dropCookies && name === 'cookie') ||
-      name === id?.header
-    ) {
+    } else if (DROPPED_FROM_REQUESTS[field] || (dropCookies && field === COOKIE)) {
       continue;
     }
-    result.push(raw[i]!, raw[i + 1]!);
+    if (named?.has(name.toLowerCase()) || (id !== undefined && name.toLowerCase() === id.header)) continue;
+    result.push(name, pairs[2 * i + 1]!);
   }
   if (credential !== undefined) result.push(credential.header, credential.value);
   if (id !== undefined) result.push(id.header, id.value);
@@ -71,41 +74,38 @@ export function requestHeaders(raw: readonly string[], injection: Injection): st
   return result;
 }
 
-function namedByConnection(raw: readonly string[]): Set<string> | undefined {
-  let named: Set<string> | undefined;
-  for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
-  }
-  return named;
-}
-
 /**
  * What the client sends of its own as a credential: `Authorization`, or the header that this route's stands in. One
  * that is empty, or that `Connection` names as of this hop only, is not usable upstream.
  */
 export function clientCredentials(
-  raw: readonly string[],
+  lines: FieldLines,
   credentialHeader: string,
 ): { readonly any: boolean; readonly usable: boolean; readonly repeated: boolean } {
-  const named = namedByConnection(raw);
+  const { pairs, fields } = lines;
+  const named = namedByConnection(lines);
   let usable = false;
   let authorizations = 0;
   let others = 0;
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
-    if (name === 'authorization') authorizations++;
-    else if (isCredentialHeader(name, credentialHeader)) others++;
+  for (let i = 0; i < fields.length; i++) {
+    const name = pairs[2 * i]!;
+    if (fields[i] === AUTHORIZATION) authorizations++;
+    else if (isCredential(fields[i]!, name, credentialHeader)) others++;
     else continue;
-    if (raw[i + 1]!.trim() !== '' && named?.has(name) !== true) usable = true;
+    if (pairs[2 * i + 1]!.trim() !== '' && named?.has(name.toLowerCase()) !== true) usable = true;
   }
   return { any: authorizations + others > 0, usable, repeated: authorizations > 1 || others > 1 };
 }
 
 /**
- * True for the header that our credential stands in. CGI and WSGI read `X_Api_Key` as `X-Api-Key`, so that
- * spelling is struck out, too.
+ * True for `Authorization`, and for the header that our credential stands in. CGI and WSGI read `X_Api_Key` as
+ * `X-Api-Key`, so that spelling is struck out, too.
  */
-function isCredentialHeader(name: string, credentialHeader: string): boolean {
-  if (name === credentialHeader) return true;
-  return name.includes('_') && name.replaceAll('_', '-') === credentialHeader;
+function isCredential(field: number, name: string, credentialHeader: string): boolean {
+  if (field === AUTHORIZATION) return true;
+  if (field !== OTHER && name.length !== credentialHeader.length) return false;
+  return (
+    name.length === credentialHeader.length &&
+    (name === credentialHeader || name.toLowerCase().replaceAll('_', '-') === credentialHeader)
+  );
 }

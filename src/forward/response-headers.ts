@@ -1,6 +1,8 @@
+import type { ReplyHead } from '../client/reply.ts';
 import type { RequestEvent } from '../events.ts';
+import { CONTENT_DISPOSITION, CONTENT_LENGTH, type FieldLines, LOCATION, SET_COOKIE } from '../fields.ts';
 import type { Route } from '../routes/route-table.ts';
-import { addNamed, RESPONSE_DROPS } from './hop-by-hop.ts';
+import { DROPPED_FROM_RESPONSES, namedByConnection } from './hop-by-hop.ts';
 import { clientLocation } from './location.ts';
 
 /** What the response's way back depends on. */
@@ -13,64 +15,46 @@ export interface ResponseContext {
   readonly corsOrigin: string | undefined;
 }
 
-export interface ResponseHead {
-  /** Flat pairs for `writeHead`, each character a byte. */
-  readonly headers: string[];
-  /** A `Content-Length` passes. */
-  readonly hasLength: boolean;
-  /** The upstream said how the body ends: by a length or in chunks. Else the connection's end ends it. */
-  readonly framed: boolean;
-}
-
 /** 204 has no length (RFC 9110 §8.6), whatever the upstream says. */
 const NO_CONTENT = 204;
 /** 205 has no content (RFC 9110 §15.3.6), but needs a length to say so; the upstream may have forgotten it. */
-export const RESET_CONTENT = 205;
+const RESET_CONTENT = 205;
 
 /**
  * Strip, then add: order, repeats and bytes are the upstream's.
  *
- * @param raw names and values in turn, each character a byte
- * @returns undefined where the body is coded for this hop in a way that nobody asked for (`Transfer-Encoding: gzip`):
- *   it could be neither decoded nor passed on.
+ * @param framed the upstream said how the body ends
  */
-export function responseHead(
-  raw: readonly string[],
+export function replyHead(
+  lines: FieldLines,
   status: number,
-  context: ResponseContext,
-): ResponseHead | undefined {
+  framed: boolean,
+  { route, dropCookies, corsOrigin, event }: ResponseContext,
+): ReplyHead {
+  const { pairs, fields } = lines;
+  const named = namedByConnection(lines);
   const headers: string[] = [];
-  let named: Set<string> | undefined;
   let hasLength = false;
-  let framed = false;
   let recoded = false;
-  const { requestId, requestIdHeader } = context.event;
-  for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]!.length === 10 && raw[i]!.toLowerCase() === 'connection') named = addNamed(raw[i + 1]!, named);
-  }
-  for (let i = 0; i < raw.length; i += 2) {
-    const header = raw[i]!;
-    const name = header.toLowerCase();
-    if (name === 'transfer-encoding') {
-      if (!/^(?:chunked|identity)$/i.test(raw[i + 1]!.trim())) return undefined;
-      framed = true;
-    }
-    if (RESPONSE_DROPS.has(name) || named?.has(name)) continue;
-    if (name === requestIdHeader) continue;
-    if (context.dropCookies && (name === 'set-cookie' || name === 'set-cookie2')) continue;
-    if (context.corsOrigin !== undefined && name.startsWith('access-control-')) continue;
-    let value = raw[i + 1]!;
-    if (name === 'content-length') {
-      framed = true;
+  const { requestId, requestIdHeader } = event;
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i]!;
+    const name = pairs[2 * i]!;
+    if (DROPPED_FROM_RESPONSES[field] || (dropCookies && field === SET_COOKIE)) continue;
+    if (named?.has(name.toLowerCase())) continue;
+    if (requestIdHeader !== undefined && name.toLowerCase() === requestIdHeader) continue;
+    if (corsOrigin !== undefined && /^access-control-/i.test(name)) continue;
+    let value = pairs[2 * i + 1]!;
+    if (field === CONTENT_LENGTH) {
       if (status === NO_CONTENT) continue;
       hasLength = true;
-      recoded = Number(value) > 0;
-    } else if (name === 'location') {
-      value = clientLocation(value, context.route);
-    } else if (name === 'content-disposition' && recoded) {
+      recoded = value !== '0' && Number(value) > 0;
+    } else if (field === LOCATION) {
+      value = clientLocation(value, route);
+    } else if (field === CONTENT_DISPOSITION && recoded) {
       value = twice(value);
     }
-    headers.push(header, value);
+    headers.push(name, value);
   }
   if (status === RESET_CONTENT && !framed) {
     headers.push('content-length', '0');
@@ -78,12 +62,12 @@ export function responseHead(
   }
   if (requestIdHeader !== undefined) headers.push(requestIdHeader, requestId);
   headers.push('via', '1.1 bearerd');
-  if (context.corsOrigin !== undefined) {
-    headers.push('access-control-allow-origin', context.corsOrigin);
+  if (corsOrigin !== undefined) {
+    headers.push('access-control-allow-origin', corsOrigin);
     headers.push('access-control-expose-headers', '*');
     headers.push('vary', 'Origin');
   }
-  return { headers, hasLength, framed };
+  return { headers, hasLength };
 }
 
 /**

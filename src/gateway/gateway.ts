@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { Departures } from '../client/departures.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Event, EventBus, Observe } from '../events.ts';
-import { Departures } from '../forward/departures.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
 import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import { AdminListener } from '../listen/admin.ts';
 import { createGuard } from '../listen/guard.ts';
-import { answerProblem } from '../listen/problem.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
 import { Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -232,7 +231,6 @@ export class Gateway {
       departures: new Departures(),
       bytesPassed: this.#bytesPassed,
       via: `1.1 bearerd (${this.#id})`,
-      explain: answerProblem,
       draining: () => this.#draining,
     };
   }

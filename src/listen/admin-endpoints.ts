@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { answerProblem } from '../client/problem.ts';
 import { Problem } from '../errors.ts';
 import type { Guard } from './guard.ts';
-import { answerProblem } from './problem.ts';
 import type { StatusFeed } from './status-feed.ts';
 
 /** A page: what a browser is given, by name, and what it may load and run. */

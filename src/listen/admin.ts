@@ -1,16 +1,16 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
+import { Departures } from '../client/departures.ts';
+import { answerProblem } from '../client/problem.ts';
+import { readRequestHead } from '../client/request-head.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
-import { Departures } from '../forward/departures.ts';
-import { readRequestHead } from '../forward/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
 import { arrivedByUnixSocket } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
-import { answerProblem } from './problem.ts';
 import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';
 

@@ -1,7 +1,8 @@
 import { type IncomingMessage, METHODS } from 'node:http';
+import { type RequestHead, readRequestHead } from '../client/request-head.ts';
 import { Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
-import { type RequestHead, readRequestHead } from '../forward/request-head.ts';
+import type { FieldLines } from '../fields.ts';
 import { clientCredentials } from '../forward/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
@@ -84,7 +85,7 @@ export function admit(
   }
   if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
   const { route } = match;
-  const keeps = keepsClientCredential(request.rawHeaders, route);
+  const keeps = keepsClientCredential(head.lines, route);
   if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
@@ -105,9 +106,9 @@ export function asksForServer(method: string, target: string): boolean {
 const WITHOUT_PATH = /^https?:\/\/[^/?#]*$/i;
 
 /** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
-function keepsClientCredential(raw: readonly string[], route: Route): boolean | Problem {
+function keepsClientCredential(lines: FieldLines, route: Route): boolean | Problem {
   if (route.clientAuthorization === 'replace') return false;
-  const { any, usable, repeated } = clientCredentials(raw, route.credentialHeader);
+  const { any, usable, repeated } = clientCredentials(lines, route.credentialHeader);
   if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
   // Of two, the upstream might read either.
   return repeated ? new Problem('bad-request') : usable;

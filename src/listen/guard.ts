@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { RequestHead } from '../client/request-head.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { Problem } from '../errors.ts';
-import type { RequestHead } from '../forward/request-head.ts';
 import { arrivedByUnixSocket } from './bind.ts';
 
 /** Who may call. Each check stands alone: a page that gets past one still meets the others. */

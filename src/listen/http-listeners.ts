@@ -1,13 +1,13 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Departures } from '../client/departures.ts';
+import { answerOnSocket, answerProblem, parserProblem } from '../client/problem.ts';
+import { announcesBody } from '../client/upgrade-request.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
-import type { Departures } from '../forward/departures.ts';
-import { announcesBody } from '../forward/handshake.ts';
 import { type Member, Members } from '../members.ts';
 import { bind } from './bind.ts';
 import { JoinedRequest } from './joined-request.ts';
-import { answerOnSocket, answerProblem, parserProblem } from './problem.ts';
 import { StartLines } from './start-lines.ts';
 
 /** A client has this long to send its headers. */

@@ -2,19 +2,19 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import httpProxy from '@fastify/http-proxy';
 import fastify, { type FastifyInstance } from 'fastify';
+import { answerProblem, USUAL_METHODS } from '../client/problem.ts';
+import { isTunnelled } from '../client/upgrade-request.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { PROBLEMS, Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
-import { isTunnelled } from '../forward/handshake.ts';
 import { Upgrade } from '../forward/upgrade.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
-import { answerProblem, USUAL_METHODS } from './problem.ts';
 import { nameRequest } from './request-id.ts';
 
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
@@ -127,13 +127,15 @@ export class ProxyListener {
     response.assignSocket(socket);
     response.shouldKeepAlive = false;
     response.on('finish', () => socket.destroySoon());
-    socket.on('error', () => {});
+    // Node has given the connection away, and tells the response of nothing any more.
+    socket.on('error', () => {}).on('drain', () => response.emit('drain'));
     try {
       const { tunnelsExpire } = this.#settings();
       const forwardable = this.#admit(request, response, request.url!);
       if (forwardable === undefined) return;
       this.#context.departures.attend(socket, socket);
-      new Upgrade(this.#context, forwardable, socket, head, tunnelsExpire).start();
+      const upgrade = new Upgrade(forwardable.head.upgrade!, socket, head, tunnelsExpire);
+      new Exchange(this.#context, forwardable, upgrade).start();
     } catch (cause) {
       this.#failed('upgrade', socket, cause);
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { announcesBody } from '../forward/handshake.ts';
+import { announcesBody } from '../client/upgrade-request.ts';
 
 /** Node's parser takes these of RTSP or of ICE (Icecast), too, and says HTTP of all. */
 const OF_OTHERS = new Set<string | undefined>(['GET', 'POST', 'OPTIONS', 'SOURCE']);

@@ -1,25 +1,33 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { buildConnector } from 'undici';
 import type { Config } from '../config/config.ts';
 import { ConnectTimeoutError } from '../errors.ts';
 import { dial, type Lookup } from './dial.ts';
 import { onAbort } from './on-abort.ts';
 import { outboundProxyFor } from './outbound-proxy.ts';
 import { openTunnel, outboundProxyError } from './outbound-tunnel.ts';
+import type { ReadBuffer } from './read-buffer.ts';
 import { TlsClient } from './tls-client.ts';
 
-/** Beside what undici says: whoever no longer wants the connection need not wait for the limit. */
-type ConnectOptions = buildConnector.Options & { readonly signal?: AbortSignal };
+export type Connected = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
 
-/** undici's own shape of "open a connection"; the login, requests and upgrades all open theirs by it. */
-export type Connector = (options: ConnectOptions, callback: buildConnector.Callback) => void;
+export interface ConnectOptions {
+  /** What a plain connection reads into; ignored by others. */
+  readonly buffer?: ReadBuffer | undefined;
+  /** Whoever no longer wants the connection need not wait for the limit. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Opens a connection; the login, requests and upgrades all open theirs by it. Never calls back before it returns. */
+export type Connector = (done: Connected, options?: ConnectOptions) => void;
 
 /** Connections to one origin. */
 export interface Connectors {
   readonly http1: Connector;
   /** Offers HTTP/2 as well; whoever opens by it has to look at the socket's `alpnProtocol`. */
   readonly http2: Connector;
+  /** There is no TLS and no outbound proxy on the way: bytes are read as they come. */
+  readonly plain: boolean;
 }
 
 export interface ConnectorOptions {
@@ -32,7 +40,7 @@ export interface ConnectorOptions {
 }
 
 /** Gives a connection, or throws; destroys what it has opened by then. */
-type Step = (signal: AbortSignal) => Promise<Socket>;
+type Step = (signal: AbortSignal, buffer?: ReadBuffer) => Promise<Socket>;
 type Upon = (socket: Socket, signal: AbortSignal) => Promise<Socket>;
 
 /** Opens connections to one origin, directly or through the outbound proxy that the environment names for it. */
@@ -42,11 +50,13 @@ export function createConnectors(origin: string, options: ConnectorOptions): Con
   const base = proxy === undefined ? directly(server, options.lookup) : through(proxy, server, options);
   const connector = (protocols: string[]) =>
     inTime(then(base, secured(server, options, protocols)), options.timeoutMs);
-  return { http1: connector(['http/1.1']), http2: connector(['h2', 'http/1.1']) };
+  const plain = proxy === undefined && server.protocol === 'http:';
+  return { http1: connector(['http/1.1']), http2: connector(['h2', 'http/1.1']), plain };
 }
 
 function directly(server: URL, lookup: Lookup): Step {
-  return (signal) => dial(bareHost(server), portOf(server), lookup, signal);
+  const at = { host: bareHost(server), port: portOf(server) };
+  return (signal, buffer) => dial({ ...at, ...(buffer && { onread: buffer.onread }) }, lookup, signal);
 }
 
 /** To the proxy, by TLS to the proxy's own name where its URL says so, and a tunnel: it never sees a credential. */
@@ -75,20 +85,20 @@ function secured(server: URL, { secureContext }: ConnectorOptions, protocols: st
 }
 
 function then(first: Step, second: Upon): Step {
-  return async (signal) => second(await first(signal), signal);
+  return async (signal, buffer) => second(await first(signal, buffer), signal);
 }
 
 function inTime(open: Step, timeoutMs: number): Connector {
-  return ({ signal }, callback) => {
+  return (done, { buffer, signal } = {}) => {
     const limit = new AbortController();
     const late = () => limit.abort(new ConnectTimeoutError());
     if (signal !== undefined) onAbort(signal, (reason) => limit.abort(reason));
     const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs);
-    open(limit.signal)
+    open(limit.signal, buffer)
       .finally(() => clearTimeout(timer))
       .then(
-        (socket) => callback(null, socket),
-        (error: Error) => callback(error, null),
+        (socket) => done(null, socket),
+        (error: Error) => done(error, null),
       );
   };
 }

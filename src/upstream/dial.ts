@@ -1,5 +1,5 @@
 import { ADDRCONFIG, type LookupAddress, lookup } from 'node:dns';
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { onAbort } from './on-abort.ts';
 
 /** Finds the addresses of a name. */
@@ -13,6 +13,13 @@ export const systemLookup: Lookup = lookup;
 
 /** RFC 8305 §5: what an address gets before the next one is tried beside it. */
 const ATTEMPT_DELAY_MS = 250;
+
+export interface Destination {
+  readonly host: string;
+  readonly port: number;
+  /** What the connection reads into; Node has it told by that, and not by `data`. */
+  readonly onread?: OnReadOpts;
+}
 
 const SOCKET_OPTIONS = {
   highWaterMark: 64 * 1024,
@@ -29,10 +36,11 @@ const SOCKET_OPTIONS = {
  *
  * @param signal ends the search; its reason is the error then
  */
-export async function dial(host: string, port: number, find: Lookup, signal: AbortSignal): Promise<Socket> {
+export async function dial(to: Destination, find: Lookup, signal: AbortSignal): Promise<Socket> {
+  const { host } = to;
   const family = isIP(host);
   const addresses = family === 0 ? await addressesOf(host, find, signal) : [{ address: host, family }];
-  return new Race(inTurns(addresses), port, signal).winner;
+  return new Race(inTurns(addresses), to, signal).winner;
 }
 
 function addressesOf(host: string, find: Lookup, signal: AbortSignal): Promise<LookupAddress[]> {
@@ -57,16 +65,16 @@ export function inTurns(addresses: readonly LookupAddress[]): LookupAddress[] {
 class Race {
   readonly winner: Promise<Socket>;
   readonly #waiting: LookupAddress[];
-  readonly #port: number;
+  readonly #to: Destination;
   readonly #running = new Set<Socket>();
   readonly #errors: Error[] = [];
   readonly #settle: PromiseWithResolvers<Socket> = Promise.withResolvers();
   #patience: NodeJS.Timeout | undefined;
   #over = false;
 
-  constructor(addresses: LookupAddress[], port: number, signal: AbortSignal) {
+  constructor(addresses: LookupAddress[], to: Destination, signal: AbortSignal) {
     this.#waiting = addresses;
-    this.#port = port;
+    this.#to = to;
     this.winner = this.#settle.promise;
     this.#next();
     onAbort(signal, (reason) => this.#lose(reason));
@@ -81,7 +89,7 @@ class Race {
   }
 
   #try(host: string): void {
-    const socket = connect({ ...SOCKET_OPTIONS, host, port: this.#port });
+    const socket = connect({ ...SOCKET_OPTIONS, ...this.#to, host });
     this.#running.add(socket);
     socket
       .once('connect', () => this.#win(socket))

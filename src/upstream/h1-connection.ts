@@ -1,86 +1,243 @@
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
 import { Problem } from '../errors.ts';
-import type { ConnectionAware, UpstreamConnection } from './connection.ts';
-import type { Connector } from './connector.ts';
+import type { Member } from '../members.ts';
+import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
+import { KEEP_ALIVE_MS } from './connection.ts';
+import { ResponseFault } from './head-scanner.ts';
 import { hearLastWords } from './last-words.ts';
+import type { BufferReader, ReadBuffer } from './read-buffer.ts';
+import { type ResponseEvents, type ResponseHead, ResponseReader } from './response-reader.ts';
+import { upstreamProblem } from './upstream-error.ts';
 
-const STATUS_LINE = Buffer.from('HTTP/1.');
+/** A body up to this size, whole when the request leaves, goes in one write with its head. */
+const ONE_WRITE_BYTES = 16 * 1024;
+/** The peer needs so long to close an idle connection, and we to hear of it. */
+const MARGIN_S = 1;
 
-/** undici's HTTP/1.1 connection, which remembers what undici forgets. */
-export class Http1Connection extends Client implements UpstreamConnection {
+/** What the pool wants to hear from its connections. */
+export interface ConnectionOwner {
+  readonly host: string;
+  readonly headerSizeBytes: number;
+  /** It can carry another request. */
+  free(connection: Http1Connection): void;
+  /** It carries nothing any more. */
+  gone(connection: Http1Connection): void;
+}
+
+/** One HTTP/1.1 connection to the upstream: it carries one request at a time. */
+export class Http1Connection implements Carrier, ResponseEvents, BufferReader, Member {
   memberAt = -1;
-  requests = 0;
-  peerGone = false;
-  peerReset = false;
-  openedMonoMs = 0;
-  #socket: Socket | undefined;
-  /** Of so many requests the answer has begun. */
-  #answers = 0;
+  readonly openedMonoMs = performance.now();
+  /** It is not to be used again after this moment. */
+  idleUntilMonoMs = Number.POSITIVE_INFINITY;
+  readonly #owner: ConnectionOwner;
+  readonly #socket: Socket;
+  readonly #reader: ResponseReader;
+  /** Undefined while it is idle. */
+  #receiver: Receiver | undefined;
+  #requests = 0;
+  /** A byte of the request has been given to the socket. */
+  #sending = false;
+  /** All of it has. */
+  #sent = false;
+  #chunked = false;
+  /** The peer ended or reset the connection. */
+  #peerGone = false;
+  #peerReset = false;
+  #paused = false;
+  readonly #buffer: ReadBuffer | undefined;
+  readonly #take = (piece: Buffer) => this.#receiver!.received(piece);
+  readonly #unhear: () => void;
+  readonly #listeners = {
+    data: (bytes: Buffer) => this.read(bytes),
+    drain: () => this.#receiver?.drained(),
+    end: () => this.#ended(),
+    error: (error: Error) => this.#broken(error),
+    close: () => this.#broken(new Error('the connection was closed')),
+  };
 
-  constructor(origin: string | URL, options: Client.Options, connector: Connector) {
-    super(origin, {
-      ...options,
-      connect: (connectOptions, callback) =>
-        connector(connectOptions, (error, socket) => {
-          if (error !== null) return callback(error, null);
-          // undici would try again, at once and for ever.
-          if (socket.destroyed) return callback(new Problem('upstream-unreachable'), null);
-          this.#watch(socket);
-          callback(null, socket);
-        }),
-    });
-  }
-
-  get connected(): boolean {
-    return this.#socket?.destroyed === false;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (handler as ConnectionAware).connection = this;
-    return super.dispatch(options, handler);
-  }
-
-  /** Called before undici adds its own listeners, so that ours have run when it reports an end. */
-  #watch(socket: Socket): void {
+  /** @param buffer what the socket reads into, where it tells of what it reads by that */
+  constructor(owner: ConnectionOwner, socket: Socket, buffer?: ReadBuffer) {
+    this.#owner = owner;
     this.#socket = socket;
-    this.openedMonoMs = performance.now();
-    this.requests = 0;
-    this.peerGone = false;
-    this.peerReset = false;
-    this.#answers = 0;
-    this.#checkVersion(socket);
-    const broken = () => {
-      this.peerGone = true;
-      this.peerReset = true;
-    };
-    hearLastWords(socket, broken);
-    socket.once('end', () => {
-      this.peerGone = true;
-      // A write that can't be finished any more, and has not said so yet: the kernel tells of a reset only once.
-      if (socket.writableLength > 0) this.peerReset = true;
+    this.#buffer = buffer;
+    buffer?.readBy(this);
+    this.#reader = new ResponseReader(this, owner.headerSizeBytes);
+    this.#unhear = hearLastWords(socket, () => {
+      this.#peerGone = true;
+      this.#peerReset = true;
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') broken();
-    });
+    for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener);
   }
 
-  /** undici's parser takes `HTTP/2.0 200` and `RTSP/1.0 200` for an answer in HTTP/1.1. */
-  #checkVersion(socket: Socket): void {
-    const read = socket.read.bind(socket);
-    socket.read = (size) => {
-      const chunk: Buffer | null = read(size);
-      if (chunk === null || this.#answers === this.requests) return chunk;
-      this.#answers = this.requests;
-      if (beginsAsHttp1(chunk)) return chunk;
-      socket.destroy(new Problem('upstream-invalid'));
-      return null;
-    };
+  /** Takes the next request. */
+  carry(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.#sending = false;
+    receiver.ready(this);
+  }
+
+  send({ method, target, headers, chunked, body, complete, upgrade }: OutgoingRequest): void {
+    this.#requests++;
+    this.#sending = true;
+    this.#sent = complete;
+    this.#chunked = chunked;
+    this.#reader.expect(method, upgrade !== undefined);
+    const connection = upgrade === undefined ? 'keep-alive' : `Upgrade\r\nupgrade: ${upgrade}`;
+    let head = `${method} ${target} HTTP/1.1\r\nhost: ${this.#owner.host}\r\nconnection: ${connection}\r\n`;
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    this.#write(chunked ? `${head}transfer-encoding: chunked\r\n\r\n` : `${head}\r\n`, body);
+    if (chunked && complete) this.#socket.write(LAST_CHUNK, 'latin1');
+    this.#socket.uncork();
+  }
+
+  /** One write where there is no more than that; else corked, for the caller to uncork. */
+  #write(head: string, body: readonly Buffer[]): void {
+    const socket = this.#socket;
+    if (body.length === 0 && !(this.#chunked && this.#sent)) {
+      socket.write(head, 'latin1');
+      return;
+    }
+    const [first] = body;
+    if (!this.#chunked && body.length === 1 && first!.length <= ONE_WRITE_BYTES) {
+      socket.write(head + first!.toString('latin1'), 'latin1');
+      return;
+    }
+    socket.cork();
+    socket.write(head, 'latin1');
+    for (const piece of body) this.#writePiece(piece);
+  }
+
+  write(piece: Buffer): boolean {
+    const socket = this.#socket;
+    if (!this.#chunked) return socket.write(piece);
+    socket.cork();
+    this.#writePiece(piece);
+    socket.uncork();
+    return !socket.writableNeedDrain;
+  }
+
+  #writePiece(piece: Buffer): void {
+    const socket = this.#socket;
+    if (!this.#chunked) {
+      socket.write(piece);
+    } else if (piece.length > 0) {
+      socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
+      socket.write(piece);
+      socket.write('\r\n', 'latin1');
+    }
+  }
+
+  end(): void {
+    this.#sent = true;
+    if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  abort(): void {
+    if (this.#receiver === undefined) return;
+    this.#receiver = undefined;
+    if (this.#sending) this.destroy();
+    else this.#owner.free(this);
+  }
+
+  /** After this nothing is heard of it. */
+  destroy(): void {
+    this.#receiver = undefined;
+    this.#reader.stop();
+    this.#socket.destroy();
+    this.#owner.gone(this);
+  }
+
+  get inBody(): boolean {
+    return this.#reader.inBody;
+  }
+
+  read(bytes: Buffer): void {
+    if (this.#receiver === undefined || !this.#sending) {
+      // A late answer, or a word about the end: nothing that follows can be told from the next response.
+      this.destroy();
+      return;
+    }
+    try {
+      this.#reader.read(bytes);
+    } catch (error) {
+      if (!(error instanceof ResponseFault)) throw error;
+      this.#fail(new Problem('upstream-invalid', { proxyStatus: error.proxyStatus, cause: error }), 'no');
+    }
+  }
+
+  head(head: ResponseHead): void {
+    this.#receiver!.responded(head);
+  }
+
+  body(piece: Buffer): void {
+    if (this.#buffer === undefined) this.#receiver!.received(piece);
+    else this.#buffer.pass(piece, this.#take);
+  }
+
+  finished(): void {
+    const receiver = this.#receiver!;
+    this.#receiver = undefined;
+    this.resume();
+    const { keepsAlive, idleSeconds } = this.#reader;
+    const idleMs =
+      idleSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, (idleSeconds - MARGIN_S) * 1000);
+    // An answer that didn't wait for the whole request: the rest of it is not sent.
+    if (keepsAlive && this.#sent && !this.#peerGone && idleMs > 0) {
+      this.idleUntilMonoMs = performance.now() + idleMs;
+      this.#owner.free(this);
+    } else {
+      this.destroy();
+    }
+    receiver.ended();
+  }
+
+  switched(head: ResponseHead, early: Buffer): void {
+    const receiver = this.#receiver!;
+    const socket = this.#socket;
+    this.#receiver = undefined;
+    this.#unhear();
+    for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener);
+    this.#owner.gone(this);
+    receiver.switched(head, socket, early);
+  }
+
+  #ended(): void {
+    this.#peerGone = true;
+    // A write that can't be finished any more, and has not said so yet: the kernel tells of a reset only once.
+    if (this.#socket.writableLength > 0) this.#peerReset = true;
+    if (this.#receiver !== undefined && !this.#peerReset && this.#reader.finish()) return;
+    this.#broken(new Error('the upstream closed the connection'));
+  }
+
+  #broken(error: NodeJS.ErrnoException): void {
+    if (error.code === 'ECONNRESET' || error.code === 'EPIPE') this.#peerGone = true;
+    const { begun } = this.#reader;
+    const stale = this.#peerGone && this.#requests > 1 && !begun;
+    const problem =
+      this.#peerGone && begun
+        ? new Problem('upstream-unreachable', { proxyStatus: 'http_response_incomplete', cause: error })
+        : upstreamProblem(error);
+    this.#fail(problem, stale ? 'stale' : 'no');
+  }
+
+  #fail(problem: Problem, repeatable: Repeatable): void {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    this.destroy();
+    receiver?.failed(problem, repeatable);
   }
 }
 
-/** As far as it has come; an empty line before it does no harm. */
-function beginsAsHttp1(chunk: Buffer): boolean {
-  const length = Math.min(chunk.length, STATUS_LINE.length);
-  return chunk[0] === 0x0d || chunk[0] === 0x0a || chunk.compare(STATUS_LINE, 0, length, 0, length) === 0;
-}
+const LAST_CHUNK = '0\r\n\r\n';

@@ -1,76 +1,129 @@
-import type { Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
+import { Problem } from '../errors.ts';
 import { Members } from '../members.ts';
-import { CONNECTION_MAX_AGE_MS, type ConnectionAware } from './connection.ts';
-import type { Http1Connection } from './h1-connection.ts';
+import type { Receiver, SendOptions } from './carrier.ts';
+import { CONNECTION_MAX_AGE_MS } from './connection.ts';
+import type { Connector } from './connector.ts';
+import { type ConnectionOwner, Http1Connection } from './h1-connection.ts';
+import { ReadBuffer } from './read-buffer.ts';
+import { upstreamProblem } from './upstream-error.ts';
+
+export interface Http1PoolOptions {
+  /** For `Host`. */
+  readonly host: string;
+  readonly headerSizeBytes: number;
+  /** Opens a connection that is nobody's yet; never calls back before it returns. */
+  readonly open: Connector;
+  /** Connections are plain, so that it can be said what they read into. */
+  readonly plain: boolean;
+}
+
+/** How often connections that have been idle for too long are looked for. */
+const SWEEP_MS = 1_000;
 
 /**
- * The HTTP/1.1 connections to one origin, each with one request at a time. The one used last is taken first: it is the
- * least likely to be closed by now, and the others come to their idle time. undici's own pool looks at all of its
- * connections for each request, which with two thousand of them costs more than all the rest.
+ * The HTTP/1.1 connections to one origin, each with one request at a time. The one used last is taken first: it is
+ * the least likely to be closed by now, and the others come to their idle time.
  */
-export class Http1Pool {
-  readonly #create: () => Http1Connection;
+export class Http1Pool implements ConnectionOwner {
+  readonly host: string;
+  readonly headerSizeBytes: number;
+  readonly #open: Connector;
+  readonly #plain: boolean;
   readonly #all = new Members<Http1Connection>();
   readonly #idle: Http1Connection[] = [];
+  #sweep: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(create: () => Http1Connection) {
-    this.#create = create;
+  constructor({ host, headerSizeBytes, open, plain }: Http1PoolOptions) {
+    this.host = host;
+    this.headerSizeBytes = headerSizeBytes;
+    this.#open = open;
+    this.#plain = plain;
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionAware): void {
-    const connection = this.#takeIdle() ?? this.#open();
-    // True when it has refused the request by itself, and may or may not say that it is free again.
-    if (connection.dispatch(options, handler)) this.#retire(connection);
+  send(receiver: Receiver, { fresh, upgrade }: SendOptions): void {
+    const idle = fresh || upgrade ? undefined : this.#takeIdle();
+    if (idle !== undefined) {
+      idle.carry(receiver);
+      return;
+    }
+    // What is read from a tunnel is read by the tunnel.
+    const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
+    this.#open(
+      (error, socket) => {
+        if (error !== null) {
+          receiver.failed(upstreamProblem(error), 'no');
+        } else if (socket.destroyed) {
+          receiver.failed(
+            new Problem('upstream-unreachable', { proxyStatus: 'connection_terminated' }),
+            'no',
+          );
+        } else {
+          const connection = new Http1Connection(this, socket, buffer);
+          this.#all.add(connection);
+          connection.carry(receiver);
+        }
+      },
+      { buffer },
+    );
   }
 
-  /** Lets the requests under way end, then closes. */
+  /** Takes a connection that somebody else has opened. */
+  adopt(socket: Socket): void {
+    if (this.#closed || socket.destroyed) {
+      socket.destroy();
+      return;
+    }
+    const connection = new Http1Connection(this, socket);
+    this.#all.add(connection);
+    this.free(connection);
+  }
+
+  /** Lets the requests under way end, then closes. What begins now gets a connection of its own. */
   close(): void {
     this.#closed = true;
-    this.#idle.length = 0;
-    for (const connection of this.#all) connection.close().catch(() => {});
+    clearTimeout(this.#sweep);
+    for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
   destroy(): void {
-    this.#closed = true;
-    this.#idle.length = 0;
-    for (const connection of this.#all) connection.destroy().catch(() => {});
+    this.close();
+    for (const connection of this.#all) connection.destroy();
+  }
+
+  free(connection: Http1Connection): void {
+    if (this.#closed || !fit(connection, performance.now())) {
+      connection.destroy();
+      return;
+    }
+    this.#idle.push(connection);
+    this.#sweep ??= setTimeout(() => this.#sweepIdle(), SWEEP_MS).unref();
+  }
+
+  gone(connection: Http1Connection): void {
+    if (!this.#all.delete(connection)) return;
+    const index = this.#idle.lastIndexOf(connection);
+    if (index !== -1) this.#idle.splice(index, 1);
   }
 
   #takeIdle(): Http1Connection | undefined {
-    const oldest = performance.now() - CONNECTION_MAX_AGE_MS;
+    const now = performance.now();
     for (;;) {
       const connection = this.#idle.pop();
-      if (connection === undefined || connection.openedMonoMs > oldest) return connection;
-      this.#retire(connection);
+      if (connection === undefined || fit(connection, now)) return connection;
+      connection.destroy();
     }
   }
 
-  #open(): Http1Connection {
-    const connection = this.#create();
-    this.#all.add(connection);
-    return connection
-      .on('drain', () => this.#free(connection))
-      .on('disconnect', () => this.#disconnected(connection));
+  #sweepIdle(): void {
+    this.#sweep = undefined;
+    const now = performance.now();
+    for (const connection of this.#idle.filter((one) => !fit(one, now))) connection.destroy();
+    if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#sweepIdle(), SWEEP_MS).unref();
   }
+}
 
-  #free(connection: Http1Connection): void {
-    // A last word of one that has been retired, too.
-    if (this.#closed || connection.memberAt === -1) return;
-    if (connection.connected) this.#idle.push(connection);
-    else this.#retire(connection);
-  }
-
-  /** One that has a request still opens another connection for it. */
-  #disconnected(connection: Http1Connection): void {
-    const index = this.#idle.indexOf(connection);
-    if (index === -1) return;
-    this.#idle.splice(index, 1);
-    this.#retire(connection);
-  }
-
-  #retire(connection: Http1Connection): void {
-    this.#all.delete(connection);
-    connection.close().catch(() => {});
-  }
+function fit({ idleUntilMonoMs, openedMonoMs }: Http1Connection, now: number): boolean {
+  return idleUntilMonoMs > now && now - openedMonoMs < CONNECTION_MAX_AGE_MS;
 }

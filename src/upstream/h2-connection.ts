@@ -2,12 +2,14 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
 import { Members } from '../members.ts';
+import type { Receiver } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
-import { type Http2Job, isRepeatable } from './h2-job.ts';
-import { Http2Stream, type StreamOwner } from './h2-stream.ts';
+import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';
 
 /** As many requests at once share a connection, at the most; the upstream may want fewer. */
 const STREAMS = 100;
+/** After so many requests a connection takes no more: common servers end it after 1,000, in the middle of others. */
+const MOST_REQUESTS = 800;
 /** What one slow client may leave in our memory. Less would make a download over a long way slow. */
 const STREAM_WINDOW_BYTES = 1024 ** 2;
 /** For all of them together: what comes is taken off it at once, so it only has to cover the way. */
@@ -15,7 +17,7 @@ const CONNECTION_WINDOW_BYTES = 16 * 1024 ** 2;
 /** A connection that carries requests, and gives no sign of life between two of these looks, is dead. */
 const PING_MS = 15_000;
 
-const { NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants;
+const { NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
 /** The codes by which it is said that the other side broke the protocol (RFC 9113 §7); our library says so, too. */
 const INVALID = new Set([
   constants.NGHTTP2_PROTOCOL_ERROR,
@@ -37,8 +39,8 @@ export interface ConnectionOwner {
   gone(connection: Http2Connection, error: Error): void;
   /** There is nothing left of it. */
   closed(connection: Http2Connection): void;
-  /** Nobody at the other end has seen this request. */
-  repeat(job: Http2Job): void;
+  /** The peer wants to be spoken to in HTTP/1.1 (RFC 9113 §7). */
+  http1Required(): void;
 }
 
 /** One HTTP/2 connection to the upstream. */
@@ -55,6 +57,7 @@ export class Http2Connection implements StreamOwner {
   #settled = false;
   #taking = true;
   #peerGone = false;
+  #wantsHttp1 = false;
   /** By GOAWAY: what came after it has not been looked at. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #error: Error | undefined;
@@ -115,11 +118,11 @@ export class Http2Connection implements StreamOwner {
     return this.#settled;
   }
 
-  send(job: Http2Job): void {
+  send(receiver: Receiver): void {
     clearTimeout(this.#idle);
-    job.handler.connection = { requests: this.#requests++, peerGone: false, peerReset: false };
-    const stream = new Http2Stream(this, job);
+    const stream = new Http2Stream(this, receiver);
     this.#streams.add(stream);
+    if (++this.#requests === MOST_REQUESTS) this.#stopTaking();
     stream.start();
   }
 
@@ -136,19 +139,23 @@ export class Http2Connection implements StreamOwner {
     this.#owner.room();
   }
 
-  verdict(stream: Http2Stream): Error | undefined {
-    const { job, resetCode, id, responseBegun } = stream;
+  verdict(stream: Http2Stream): Verdict {
+    const { resetCode, id, responseBegun } = stream;
+    const cause = this.#error ?? stream.error;
     const unseen =
       stream.unsent || resetCode === NGHTTP2_REFUSED_STREAM || id === undefined || id > this.#lastStreamId;
-    if (unseen && !responseBegun && !job.again && isRepeatable(job)) {
-      job.again = true;
-      this.#owner.repeat(job);
-      return undefined;
+    const problem = INVALID.has(resetCode)
+      ? new Problem('upstream-invalid', { cause })
+      : this.#problem(this.#peerGone ? (stream.error ?? cause) : cause);
+    if (responseBegun) return { problem, repeatable: 'no' };
+    if (unseen) return { problem, repeatable: 'unseen' };
+    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.#wantsHttp1) {
+      this.#owner.http1Required();
+      return { problem, repeatable: 'stale' };
     }
-    const cause = this.#error ?? stream.error;
-    if (this.#peerGone) job.handler.connection!.peerGone = true;
-    else if (INVALID.has(resetCode)) return new Problem('upstream-invalid', { cause });
-    return this.#problem(cause);
+    // It had carried others before, and may have been closed before this one came.
+    const stale = this.#peerGone && this.#requests > 1;
+    return { problem, repeatable: stale ? 'stale' : 'no' };
   }
 
   /** The requests that it carries go on; it takes no others. */
@@ -175,6 +182,7 @@ export class Http2Connection implements StreamOwner {
 
   #goAway(code: number, lastStreamId: number): void {
     this.#lastStreamId = lastStreamId;
+    if (code === NGHTTP2_HTTP_1_1_REQUIRED) this.#wantsHttp1 = true;
     if (code !== NGHTTP2_NO_ERROR) {
       this.#peerGone = true; // The library ends the connection at once.
       this.#saveAll();

@@ -1,16 +1,20 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { Receiver } from './carrier.ts';
+import type { Connector } from './connector.ts';
 import { type ConnectionOwner, Http2Connection } from './h2-connection.ts';
-import { failUnsent, type Http2Job } from './h2-job.ts';
+import { upstreamProblem } from './upstream-error.ts';
 
 export interface Http2PoolOptions {
   readonly origin: string;
   readonly headerSizeBytes: number;
   readonly connectTimeoutMs: number;
   /** Opens a connection that offers HTTP/2. */
-  readonly open: (callback: (error: Error | null, socket: Socket | null) => void) => void;
-  /** The upstream has chosen HTTP/1.1: here is the connection, and what waited for it. Called at most once. */
-  readonly http1: (socket: Socket, jobs: readonly Http2Job[]) => void;
+  readonly open: Connector;
+  /** The upstream has chosen HTTP/1.1: here is the connection, and who waited for it. Called at most once. */
+  readonly http1: (socket: Socket, waiting: readonly Receiver[]) => void;
+  /** The upstream speaks HTTP/2, and wants HTTP/1.1 all the same. */
+  readonly http1Required: () => void;
 }
 
 /**
@@ -23,7 +27,7 @@ export class Http2Pool implements ConnectionOwner {
   readonly connectTimeoutMs: number;
   readonly #options: Http2PoolOptions;
   readonly #connections = new Set<Http2Connection>();
-  #waiting: Http2Job[] = [];
+  #waiting: Receiver[] = [];
   #opening = false;
   #closed = false;
 
@@ -34,8 +38,8 @@ export class Http2Pool implements ConnectionOwner {
     this.connectTimeoutMs = options.connectTimeoutMs;
   }
 
-  dispatch(job: Http2Job): void {
-    this.#waiting.push(job);
+  send(receiver: Receiver): void {
+    this.#waiting.push(receiver);
     this.room();
   }
 
@@ -63,8 +67,8 @@ export class Http2Pool implements ConnectionOwner {
     this.#closeWhenDone();
   }
 
-  repeat(job: Http2Job): void {
-    this.dispatch(job);
+  http1Required(): void {
+    this.#options.http1Required();
   }
 
   gone(connection: Http2Connection, error: Error): void {
@@ -87,8 +91,8 @@ export class Http2Pool implements ConnectionOwner {
     this.#opening = true;
     this.#options.open((error, socket) => {
       this.#opening = false;
-      if (error !== null || socket === null) {
-        this.#failWaiting(error ?? new Error('no connection'));
+      if (error !== null) {
+        this.#failWaiting(error);
       } else if ((socket as TLSSocket).alpnProtocol !== 'h2') {
         this.#options.http1(socket, this.#waiting.splice(0));
         this.close();
@@ -100,7 +104,7 @@ export class Http2Pool implements ConnectionOwner {
   }
 
   #failWaiting(error: Error): void {
-    for (const job of this.#waiting.splice(0)) failUnsent(job, error);
+    for (const receiver of this.#waiting.splice(0)) receiver.failed(upstreamProblem(error), 'no');
     this.#closeWhenDone();
   }
 

@@ -1,38 +1,40 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { Problem } from '../errors.ts';
-import { type Http2Job, requestFields, responseFields } from './h2-job.ts';
+import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
+import { requestFields, responseLines } from './h2-fields.ts';
 
-const { HTTP2_HEADER_STATUS, NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants;
+const { HTTP2_HEADER_STATUS, NGHTTP2_CANCEL } = constants;
+
+/** Why a stream ended before its answer was whole. */
+export interface Verdict {
+  readonly problem: Problem;
+  readonly repeatable: Repeatable;
+}
 
 /** What a stream has to know of the connection that carries it. */
 export interface StreamOwner {
   readonly authority: string;
   readonly headerSizeBytes: number;
   request(fields: string[], endStream: boolean): ClientHttp2Stream;
-  /** Why a stream ended before its answer was whole; undefined where the job has been taken over, to be sent again. */
-  verdict(stream: Http2Stream): Error | undefined;
+  verdict(stream: Http2Stream): Verdict;
   /** The stream is over, in whatever way. */
   release(stream: Http2Stream): void;
 }
 
-/** One request and its answer on an HTTP/2 connection, told to undici's kind of handler. */
-export class Http2Stream implements Dispatcher.DispatchController {
+/** One request and its answer on an HTTP/2 connection. */
+export class Http2Stream implements Carrier {
   memberAt = -1;
-  readonly job: Http2Job;
-  aborted = false;
-  paused = false;
-  reason: Error | null = null;
-  rawHeaders: string[] | null = null;
-  responseBegun = false;
   /** Its HEADERS could not be sent any more. */
   unsent = false;
+  responseBegun = false;
   /** What the library says about the stream's end. */
   error: Error | undefined;
   readonly #owner: StreamOwner;
+  readonly #receiver: Receiver;
   #stream: ClientHttp2Stream | undefined;
+  #forHead = false;
+  #paused = false;
   /** The peer said that the body is whole. */
   #whole = false;
   /** Came while the client took nothing, and had to be read because the connection was about to go. */
@@ -40,9 +42,9 @@ export class Http2Stream implements Dispatcher.DispatchController {
   #isSaved = false;
   #over = false;
 
-  constructor(owner: StreamOwner, job: Http2Job) {
+  constructor(owner: StreamOwner, receiver: Receiver) {
     this.#owner = owner;
-    this.job = job;
+    this.#receiver = receiver;
   }
 
   /** Undefined where it never got as far as the wire. */
@@ -55,32 +57,46 @@ export class Http2Stream implements Dispatcher.DispatchController {
   }
 
   start(): void {
-    const { handler, options } = this.job;
-    handler.onRequestStart?.(this, null);
-    if (this.#over) return;
-    const body = options.body as Buffer | Readable | null;
-    const nothing = body === null || (Buffer.isBuffer(body) && body.length === 0);
+    this.#receiver.ready(this);
+  }
+
+  send(request: OutgoingRequest): void {
+    const { method, body, complete } = request;
+    this.#forHead = method === 'HEAD';
+    const nothing = complete && body.every(({ length }) => length === 0);
     try {
-      this.#stream = this.#owner.request(requestFields(options, this.#owner.authority), nothing);
+      this.#stream = this.#owner.request(requestFields(request, this.#owner.authority), nothing);
     } catch (error) {
-      this.#fail(error as Error);
+      this.error = error as Error;
+      this.unsent = true;
+      // As if it had been told by an event: the caller is not called back before its call is over.
+      process.nextTick(() => this.#closed());
       return;
     }
     this.#listen(this.#stream);
     if (nothing) return;
-    if (Buffer.isBuffer(body)) this.#stream.end(body);
-    else this.#send(body, this.#stream);
+    for (const piece of body) this.#stream.write(piece);
+    if (complete) this.#stream.end();
+  }
+
+  write(piece: Buffer): boolean {
+    return this.#stream?.write(piece) ?? true;
+  }
+
+  end(): void {
+    this.#stream?.end();
   }
 
   #listen(stream: ClientHttp2Stream): void {
     // A reset without an error code looks like the end of the body to Node's streams; but by then it is `closed`.
     const push = stream.push.bind(stream);
-    stream.push = (chunk, encoding) => {
-      if (chunk === null && !stream.closed) this.#whole = true;
-      return push(chunk, encoding);
+    stream.push = (piece, encoding) => {
+      if (piece === null && !stream.closed) this.#whole = true;
+      return push(piece, encoding);
     };
     stream
-      .on('response', (headers, flags, raw: string[]) => this.#responded(headers, flags, raw))
+      .on('response', (headers, _flags, raw: string[]) => this.#responded(headers, raw))
+      .on('drain', () => this.#receiver.drained())
       .on('end', () => this.#ended())
       .on('frameError', (type) => {
         if (type === 1) this.unsent = true;
@@ -88,51 +104,35 @@ export class Http2Stream implements Dispatcher.DispatchController {
       .on('error', (error) => {
         this.error ??= error;
       })
-      .on('close', () => this.#closed());
+      // What its connection has to say about its end may come behind it.
+      .on('close', () => setImmediate(() => this.#closed()));
   }
 
-  #send(body: Readable, stream: ClientHttp2Stream): void {
-    // Without its end: the upstream must not take a part for the whole.
-    const closed = () => {
-      if (!body.readableEnded) this.abort(body.errored ?? new Error('the request body broke off'));
-    };
-    if (body.destroyed) closed();
-    else body.on('close', closed).pipe(stream);
-  }
-
-  #responded(headers: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
+  #responded(headers: IncomingHttpHeaders, raw: readonly string[]): void {
     if (this.#over) return;
-    const { handler } = this.job;
-    const fields = responseFields(raw, this.#owner.headerSizeBytes);
+    const lines = responseLines(raw, this.#owner.headerSizeBytes);
     this.responseBegun = true;
-    handler.onResponseStarted?.();
-    if (fields === undefined) {
-      const tooLarge = { proxyStatus: 'http_response_header_section_size' };
-      this.#fail(new Problem('upstream-invalid', tooLarge));
+    if (lines === undefined) {
+      const proxyStatus = 'http_response_header_section_size';
+      this.#fail({ problem: new Problem('upstream-invalid', { proxyStatus }), repeatable: 'no' });
       return;
     }
-    this.rawHeaders = fields;
     const status = Number(headers[HTTP2_HEADER_STATUS]);
-    handler.onResponseStart?.(this, status, {}, STATUS_CODES[status] ?? '');
+    this.#receiver.responded({ status, reason: STATUS_CODES[status] ?? '', lines, framed: true });
     if (this.#over) return;
-    if ((flags & NGHTTP2_FLAG_END_STREAM) === 0 && this.#isAllSaid(status)) {
+    // No body can follow: there is nothing to wait for, whether the peer has said so or not.
+    if (this.#forHead || status === 204 || status === 304) {
       this.#complete();
       return;
     }
-    this.#stream!.on('data', (chunk: Buffer) => this.#data(chunk));
-    if (this.paused) this.#stream!.pause();
+    this.#stream!.on('data', (piece: Buffer) => this.#data(piece));
+    if (this.#paused) this.#stream!.pause();
   }
 
-  /** No body can follow (RFC 9110 §6.4.1): the head is the answer, and the stream's end need not be waited for. */
-  #isAllSaid(status: number): boolean {
-    const bodyless = this.job.options.method === 'HEAD' || status === 204 || status === 304;
-    return bodyless && this.#stream!.writableEnded; // An upload under way goes on; it may still be wanted.
-  }
-
-  #data(chunk: Buffer): void {
+  #data(piece: Buffer): void {
     if (this.#over) return;
-    if (this.paused) this.#saved.push(chunk);
-    else this.job.handler.onResponseData?.(this, chunk);
+    if (this.#paused) this.#saved.push(piece);
+    else this.#receiver.received(piece);
   }
 
   #ended(): void {
@@ -143,26 +143,21 @@ export class Http2Stream implements Dispatcher.DispatchController {
     this.#finish();
     // An answer that didn't wait for the whole request: the rest of it is not sent.
     this.#cancel();
-    this.job.handler.onResponseEnd?.(this, {});
+    this.#receiver.ended();
   }
 
   #closed(): void {
-    if (this.#over || this.#isSaved) return;
-    const error = this.#owner.verdict(this);
-    if (error === undefined) this.#finish(false);
-    else this.#fail(error);
+    if (!this.#over && !this.#isSaved) this.#fail(this.#owner.verdict(this));
   }
 
-  #fail(error: Error): void {
+  #fail({ problem, repeatable }: Verdict): void {
     this.#finish();
     this.#cancel();
-    this.job.handler.onResponseError?.(this, error);
+    this.#receiver.failed(problem, repeatable);
   }
 
-  #finish(bodyToo = true): void {
+  #finish(): void {
     this.#over = true;
-    const { body } = this.job.options;
-    if (bodyToo && body !== null && !Buffer.isBuffer(body)) (body as Readable).destroy();
     this.#owner.release(this);
   }
 
@@ -180,28 +175,26 @@ export class Http2Stream implements Dispatcher.DispatchController {
     if (this.#over || !this.#whole || !this.responseBegun) return;
     this.#isSaved = true;
     this.#stream!.read(); // Comes by `data`.
-    if (!this.paused && !this.#over) this.#complete();
+    if (!this.#paused && !this.#over) this.#complete();
   }
 
-  abort(reason: Error): void {
-    if (this.aborted) return;
-    this.aborted = true;
-    this.reason = reason;
-    if (!this.#over) this.#fail(reason);
+  abort(): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#cancel();
   }
 
   pause(): void {
-    this.paused = true;
+    this.#paused = true;
     this.#stream?.pause();
   }
 
   resume(): void {
-    if (!this.paused) return;
-    this.paused = false;
-    while (this.#saved.length > 0 && !this.paused && !this.#over) {
-      this.job.handler.onResponseData?.(this, this.#saved.shift()!);
-    }
-    if (this.paused || this.#over) return;
+    if (!this.#paused) return;
+    this.#paused = false;
+    while (this.#saved.length > 0 && !this.#paused && !this.#over)
+      this.#receiver.received(this.#saved.shift()!);
+    if (this.#paused || this.#over) return;
     if (this.#isSaved) this.#complete();
     else this.#stream?.resume();
   }

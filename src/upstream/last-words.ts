@@ -10,8 +10,9 @@ type Done = (error?: Error | null) => void;
  * that refuses an upload answers and closes; our next write then fails, and would take the answer with it.
  *
  * @param broken called as soon as that is known: what is read from then on may have no end of its own
+ * @returns undoes it
  */
-export function hearLastWords(socket: Socket, broken: () => void): void {
+export function hearLastWords(socket: Socket, broken: () => void): () => void {
   const { _write, _writev } = socket;
   const later = (done: Done): Done => {
     return (error) => {
@@ -22,6 +23,10 @@ export function hearLastWords(socket: Socket, broken: () => void): void {
   };
   socket._write = (chunk, encoding, done) => _write.call(socket, chunk, encoding, later(done));
   socket._writev = (chunks, done) => _writev!.call(socket, chunks, later(done));
+  return () => {
+    Reflect.deleteProperty(socket, '_write');
+    Reflect.deleteProperty(socket, '_writev');
+  };
 }
 
 function isBrokenPipe(error: NodeJS.ErrnoException | null | undefined): boolean {

@@ -1,15 +1,11 @@
-import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import type { Client, Dispatcher } from 'undici';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
-import { type ConnectionAware, KEEP_ALIVE_MS } from './connection.ts';
-import { type Connector, type Connectors, createConnectors } from './connector.ts';
+import type { Receiver, SendOptions } from './carrier.ts';
+import { type Connected, type Connectors, createConnectors } from './connector.ts';
 import { type Lookup, systemLookup } from './dial.ts';
-import { Http1Connection } from './h1-connection.ts';
 import { Http1Pool } from './h1-pool.ts';
-import type { Http2Job } from './h2-job.ts';
 import { Http2Pool } from './h2-pool.ts';
 import { lazySecureContext, sameTls } from './secure-context.ts';
 
@@ -20,6 +16,9 @@ export interface PoolOptions {
   readonly http2: boolean;
 }
 
+/** An upstream that chose HTTP/1.1, or asked for it, is offered HTTP/2 again after this time. */
+const HTTP1_FOR_MS = 10 * 60_000;
+
 /** All connections to one origin, with one connect timeout. */
 export class UpstreamPool {
   readonly origin: string;
@@ -29,128 +28,78 @@ export class UpstreamPool {
   readonly #connectTimeoutMs: number;
   readonly #connectors: Connectors;
   readonly #http1: Http1Pool;
-  readonly #options: Client.Options;
-  /** Until the upstream has chosen HTTP/1.1, and then no more. */
   #http2: Http2Pool | undefined;
-  #mayHttp2: boolean;
-  /** The connection on which it chose so; it serves the first request. */
-  #spare: Socket | undefined;
+  /** HTTP/2 may be offered from this moment on. */
+  #http2FromMonoMs: number;
   #closed = false;
 
   constructor(origin: string, options: PoolOptions, connectors: Connectors) {
+    const { headerSizeBytes, connectTimeoutMs, http2 } = options;
     this.origin = origin;
     this.host = new URL(origin).host;
-    this.headerSizeBytes = options.headerSizeBytes;
-    this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.headerSizeBytes = headerSizeBytes;
+    this.#connectTimeoutMs = connectTimeoutMs;
     this.#connectors = connectors;
-    this.#mayHttp2 = options.http2 && origin.startsWith('https:');
-    this.#options = {
-      maxHeaderSize: options.headerSizeBytes,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // The watchdog keeps the time: one timer for all requests instead of two for each.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      pipelining: 1,
-      allowH2: false,
-    };
-    this.#http1 = new Http1Pool(() => new Http1Connection(origin, this.#options, this.#connectOrTakeSpare));
-  }
-
-  readonly #connectOrTakeSpare: Connector = (options, callback) => {
-    const spare = this.#spare;
-    this.#spare = undefined;
-    if (spare === undefined || spare.destroyed) this.#connectors.http1(options, callback);
-    else queueMicrotask(() => callback(null, spare)); // undici can't be called back before its call is over.
-  };
-
-  #keepSpare(socket: Socket): void {
-    this.#dropSpare();
-    // Once closed, those that waited for it get connections of their own.
-    if (this.#closed) socket.destroy();
-    else this.#spare = socket;
-  }
-
-  #dropSpare(): void {
-    this.#spare?.destroy();
-    this.#spare = undefined;
-  }
-
-  /** Sends a request on any connection. After `close` too: a request that began before a reload ends as it began. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler & ConnectionAware): void {
-    if (this.#closed) {
-      this.dispatchFresh(options, handler);
-    } else if (this.#mayHttp2) {
-      this.#http2 ??= this.#createHttp2((socket, jobs) => {
-        this.#mayHttp2 = false;
-        this.#keepSpare(socket);
-        for (const job of jobs) this.dispatch(job.options, job.handler);
-      });
-      this.#http2.dispatch({ options, handler, again: false });
-    } else {
-      this.#http1.dispatch(options, handler);
-    }
-  }
-
-  /** Sends a request on a connection of its own, which is closed afterwards. */
-  dispatchFresh(
-    options: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler & ConnectionAware,
-  ): void {
-    if (!this.#mayHttp2) {
-      this.#dispatchAlone(options, handler, this.#connectors.http1);
-      return;
-    }
-    const pool = this.#createHttp2((socket) => {
-      this.#dispatchAlone(options, handler, (_options, callback) =>
-        queueMicrotask(() => callback(null, socket)),
-      );
+    this.#http2FromMonoMs = http2 && origin.startsWith('https:') ? 0 : Number.POSITIVE_INFINITY;
+    this.#http1 = new Http1Pool({
+      host: this.host,
+      headerSizeBytes,
+      open: connectors.http1,
+      plain: connectors.plain,
     });
-    pool.dispatch({ options, handler, again: false });
-    pool.close();
   }
 
-  #dispatchAlone(
-    options: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler,
-    connector: Connector,
-  ): void {
-    const connection = new Http1Connection(this.origin, this.#options, connector);
-    connection.dispatch({ ...options, reset: true }, handler);
-    connection.close().catch(() => {});
+  /** Sends a request. After `close` too: a request that began before a reload ends as it began. */
+  send(receiver: Receiver, options: SendOptions): void {
+    if (options.upgrade || performance.now() < this.#http2FromMonoMs) {
+      this.#http1.send(receiver, options);
+    } else if (options.fresh || this.#closed) {
+      const alone = this.#createHttp2();
+      alone.send(receiver);
+      alone.close();
+    } else {
+      this.#http2 ??= this.#createHttp2();
+      this.#http2.send(receiver);
+    }
   }
 
-  #createHttp2(http1: (socket: Socket, jobs: readonly Http2Job[]) => void): Http2Pool {
-    return new Http2Pool({
+  #createHttp2(): Http2Pool {
+    const pool = new Http2Pool({
       origin: this.origin,
       headerSizeBytes: this.headerSizeBytes,
       connectTimeoutMs: this.#connectTimeoutMs,
-      open: (callback) => this.#open(this.#connectors.http2, callback),
-      http1,
+      open: this.#connectors.http2,
+      http1: (socket, waiting) => {
+        this.#speakHttp1(pool);
+        this.#http1.adopt(socket);
+        for (const receiver of waiting) this.#http1.send(receiver, { fresh: false, upgrade: false });
+      },
+      http1Required: () => this.#speakHttp1(pool),
     });
+    return pool;
   }
 
-  /** Opens a connection that is nobody's yet, for HTTP/1.1: an upgrade's, or a login's. */
-  connect(callback: Parameters<Connector>[1], signal?: AbortSignal): void {
-    this.#open(this.#connectors.http1, callback, signal);
+  /** For a while. What is under way in HTTP/2 ends so. */
+  #speakHttp1(pool: Http2Pool): void {
+    this.#http2FromMonoMs = performance.now() + HTTP1_FOR_MS;
+    if (this.#http2 === pool) this.#http2 = undefined;
+    pool.close();
   }
 
-  #open(connector: Connector, callback: Parameters<Connector>[1], signal?: AbortSignal): void {
-    const { hostname, host, protocol, port } = new URL(this.origin);
-    const place = { hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port };
-    connector(signal === undefined ? place : { ...place, signal }, callback);
+  /** Opens a connection that is nobody's yet, for HTTP/1.1: a login's. */
+  connect(done: Connected, signal?: AbortSignal): void {
+    this.#connectors.http1(done, { signal });
   }
 
   /** Lets the requests under way end, then closes. */
   close(): void {
     this.#closed = true;
-    this.#dropSpare();
     this.#http1.close();
     this.#http2?.close();
   }
 
   destroy(): void {
     this.#closed = true;
-    this.#dropSpare();
     this.#http1.destroy();
     this.#http2?.destroy();
   }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { Departures } from '../../src/forward/departures.ts';
-import { isTunnelled } from '../../src/forward/handshake.ts';
+import { Departures } from '../../src/client/departures.ts';
+import { isTunnelled } from '../../src/client/upgrade-request.ts';
 import { HttpListeners } from '../../src/listen/http-listeners.ts';
 import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { RawClient, until } from '../support/raw-client.ts';

@@ -32,7 +32,7 @@ async function listener(t: Test) {
 }
 
 async function dialled(t: Test, addresses: string[], port: number): Promise<Socket> {
-  const socket = await dial('two.example', port, resolvesTo(...addresses), never);
+  const socket = await dial({ host: 'two.example', port }, resolvesTo(...addresses), never);
   t.teardown(() => socket.destroy());
   return socket;
 }
@@ -94,25 +94,27 @@ t.test('the families take turns, beginning with that of the first address (RFC 8
 });
 
 t.test('a name without an address, and one that is not found, are errors', async (t) => {
-  await t.rejects(dial('two.example', 1, resolvesTo(), never), { code: 'ENOTFOUND' });
-  await t.rejects(dial('other.example', 1, resolvesTo(), never), { message: 'other.example' });
+  await t.rejects(dial({ host: 'two.example', port: 1 }, resolvesTo(), never), { code: 'ENOTFOUND' });
+  await t.rejects(dial({ host: 'other.example', port: 1 }, resolvesTo(), never), {
+    message: 'other.example',
+  });
 });
 
 t.test('an address is not looked up', async (t) => {
   const { port } = await listener(t);
-  const socket = await dial('127.0.0.1', port, () => t.fail('it asks'), never);
+  const socket = await dial({ host: '127.0.0.1', port }, () => t.fail('it asks'), never);
   socket.destroy();
-  await t.rejects(dial('::1', port, () => t.fail('it asks'), never));
+  await t.rejects(dial({ host: '::1', port }, () => t.fail('it asks'), never));
 });
 
 t.test('whoever gives up ends the search and each attempt', async (t) => {
   const reason = new Error('too late');
   await t.rejects(
-    dial('two.example', 1, () => {}, AbortSignal.abort(reason)),
+    dial({ host: 'two.example', port: 1 }, () => {}, AbortSignal.abort(reason)),
     reason,
   );
   const resolving = new AbortController();
-  const search = dial('two.example', 1, () => {}, resolving.signal);
+  const search = dial({ host: 'two.example', port: 1 }, () => {}, resolving.signal);
   resolving.abort(reason);
   await t.rejects(search, reason);
 
@@ -120,7 +122,11 @@ t.test('whoever gives up ends the search and each attempt', async (t) => {
   const relay = await StallingRelay.startedFor(t, port);
   await relay.stall();
   const connecting = new AbortController();
-  const attempt = dial('two.example', relay.port, resolvesTo('127.0.0.2', '127.0.0.2'), connecting.signal);
+  const attempt = dial(
+    { host: 'two.example', port: relay.port },
+    resolvesTo('127.0.0.2', '127.0.0.2'),
+    connecting.signal,
+  );
   setTimeout(() => connecting.abort(reason), 300);
   await t.rejects(attempt, reason);
   relay.goOn();

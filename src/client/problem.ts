@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEMS, Problem, type ProblemCode } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
-import { linger, lingerAtEnd } from '../forward/linger.ts';
+import { linger, lingerAtEnd } from './linger.ts';
 
 /** The body of each problem (RFC 9457), made once: nothing of a request ever goes into it. */
 const BODIES = new Map<ProblemCode, Buffer>(

@@ -1,3 +1,5 @@
+import * as field from '../fields.ts';
+
 /** What a request's header lines say to us, found in one pass and without building an object of all of them. */
 export interface RequestHead {
   /** What the lines take on the wire, each with `: ` and its end; the request line is not among them. */
@@ -20,6 +22,8 @@ export interface RequestHead {
   readonly proxyAuthorization: string | undefined;
   /** The request has a body by its framing (RFC 9112 §6.3), whatever its method. */
   readonly hasBody: boolean;
+  /** `Content-Length` as it was sent. */
+  readonly length: string | undefined;
   /** -1 for chunked. */
   readonly contentLength: number;
   /** All `Transfer-Encoding` values in lower case, joined (several lines are one list); empty where there is none. */
@@ -28,6 +32,8 @@ export interface RequestHead {
   /** All `Via` values, joined; empty where there is none. */
   readonly via: string;
   readonly upgrade: string | undefined;
+  /** The lines themselves. */
+  readonly lines: field.FieldLines;
 }
 
 /** The same, to be filled. */
@@ -36,8 +42,9 @@ type Draft = { -readonly [Key in keyof RequestHead]: RequestHead[Key] };
 /** `: ` and CRLF. */
 const LINE_OVERHEAD_BYTES = 4;
 
-/** @param raw `request.rawHeaders`: names and values in turn. */
-export function readRequestHead(raw: readonly string[]): RequestHead {
+/** @param pairs `request.rawHeaders`: names and values in turn */
+export function readRequestHead(pairs: readonly string[]): RequestHead {
+  const fields: number[] = [];
   const head: Draft = {
     bytes: 0,
     host: undefined,
@@ -52,110 +59,82 @@ export function readRequestHead(raw: readonly string[]): RequestHead {
     callerKey: undefined,
     proxyAuthorization: undefined,
     hasBody: false,
+    length: undefined,
     contentLength: 0,
     transferEncoding: '',
     expectation: 'none',
     via: '',
     upgrade: undefined,
+    lines: { pairs, fields },
   };
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!;
-    const value = raw[i + 1]!;
-    head.bytes += name.length + value.length + LINE_OVERHEAD_BYTES;
-    const read = READERS.get(name) ?? READERS.get(name.toLowerCase());
-    if (read !== undefined) read(head, value);
+  for (let i = 0; i < pairs.length; i += 2) {
+    const value = pairs[i + 1]!;
+    const name = field.fieldOf(pairs[i]!);
+    fields.push(name);
+    head.bytes += pairs[i]!.length + value.length + LINE_OVERHEAD_BYTES;
+    if (name !== field.OTHER) read(head, name, value);
   }
   head.fromBrowser = head.originLines > 0 || head.fetchSite !== undefined;
   return head;
 }
 
-const READERS = new Map<string, (head: Draft, value: string) => void>([
-  [
-    'host',
-    (head, value) => {
+function read(head: Draft, name: number, value: string): void {
+  switch (name) {
+    case field.HOST:
       head.host ??= value;
       head.hostLines++;
-    },
-  ],
-  [
-    'origin',
-    (head, value) => {
+      break;
+    case field.ORIGIN:
       head.origin ??= value;
       head.originLines++;
-    },
-  ],
-  [
-    'sec-fetch-site',
-    (head, value) => {
+      break;
+    case field.SEC_FETCH_SITE:
       // Of several, the one that gives least trust.
       if (head.fetchSite !== 'cross-site') head.fetchSite = value.toLowerCase();
-    },
-  ],
-  [
-    'access-control-request-method',
-    (head, value) => {
+      break;
+    case field.PREFLIGHT_METHOD:
       head.preflightMethod ??= value;
-    },
-  ],
-  [
-    'access-control-request-headers',
-    (head, value) => {
-      head.preflightHeaders =
-        head.preflightHeaders === undefined ? value : `${head.preflightHeaders}, ${value}`;
-    },
-  ],
-  [
-    'access-control-request-private-network',
-    (head, value) => {
+      break;
+    case field.PREFLIGHT_HEADERS:
+      head.preflightHeaders = joined(head.preflightHeaders, value);
+      break;
+    case field.PREFLIGHT_PRIVATE_NETWORK:
       head.preflightPrivateNetwork = value === 'true';
-    },
-  ],
-  [
-    'x-bearerd-key',
-    (head, value) => {
+      break;
+    case field.CALLER_KEY:
       head.callerKey ??= value;
-    },
-  ],
-  [
-    'proxy-authorization',
-    (head, value) => {
+      break;
+    case field.PROXY_AUTHORIZATION:
       head.proxyAuthorization ??= value;
-    },
-  ],
-  [
-    'content-length',
-    (head, value) => {
-      const length = Number(value);
-      head.contentLength = length;
-      if (length > 0) head.hasBody = true;
-    },
-  ],
-  [
-    'transfer-encoding',
-    (head, value) => {
-      const lower = value.toLowerCase();
-      head.transferEncoding = head.contentLength === -1 ? `${head.transferEncoding}, ${lower}` : lower;
+      break;
+    case field.CONTENT_LENGTH:
+      head.length = value;
+      head.contentLength = Number(value);
+      if (head.contentLength > 0) head.hasBody = true;
+      break;
+    case field.TRANSFER_ENCODING:
+      head.transferEncoding =
+        head.transferEncoding === ''
+          ? value.toLowerCase()
+          : `${head.transferEncoding}, ${value.toLowerCase()}`;
       head.contentLength = -1;
       head.hasBody = true;
-    },
-  ],
-  [
-    'expect',
-    (head, value) => {
+      break;
+    case field.EXPECT: {
       const known = value.toLowerCase() === '100-continue' && head.expectation !== 'unknown';
       head.expectation = known ? 'continue' : 'unknown';
-    },
-  ],
-  [
-    'via',
-    (head, value) => {
+      break;
+    }
+    case field.VIA:
       head.via = head.via === '' ? value : `${head.via}, ${value}`;
-    },
-  ],
-  [
-    'upgrade',
-    (head, value) => {
-      head.upgrade = head.upgrade === undefined ? value : `${head.upgrade}, ${value}`;
-    },
-  ],
-]);
+      break;
+    case field.UPGRADE:
+      head.upgrade = joined(head.upgrade, value);
+      break;
+    default:
+  }
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
+}

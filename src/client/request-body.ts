@@ -1,0 +1,129 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A body up to this size is kept until the answer is known to be none of our business any more (a 401 is). */
+export const REPLAY_LIMIT_BYTES = 64 * 1024;
+/** Of small pieces that are kept, so many are put together. */
+const MOST_KEPT_PIECES = 64;
+
+/** Where a body goes. */
+export interface BodyTaker {
+  /** False when it takes no more at present; `drained` tells when it does. */
+  write(piece: Buffer): boolean;
+  end(): void;
+}
+
+/** A client's request body on its way up: what has come is kept for another attempt while it is small. */
+export class RequestBody {
+  /** Bytes that have come from the client. */
+  bytes = 0;
+  /** All of it has come. */
+  complete = false;
+  readonly #request: IncomingMessage;
+  readonly #moved: () => void;
+  /** From the first byte on; undefined once an attempt has taken more than is kept. */
+  #kept: Buffer[] | undefined = [];
+  #taker: BodyTaker | undefined;
+  /** An attempt has begun to send it. */
+  #taken = false;
+  #wanted = true;
+  #ready: (() => void) | undefined;
+
+  /** @param moved called with each piece that comes, and at the end */
+  constructor(request: IncomingMessage, moved: () => void) {
+    this.#request = request;
+    this.#moved = moved;
+  }
+
+  /** It can be sent again: the whole is here, and small; or nothing of it has been given away. */
+  get replayable(): boolean {
+    return this.#kept !== undefined && (!this.#taken || (this.complete && this.bytes <= REPLAY_LIMIT_BYTES));
+  }
+
+  /** The upstream takes nothing at present: who stands still is not the client. */
+  get heldUp(): boolean {
+    return this.#request.isPaused();
+  }
+
+  /**
+   * Calls back once the body is whole, or at the turn of the event loop after its first piece. A small body mostly
+   * arrives at once; it then goes up in one write. And a request leaves with its first piece: what it takes along, a
+   * token, has to be chosen then and not when the client began.
+   */
+  prefetch(ready: () => void): void {
+    this.#ready = ready;
+    this.#request
+      .on('data', (piece: Buffer) => this.#take(piece))
+      .on('end', () => this.#end())
+      .on('error', () => {})
+      .once('data', () => setImmediate(() => this.#readyNow()));
+  }
+
+  #readyNow(): void {
+    const ready = this.#ready;
+    if (ready === undefined) return;
+    this.#ready = undefined;
+    if (!this.complete) this.#request.pause();
+    ready();
+  }
+
+  /**
+   * An attempt sends it: gives what has come, and from then on passes what comes. A second time only when
+   * `replayable`.
+   */
+  begin(taker: BodyTaker): readonly Buffer[] {
+    this.#taken = true;
+    const kept = this.#kept ?? [];
+    if (this.bytes > REPLAY_LIMIT_BYTES) this.#kept = undefined;
+    if (!this.complete) {
+      this.#taker = taker;
+      this.#request.resume();
+    }
+    return kept;
+  }
+
+  /** Whoever took it takes more. */
+  drained(): void {
+    if (this.#wanted && this.#taker !== undefined) this.#request.resume();
+  }
+
+  /** Whoever took it is gone. */
+  leave(): void {
+    this.#taker = undefined;
+    if (this.#wanted && !this.complete) this.#request.pause();
+  }
+
+  /** Nobody wants it any more: the rest is read and forgotten, so that the connection can be used further. */
+  discard(): void {
+    this.#wanted = false;
+    this.#taker = undefined;
+    this.#kept = undefined;
+    if (!this.complete) this.#request.resume();
+  }
+
+  #take(piece: Buffer): void {
+    if (!this.#wanted) return;
+    this.bytes += piece.length;
+    const large = this.bytes > REPLAY_LIMIT_BYTES;
+    // Until an attempt takes it, nothing may get lost.
+    if (this.#taken && large) this.#kept = undefined;
+    else this.#keep(piece);
+    const more = this.#taker === undefined ? !large : this.#taker.write(piece);
+    if (!more) this.#request.pause();
+    this.#moved();
+  }
+
+  #keep(piece: Buffer): void {
+    const kept = this.#kept;
+    if (kept === undefined) return;
+    kept.push(piece);
+    if (kept.length === MOST_KEPT_PIECES) this.#kept = [Buffer.concat(kept)];
+  }
+
+  #end(): void {
+    this.complete = true;
+    this.#taker?.end();
+    this.#taker = undefined;
+    this.#moved();
+    this.#readyNow();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Socket } from 'node:net';
+import type { Problem } from '../errors.ts';
+import type { ResponseHead } from './response-reader.ts';
+
+/** A request as it goes up. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Names and values in turn, each character a byte; `Content-Length` as the client sent it. Without `Host`. */
+  readonly headers: readonly string[];
+  /** There is a body of unknown length. */
+  readonly chunked: boolean;
+  /** What has come of the body. */
+  readonly body: readonly Buffer[];
+  /** Nothing follows after that; else `write` and `end` do. */
+  readonly complete: boolean;
+  /** The protocol that the client wants to switch to. */
+  readonly upgrade: string | undefined;
+}
+
+/** What carries one request and its response: an HTTP/1.1 connection, or a stream of an HTTP/2 connection. */
+export interface Carrier {
+  send(request: OutgoingRequest): void;
+  /** False when it takes no more at present: `Receiver.drained` tells when it does. */
+  write(piece: Buffer): boolean;
+  /** The body is whole. */
+  end(): void;
+  /** No more of the response for now; what has been read already may still come. */
+  pause(): void;
+  resume(): void;
+  /** The request is given up; the receiver hears nothing more. Before `send`, nobody has seen anything of it. */
+  abort(): void;
+}
+
+/**
+ * How a request that failed may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7): `unseen`: nobody has looked at it;
+ * `stale`: the connection had carried others before, and may have been closed before it came.
+ */
+export type Repeatable = 'no' | 'stale' | 'unseen';
+
+/**
+ * Who sends a request and gets its response. Each call may lead to any call of the carrier. After `ended`, `failed`
+ * and `switched` neither calls the other.
+ */
+export interface Receiver {
+  /** A connection is there and nothing has been sent: the last moment to think again. Answer by `send` or `abort`. */
+  ready(carrier: Carrier): void;
+  responded(head: ResponseHead): void;
+  /** @returns false where the piece is still needed after the call, and its bytes may not be used for others */
+  received(piece: Buffer): boolean;
+  ended(): void;
+  /** @param socket the connection, which is nobody else's from here on */
+  switched(head: ResponseHead, socket: Socket, early: Buffer): void;
+  /** Also where no connection could be had. */
+  failed(problem: Problem, repeatable: Repeatable): void;
+  drained(): void;
+}
+
+export interface SendOptions {
+  /** On a connection that has carried nothing before. */
+  readonly fresh: boolean;
+  /** The request wants to switch protocols, which HTTP/2 can't. */
+  readonly upgrade: boolean;
+}
