@@ -15,6 +15,7 @@ const ORDER = [
   'routes',
   'upstream',
   'client',
+  'scrub',
   'forward',
   'listen',
   'observe',

@@ -1,0 +1,146 @@
+import type { Searcher, Track, Window } from './searcher.ts';
+import type { Unit } from './unit.ts';
+
+const STAR = 0x2a;
+const NOTHING = Buffer.alloc(0);
+
+/** A match under way. */
+interface Thread {
+  /** Where it began, in the bytes at hand. */
+  start: number;
+  readonly track: Track;
+  position: number;
+  unit: Unit;
+}
+
+/** Counts the steps of all searches, so that a place of a pattern knows whether it was reached in this one. */
+let step = 0;
+
+/**
+ * One text in pieces, in which each byte of a match becomes `*`. What may still become a match is held back until the
+ * next piece; all else goes on at once, and as the same memory where nothing was found in it.
+ */
+export class Scrubber {
+  /** Something was found. */
+  found = false;
+  readonly #searcher: Searcher;
+  /** In the order of their starts. */
+  #threads: Thread[] = [];
+  /** Those of the byte before, for their memory. */
+  #others: Thread[] = [];
+  #held: Buffer = NOTHING;
+  /** What will go on of the bytes at hand: these themselves, until a match is found in them. */
+  #out: Buffer = NOTHING;
+
+  constructor(searcher: Searcher) {
+    this.#searcher = searcher;
+  }
+
+  /** What may go on of all that has come; may be empty. */
+  push(piece: Buffer): Buffer {
+    const before = this.#held.length;
+    const bytes = before === 0 ? piece : Buffer.concat([this.#held, piece]);
+    this.#out = bytes;
+    this.#search(bytes, before);
+    const out = this.#out;
+    this.#out = NOTHING;
+    const until = this.#threads[0]?.start ?? out.length;
+    if (until === out.length) {
+      this.#held = NOTHING;
+      return out;
+    }
+    // A copy: the memory of a piece is its reader's, who may use it again.
+    this.#held = Buffer.from(out.subarray(until));
+    for (const thread of this.#threads) thread.start -= until;
+    return out.subarray(0, until);
+  }
+
+  /** What was held back, for nothing more comes. */
+  end(): Buffer {
+    const rest = this.#held;
+    this.#held = NOTHING;
+    this.#threads = [];
+    return rest;
+  }
+
+  #search(bytes: Buffer, from: number): void {
+    let window = { first: from, last: from - 1 };
+    for (let at = from; at < bytes.length; at++) {
+      if (at > window.last) window = this.#searcher.window(bytes, at);
+      if (this.#threads.length > 0) {
+        this.#step(bytes, at);
+      } else {
+        at = this.#skip(bytes, at, window);
+        step++;
+      }
+      if (at >= window.first && at <= window.last) this.#open(bytes, at);
+    }
+  }
+
+  /** Nothing is under way: the first byte in the window that a match may begin with, or the window's last. */
+  #skip(bytes: Buffer, from: number, { first, last }: Window): number {
+    const { openings } = this.#searcher;
+    let at = Math.max(from, first);
+    while (at < last && openings[bytes[at]!] === undefined) at++;
+    return at;
+  }
+
+  /** All that is under way goes on with one byte, or ends there. */
+  #step(bytes: Buffer, at: number): void {
+    const byte = bytes[at]!;
+    const before = this.#threads;
+    this.#threads = this.#others;
+    this.#others = before;
+    step++;
+    for (const thread of before) {
+      const below = thread.unit.next.get(byte);
+      if (below !== undefined) this.#advance(thread, below, bytes, at);
+    }
+    before.length = 0;
+  }
+
+  /** What begins with a byte. */
+  #open(bytes: Buffer, at: number): void {
+    for (const { track, unit } of this.#searcher.openings[bytes[at]!] ?? []) {
+      this.#advance({ start: at, track, position: 0, unit }, unit, bytes, at);
+    }
+  }
+
+  #advance(thread: Thread, unit: Unit, bytes: Buffer, at: number): void {
+    const { start, track, position } = thread;
+    const goesOn = unit.next.size > 0;
+    if (goesOn) {
+      thread.unit = unit;
+      this.#threads.push(thread);
+    }
+    if (!unit.ends) return;
+    const after = track.pattern[position + 1];
+    if (after === undefined) {
+      this.#strike(bytes, start, at + 1);
+    } else if (track.reachedAt[position + 1] !== step) {
+      // Of several that have come to one place, only the first that began counts: the others lie within it.
+      track.reachedAt[position + 1] = step;
+      if (goesOn) {
+        this.#threads.push({ start, track, position: position + 1, unit: after });
+      } else {
+        thread.position++;
+        thread.unit = after;
+        this.#threads.push(thread);
+      }
+    }
+  }
+
+  #strike(bytes: Buffer, start: number, end: number): void {
+    this.found = true;
+    if (this.#out === bytes) this.#out = Buffer.from(bytes);
+    this.#out.fill(STAR, start, end);
+  }
+}
+
+/** A text that is whole; each character a byte. The same where nothing was found. */
+export function scrubText(searcher: Searcher, text: string): string {
+  const scrubber = new Scrubber(searcher);
+  const scrubbed = scrubber.push(Buffer.from(text, 'latin1'));
+  const rest = scrubber.end();
+  return scrubber.found ? scrubbed.toString('latin1') + rest.toString('latin1') : text;
+}

@@ -1,0 +1,85 @@
+/** The same by other means: one regular expression for each pattern, tried at each place. Slow, and easy to check. */
+export function reference(values: readonly string[], text: string): string {
+  const patterns = values.flatMap((value) => [
+    escaped(value),
+    hex(value),
+    ...[0, 1, 2].map((n) => base64(value, n)),
+  ]);
+  const struck = [...text];
+  for (const pattern of patterns) {
+    for (let at = 0; at < text.length; at++) {
+      pattern.lastIndex = at;
+      const match = pattern.exec(text);
+      if (match === null) break;
+      struck.fill('*', match.index, match.index + match[0].length);
+      at = match.index;
+    }
+  }
+  return struck.join('');
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  '"': 'quot|QUOT',
+  '&': 'amp|AMP',
+  '<': 'lt|LT',
+  '>': 'gt|GT',
+  "'": 'apos',
+  '/': 'sol',
+  '+': 'plus',
+  '=': 'equals',
+  '%': 'percnt',
+};
+
+const quote = (text: string) =>
+  text.replace(/[^A-Za-z0-9]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+const anyCase = (digits: string) => digits.replace(/[a-f]/g, (c) => `[${c}${c.toUpperCase()}]`);
+
+/** ASCII without control characters, in any mixture; a longer way to write one before a shorter one. */
+function escaped(value: string): RegExp {
+  const each = [...value].map((c) => {
+    const code = c.charCodeAt(0);
+    const two = code.toString(16).padStart(2, '0');
+    return (
+      `(?:%${anyCase(two)}|\\\\u00${anyCase(two)}|&#0{0,${5 - String(code).length}}${code};` +
+      `|&#[xX](?:00|0000)?${anyCase(two)};${NAMES[c] === undefined ? '' : `|&(?:${NAMES[c]});`}` +
+      `${/[A-Za-z0-9]/.test(c) ? '' : `|\\\\${quote(c)}`}${c === ' ' ? '|\\+' : ''}|${quote(c)})`
+    );
+  });
+  return new RegExp(each.join(''), 'g');
+}
+
+function hex(value: string): RegExp {
+  return new RegExp(anyCase(Buffer.from(value, 'latin1').toString('hex')), 'g');
+}
+
+/** What base64 has in common for all that may stand around the value, found by trying it. */
+function base64(value: string, before: number): RegExp {
+  const columns: Set<string>[] = [];
+  for (let around = 0; around < 256; around++) {
+    const whole = Buffer.concat([
+      Buffer.alloc(before, around),
+      Buffer.from(value, 'latin1'),
+      Buffer.alloc(2, around),
+    ]);
+    const text = whole.toString('base64');
+    const from = Math.floor((before * 8) / 6);
+    const to = Math.ceil(((before + value.length) * 8) / 6);
+    for (let at = from; at < to; at++) {
+      columns[at - from] ??= new Set();
+      columns[at - from]!.add(text[at]!);
+    }
+  }
+  const forms = (c: string) => {
+    if (c === '+') return ['-', 'p'];
+    if (c === '/') return ['_', 's'];
+    return [c];
+  };
+  const sources: Readonly<Record<string, string>> = { p: escaped('+').source, s: escaped('/').source };
+  const each = columns.map((column) => {
+    const alternatives = [...column].flatMap((c) =>
+      /[+/]/.test(c) ? forms(c).map((f) => sources[f] ?? f) : [c],
+    );
+    return `(?:${alternatives.join('|')})`;
+  });
+  return new RegExp(each.join(''), 'g');
+}
