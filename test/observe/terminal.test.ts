@@ -139,16 +139,18 @@ t.test('a terminal gets lines for people, in colours that it can show', { skip: 
     const command = `'${process.execPath}' '${MAIN}' demo`;
     const child = spawn('script', ['-qfec', command, '/dev/null'], {
       env: { PATH, HOME, TERM: 'xterm', ...DEMO, ...env },
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
+    t.teardown(() => child.exitCode === null && child.stdin.write('\x03'));
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
     const ended = new Promise((resolve) => child.on('close', resolve));
     await until(() => output.includes('logged in'), 'it logs in', 20_000);
-    child.kill();
+    child.stdin.write('\x03'); // As at a keyboard: who ends `script` leaves the other behind.
     await ended;
+    t.match(output, /stopped/);
     return output;
   };
   t.match(await onTerminal({}), /^\x1b\[2m[\d:.]{12}\x1b\[0m logged in/m);
