@@ -13,6 +13,7 @@ export const check: Command = {
   help: '\n  --online   also logs in with each credential that is a token, and calls nothing else\n',
   options: { online: { type: 'boolean' } },
   positionals: [0, 0],
+  settings: true,
   async run(values) {
     const config = await configurationOf(values);
     const from = config.file === undefined ? 'the environment alone' : `the environment and ${config.file}`;

@@ -11,6 +11,8 @@ export interface Command {
   /** More for `--help`, already broken into lines; may be empty. */
   readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** It takes a flag for each setting, too. */
+  readonly settings?: boolean;
   /** The fewest and the most arguments that are no options. */
   readonly positionals: readonly [number, number];
   /** Resolves with the exit code. */

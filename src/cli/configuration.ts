@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
+import { FLAGS } from '../config/flags.ts';
 import { loadAdminListen, loadConfig } from '../config/load.ts';
 import type { LoadInput } from '../config/reading.ts';
 import { type OptionValues, textOption } from './command.ts';
 
+type CommandLine = Pick<LoadInput, 'configFile' | 'flags'>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration that this command line and environment mean. */
@@ -16,8 +18,14 @@ export function adminListenOf(values: OptionValues): Promise<Config['adminListen
   return sourceOf(values, process.env).loadAdminListen();
 }
 
-function sourceOf(values: OptionValues, env: Environment): ConfigurationSource {
-  return new ConfigurationSource(env, textOption(values, 'config'));
+/** Where the configuration comes from with this command line. */
+export function sourceOf(values: OptionValues, env: Environment = process.env): ConfigurationSource {
+  const flags: Record<string, string> = {};
+  for (const { name, variable } of FLAGS) {
+    const text = textOption(values, name);
+    if (text !== undefined) flags[variable] = text;
+  }
+  return new ConfigurationSource(env, { configFile: textOption(values, 'config'), flags });
 }
 
 const fromDisk = (path: string) => readFileSync(path, 'utf8');
@@ -25,12 +33,12 @@ const fromDisk = (path: string) => readFileSync(path, 'utf8');
 /** Reads the configuration, and remembers what stood in the files: a change of one of them needs the others as they were. */
 export class ConfigurationSource {
   readonly #env: Environment;
-  readonly #configFile: string | undefined;
+  readonly #commandLine: CommandLine;
   #contents = new Map<string, string>();
 
-  constructor(env: Environment, configFile: string | undefined) {
+  constructor(env: Environment, commandLine: CommandLine = {}) {
     this.#env = env;
-    this.#configFile = configFile;
+    this.#commandLine = commandLine;
   }
 
   /** What each file held when the configuration in use was read. */
@@ -70,7 +78,6 @@ export class ConfigurationSource {
   }
 
   #input(readFile: (path: string) => string): LoadInput {
-    const named = this.#configFile === undefined ? {} : { configFile: this.#configFile };
-    return { env: this.#env, readFile, ...named };
+    return { env: this.#env, readFile, ...this.#commandLine };
   }
 }

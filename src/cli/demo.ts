@@ -1,7 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print } from './command.ts';
-import { ConfigurationSource } from './configuration.ts';
+import { sourceOf } from './configuration.ts';
 import { serve } from './serve.ts';
 
 export const demo: Command = {
@@ -10,9 +10,10 @@ export const demo: Command = {
   help: '\nIt listens at BEARERD_LISTEN and BEARERD_ADMIN_LISTEN (localhost:9180 and localhost:9181).\n',
   options: {},
   positionals: [0, 0],
-  async run() {
+  settings: true,
+  async run(values) {
     const mock = await startMockApi();
-    const source = new ConfigurationSource(demoEnvironment(mock), undefined);
+    const source = sourceOf(values, demoEnvironment(mock));
     try {
       return await serve({ source, fd: 1, onListening: (gateway) => print(invitation(gateway, mock)) });
     } catch (error) {

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { UsageError } from '../errors.ts';
 import { childEnvironment } from './child-environment.ts';
 import { type Command, textOption } from './command.ts';
-import { ConfigurationSource } from './configuration.ts';
+import { sourceOf } from './configuration.ts';
 import { isForeground } from './foreground.ts';
 import { open } from './serve.ts';
 
@@ -25,11 +25,12 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
 `,
   options: { env: { type: 'string' } },
   positionals: [1, Number.POSITIVE_INFINITY],
+  settings: true,
   async run(values, [command, ...args]) {
     const name = textOption(values, 'env') ?? 'BEARERD_URL';
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw new UsageError(`--env ${name}: not the name of a variable`);
-    const source = new ConfigurationSource(execEnvironment(), textOption(values, 'config'));
+    const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment());
     const served = await open({ source, fd: 2, forChild: true });
     const env = childEnvironment(process.env, served.config.secretVariables, name, served.gateway.urls[0]!);
     const code = await runChild(command!, args, env);

@@ -17,6 +17,7 @@ export const routes: Command = {
   help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request\n',
   options: {},
   positionals: [0, 2],
+  settings: true,
   async run(values, positionals) {
     if (positionals.length === 1) throw new UsageError('usage: bearerd routes [METHOD PATH]');
     const [method, target] = positionals;

@@ -1,12 +1,12 @@
-import { parseArgs } from 'node:util';
 import { formatFaults } from '../config/explain.ts';
 import { nearest } from '../config/nearest.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { VERSION } from '../version.ts';
+import { commandIndex, flagProblem, parseArguments, unknownFlag } from './arguments.ts';
 import { type Command, complain, print } from './command.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start.ts')).start,
   demo: async () => (await import('./demo.ts')).demo,
   mock: async () => (await import('./mock.ts')).mock,
@@ -18,13 +18,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   wait: async () => (await import('./wait.ts')).wait,
   schema: async () => (await import('./schema.ts')).schema,
 };
-
-/** What every command takes. */
-const COMMON = {
-  config: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'V' },
-} as const;
 
 /** Runs the command line; resolves with the exit code and never rejects. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -55,11 +48,13 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
+    const flag = unknownFlag(argv.slice(0, at));
+    if (flag !== undefined) throw new UsageError(flagProblem(flag));
     const near = nearest(name, Object.keys(COMMANDS));
     throw new UsageError(`unknown command "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
   }
   const command = await load();
-  const { values, positionals } = parse(name, command, rest);
+  const { values, positionals } = parseArguments(name, command, rest);
   if (values.version === true) {
     await print(`${VERSION}\n`);
     return EXIT.done;
@@ -73,42 +68,6 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     throw new UsageError(`usage: bearerd ${name} ${command.synopsis}`);
   }
   return command.run(values, positionals);
-}
-
-/** The first argument that is no option and no option's value; -1 where there is none before a `--`. */
-function commandIndex(argv: readonly string[]): number {
-  for (let i = 0; i < argv.length; i++) {
-    const argument = argv[i]!;
-    if (argument === '--') return -1;
-    if (argument === '--config') i++;
-    else if (!argument.startsWith('-')) return i;
-  }
-  return -1;
-}
-
-function parse(name: string, command: Command, args: readonly string[]) {
-  const options = { ...COMMON, ...command.options };
-  try {
-    return parseArgs({
-      args: [...args],
-      options,
-      allowPositionals: command.positionals[1] > 0,
-      strict: true,
-    });
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
-      const option =
-        /'(?:-\w, )?(--[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? 'an option';
-      throw new UsageError(
-        `${option} needs a value, or takes none\nusage: bearerd ${name} ${command.synopsis}`,
-      );
-    }
-    const given = /'(--?[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1];
-    const near = given === undefined ? undefined : nearest(given.replace(/^-+/, ''), Object.keys(options));
-    const hint = near === undefined || given === `--${near}` ? '' : `; did you mean --${near}?`;
-    const what = given === undefined ? 'unexpected argument' : `${given} is not understood here`;
-    throw new UsageError(`${what}${hint}\nusage: bearerd ${name} ${command.synopsis}`);
-  }
 }
 
 async function overview(): Promise<string> {

@@ -71,9 +71,10 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   return { gateway, log, config, stop };
 }
 
-/** A child process knows no caller key: only it is told the port. */
-function withoutCallerKey({ callerKey: _, ...rest }: Config): Config {
-  return rest;
+/** A child process knows no caller key: only it is told the port, unless a flag opens that to others. */
+function withoutCallerKey(config: Config): Config {
+  const { callerKey: _, ...rest } = config;
+  return config.listen.some(isRemotelyReachable) ? config : rest;
 }
 
 /** Runs until SIGTERM or SIGINT, then drains; a second signal ends it at once. */

@@ -1,5 +1,5 @@
-import { type Command, textOption } from './command.ts';
-import { ConfigurationSource } from './configuration.ts';
+import type { Command } from './command.ts';
+import { sourceOf } from './configuration.ts';
 import { serve } from './serve.ts';
 
 export const start: Command = {
@@ -8,6 +8,6 @@ export const start: Command = {
   help: '\nSIGHUP reads the configuration again; SIGTERM stops when the requests under way are done.\n',
   options: {},
   positionals: [0, 0],
-  run: async (values) =>
-    serve({ source: new ConfigurationSource(process.env, textOption(values, 'config')), fd: 1 }),
+  settings: true,
+  run: async (values) => serve({ source: sourceOf(values), fd: 1 }),
 };

@@ -17,6 +17,7 @@ export const token: Command = {
 `,
   options: { credential: { type: 'string' }, header: { type: 'boolean' }, json: { type: 'boolean' } },
   positionals: [0, 0],
+  settings: true,
   async run(values) {
     if (values.header === true && values.json === true)
       throw new UsageError('--header and --json exclude each other');

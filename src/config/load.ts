@@ -10,7 +10,7 @@ import { readOutboundProxy } from './outbound-proxy.ts';
 import { readEnvironment, reportUnknownVariables } from './read-environment.ts';
 import { readConfigFile } from './read-file.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './read-settings.ts';
-import type { LoadInput, Reading } from './reading.ts';
+import type { LoadInput, Reading, Report } from './reading.ts';
 import { type RouteDraft, readRoutes } from './route-drafts.ts';
 import { checkRoutes, finishRoutes, INSECURE } from './routes.ts';
 import { type GivenSecret, noteVariable, secretFromFile, secretFromVariables } from './secrets.ts';
@@ -22,13 +22,15 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   const cwd = input.cwd ?? process.cwd();
   const environment = readEnvironment(input, cwd, report);
   const file = await readConfigFile(input, cwd, environment, report);
-  const { readFile } = input;
+  const { readFile, flags = {} } = input;
   const learned = {
     filesRead: new Map<string, string>(),
     variablesNamed: new Set<string>(),
     tokenOrigins: new Map(),
   };
-  return { cwd, environment, file, report, readFile, ...learned };
+  /** A fault of a variable is told of the flag that gave it. */
+  const reportAt: Report = (key, problem) => report(key in flags ? environment.sourceOf(key) : key, problem);
+  return { cwd, environment, file, report: reportAt, readFile, ...learned };
 }
 
 function readCallerKey(reading: Reading): GivenSecret | undefined {

@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 
 import envSchema from 'env-schema';
 
+import { type FlagTexts, flagName } from './flags.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import type { LoadInput, Report } from './reading.ts';
 import { environmentSchema } from './schema.ts';
@@ -14,12 +15,16 @@ const PREFIX = 'BEARERD_';
 type Variables = Readonly<Record<string, string>>;
 
 export interface Environment {
-  /** Our variables that have a value, `.env` included. */
+  /** Our variables that have a value: from a flag, the environment or `.env`. */
   readonly variables: Variables;
   /** Every name that begins with BEARERD_, known or not. */
   readonly ownNames: readonly string[];
   /** Its value is the one in `.env`. */
   readonly fromDotEnv: (name: string) => boolean;
+  /** Where a variable's value comes from, as a person calls it: `--listen`, `BEARERD_LISTEN` or `.env`. */
+  readonly sourceOf: (name: string) => string;
+  /** `.env` was read, and holds something. */
+  readonly usesDotEnv: boolean;
   /** Any variable at all; the real environment wins over `.env`. */
   readonly lookUp: (name: string) => string | undefined;
 }
@@ -27,6 +32,12 @@ export interface Environment {
 /** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
 const SCHEMA = environmentSchema();
 const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_FILE`]));
+
+/** A secret's file from a flag takes the place of the secret itself. */
+function withoutReplaced(variables: Record<string, string>, flags: FlagTexts): Record<string, string> {
+  for (const name of Object.keys(flags)) delete variables[name.replace(/_FILE$/, '')];
+  return variables;
+}
 
 function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report: Report): Variables {
   try {
@@ -65,12 +76,21 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
   // Whoever names a file has said what counts; a working directory may be anybody's.
   const named = input.configFile !== undefined || (input.env.BEARERD_CONFIG ?? '').trim() !== '';
   const dotEnv = named ? {} : readDotEnv(cwd, input.readFile, report);
-  const sources: [Variables, Variables] = [ownVariables(dotEnv), ownVariables(input.env)];
+  const { flags = {} } = input;
+  const sources = [
+    withoutReplaced(ownVariables(dotEnv), flags),
+    withoutReplaced(ownVariables(input.env), flags),
+    flags,
+  ] as [Variables, Variables, Variables];
+  const fromDotEnv = (name: string) =>
+    !(name in flags) && dotEnv[name] !== undefined && !isSet(name, input.env[name]);
   return {
     // expandEnv would rewrite a $ in a secret; env: true would bring in the whole environment.
     variables: envSchema<Variables>({ schema: SCHEMA, data: sources, env: false, expandEnv: false }),
     ownNames: [...namesIn(dotEnv), ...namesIn(input.env)],
-    fromDotEnv: (name) => dotEnv[name] !== undefined && !isSet(name, input.env[name]),
+    fromDotEnv,
+    sourceOf: (name) => (name in flags ? `--${flagName(name)}` : fromDotEnv(name) ? '.env' : name),
+    usesDotEnv: Object.keys(dotEnv).length > 0,
     lookUp: (name) => input.env[name] ?? dotEnv[name],
   };
 }

@@ -1,3 +1,4 @@
+import type { FlagTexts } from './flags.ts';
 import type { Environment } from './read-environment.ts';
 import type { ConfigFile } from './read-file.ts';
 
@@ -11,6 +12,8 @@ export interface LoadInput {
   readonly readFile: (path: string) => string;
   /** From `--config`. */
   readonly configFile?: string | undefined;
+  /** What flags of the command line say, by their variables' names; they win over everything else. */
+  readonly flags?: FlagTexts | undefined;
   /** Where relative paths of variables begin; the process's working directory unless given. */
   readonly cwd?: string | undefined;
 }

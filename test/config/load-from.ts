@@ -1,5 +1,6 @@
 import type { Config } from '../../src/config/config.ts';
 import { formatFaults } from '../../src/config/explain.ts';
+import type { FlagTexts } from '../../src/config/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/errors.ts';
 
@@ -10,6 +11,7 @@ export interface World {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly files?: Files;
   readonly configFile?: string;
+  readonly flags?: FlagTexts;
 }
 
 export const CWD = '/srv/app';
@@ -22,13 +24,13 @@ export const LEAST = {
   BEARERD_CLIENT_SECRET: 'client-secret',
 };
 
-export function loadFrom({ env = LEAST, files = {}, configFile }: World): Promise<Config> {
+export function loadFrom({ env = LEAST, files = {}, configFile, flags }: World): Promise<Config> {
   const readFile = (path: string): string => {
     const content = files[path] ?? { code: 'ENOENT' };
     if (typeof content === 'string') return content;
     throw Object.assign(new Error(`${content.code}: ${path}`), content);
   };
-  return loadConfig({ env, readFile, configFile, cwd: CWD });
+  return loadConfig({ env, readFile, configFile, flags, cwd: CWD });
 }
 
 /** The configuration of one file in the default place. */

@@ -1,0 +1,96 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { FLAGS, SECRET_FLAGS } from '../config/flags.ts';
+import { nearest } from '../config/nearest.ts';
+import { UsageError } from '../errors.ts';
+import type { Command, OptionValues } from './command.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** What every command takes. */
+const COMMON = {
+  config: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'V' },
+} as const;
+
+/** All of them take a value to `parseArgs`; a bare one gets its `true` before. */
+const SETTING_OPTIONS: Options = Object.fromEntries(FLAGS.map(({ name }) => [name, { type: 'string' }]));
+const BARE = new Set(FLAGS.filter(({ bare }) => bare).map(({ name }) => name));
+
+/** What may stand before the command: `bearerd --config FILE check`. */
+const ANYWHERE: Options = { ...COMMON, ...SETTING_OPTIONS };
+
+const isText = (name: string): boolean =>
+  Object.hasOwn(ANYWHERE, name) && ANYWHERE[name]?.type === 'string' && !BARE.has(name);
+
+/** The first argument that is no option and no option's value; -1 where there is none before a `--`. */
+export function commandIndex(argv: readonly string[]): number {
+  for (let i = 0; i < argv.length; i++) {
+    const argument = argv[i]!;
+    if (argument === '--') return -1;
+    if (argument.startsWith('--') && isText(argument.slice(2))) i++;
+    else if (!argument.startsWith('-')) return i;
+  }
+  return -1;
+}
+
+/** The first flag that no command has by this name: what follows may be its value, and not a command. */
+export function unknownFlag(argv: readonly string[]): string | undefined {
+  const flags = argv.filter((argument) => /^--[^=]/.test(argument)).map((flag) => flag.replace(/=.*/s, ''));
+  return flags.find((flag) => !Object.hasOwn(ANYWHERE, flag.slice(2)));
+}
+
+export function optionsOf({ options, settings = false }: Command): Options {
+  return { ...COMMON, ...(settings && SETTING_OPTIONS), ...options };
+}
+
+export function parseArguments(
+  name: string,
+  command: Command,
+  args: readonly string[],
+): { readonly values: OptionValues; readonly positionals: readonly string[] } {
+  const options = optionsOf(command);
+  try {
+    const { values, positionals } = parseArgs({
+      args: command.settings === true ? withBareValues(args) : [...args],
+      options,
+      allowPositionals: command.positionals[1] > 0,
+      strict: true,
+    });
+    return { values: values as OptionValues, positionals };
+  } catch (error) {
+    throw new UsageError(
+      `${problemOf(error, Object.keys(options))}\nusage: bearerd ${name} ${command.synopsis}`,
+    );
+  }
+}
+
+/** `--browser-cookies` is `--browser-cookies=true`. */
+function withBareValues(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.map((argument, i) => {
+    const isBare = (end === -1 || i < end) && argument.startsWith('--') && BARE.has(argument.slice(2));
+    return isBare ? `${argument}=true` : argument;
+  });
+}
+
+/** Node's own words name the argument in quotes, and never its value. */
+function problemOf(error: unknown, known: readonly string[]): string {
+  const { code, message = '' } = error as { code?: unknown; message?: string };
+  if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
+    const option = /'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1] ?? 'an option';
+    return `${option} needs a value, or takes none`;
+  }
+  const given = /'(--?[\w-]+)/.exec(message)?.[1];
+  return given === undefined ? 'unexpected argument' : flagProblem(given, known);
+}
+
+/** What is wrong with a flag that isn't known here, and which one was most likely meant. */
+export function flagProblem(given: string, known: readonly string[] = Object.keys(ANYWHERE)): string {
+  const name = given.replace(/^-+/, '');
+  if (SECRET_FLAGS.includes(name)) {
+    return `${given} would show a secret to every user of this machine; use --${name}-file FILE`;
+  }
+  const near = nearest(name, known);
+  return `unknown flag ${given}${near === undefined || near === name ? '' : `; did you mean --${near}?`}`;
+}
