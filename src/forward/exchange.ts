@@ -240,7 +240,7 @@ export class Exchange implements Watched {
       return false;
     }
     this.#limit(this.#f.route.timeouts.idleMs);
-    this.#context.bytesPassed(piece.length);
+    if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
     const taken = this.#reply.write(piece);
     if (this.#reply.full) {
       attempt.pause();

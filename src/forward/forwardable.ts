@@ -14,7 +14,7 @@ export interface ForwardContext {
   readonly watchdog: Watchdog;
   /** Looks after clients that nothing is read from at present. */
   readonly departures: Departures;
-  /** To be told the size of each piece of a body or a tunnel, either way. */
+  /** To be told the size of each piece of a body or a tunnel, either way, that leaves garbage behind. */
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;

@@ -1,7 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import httpProxy from '@fastify/http-proxy';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { answerProblem, USUAL_METHODS } from '../client/problem.ts';
 import { isTunnelled } from '../client/upgrade-request.ts';
 import type { ListenAddress } from '../config/config.ts';
@@ -13,6 +12,7 @@ import { Upgrade } from '../forward/upgrade.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import { HttpListeners } from './http-listeners.ts';
+import { mount } from './mount.ts';
 import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
 import { nameRequest } from './request-id.ts';
@@ -64,33 +64,13 @@ export class ProxyListener {
       departures: context.departures,
       onRefused: ({ code }) => context.observe({ ...this.#event(''), status: PROBLEMS[code].status, code }),
     });
-    this.#app = fastify({
-      logger: false,
-      // The router must not see the client's target: it would decode it, and refuse what is legal.
-      rewriteUrl: () => '/',
-      // Fastify adds a handler of its own to the server that it is given; ours has answered already.
-      clientErrorHandler: () => {},
-      serverFactory: (fastifyHandler) => {
-        handler = fastifyHandler;
+    this.#app = mount(
+      (listener) => {
+        handler = listener;
         return this.#listeners.createServer();
       },
-    });
-    const methods = http.METHODS.filter((method) => method !== 'CONNECT');
-    // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
-    for (const method of methods) this.#app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-    this.#app.register(httpProxy, {
-      upstream: 'http://upstream.invalid', // Never contacted: our handler forwards.
-      httpMethods: methods as never,
-      routes: ['/'],
-      proxyPayloads: false,
-      // Not its `handler`: before that it resolves the target against the upstream, three times `new URL`. The hook
-      // never calls back, so that nothing comes after it.
-      preHandler: (request, reply, _done) => {
-        reply.hijack();
-        const { raw } = request as unknown as { raw: IncomingMessage & { originalUrl: string } };
-        this.#request(raw, reply.raw as ServerResponse, raw.originalUrl);
-      },
-    });
+      (request, response, target) => this.#request(request, response, target),
+    );
   }
 
   get connections(): number {

@@ -21,6 +21,8 @@ export interface OutgoingRequest {
 
 /** What carries one request and its response: an HTTP/1.1 connection, or a stream of an HTTP/2 connection. */
 export interface Carrier {
+  /** Each large piece of the response is memory of its own, and garbage once it has passed. */
+  readonly leavesGarbage: boolean;
   send(request: OutgoingRequest): void;
   /** False when it takes no more at present: `Receiver.drained` tells when it does. */
   write(piece: Buffer): boolean;

@@ -159,6 +159,10 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#owner.gone(this);
   }
 
+  get leavesGarbage(): boolean {
+    return this.#buffer === undefined;
+  }
+
   get inBody(): boolean {
     return this.#reader.inBody;
   }

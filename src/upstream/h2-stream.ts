@@ -25,6 +25,7 @@ export interface StreamOwner {
 /** One request and its answer on an HTTP/2 connection. */
 export class Http2Stream implements Carrier {
   memberAt = -1;
+  readonly leavesGarbage = true;
   /** Its HEADERS could not be sent any more. */
   unsent = false;
   responseBegun = false;
