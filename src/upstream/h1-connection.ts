@@ -41,6 +41,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   /** All of it has. */
   #sent = false;
   #chunked = false;
+  /** It asks for another protocol: even where that is refused, the peer might read on in it. */
+  #upgrading = false;
   /** The peer ended or reset the connection. */
   #peerGone = false;
   #peerReset = false;
@@ -82,7 +84,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#sending = true;
     this.#sent = complete;
     this.#chunked = chunked;
-    this.#reader.expect(method, upgrade !== undefined);
+    this.#upgrading = upgrade !== undefined;
+    this.#reader.expect(method, this.#upgrading);
     const connection = upgrade === undefined ? 'keep-alive' : `Upgrade\r\nupgrade: ${upgrade}`;
     let head = `${method} ${target} HTTP/1.1\r\nhost: ${this.#owner.host}\r\nconnection: ${connection}\r\n`;
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
@@ -198,7 +201,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     const idleMs =
       idleSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, (idleSeconds - MARGIN_S) * 1000);
     // An answer that didn't wait for the whole request: the rest of it is not sent.
-    if (keepsAlive && this.#sent && !this.#peerGone && idleMs > 0) {
+    if (keepsAlive && this.#sent && !this.#upgrading && !this.#peerGone && idleMs > 0) {
       this.idleUntilMonoMs = performance.now() + idleMs;
       this.#owner.free(this);
     } else {
@@ -229,10 +232,12 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') this.#peerGone = true;
     const { begun } = this.#reader;
     const stale = this.#peerGone && this.#requests > 1 && !begun;
-    const problem =
-      this.#peerGone && begun
-        ? new Problem('upstream-unreachable', { proxyStatus: 'http_response_incomplete', cause: error })
-        : upstreamProblem(error);
+    const problem = this.#peerGone
+      ? new Problem('upstream-unreachable', {
+          proxyStatus: begun ? 'http_response_incomplete' : 'connection_terminated',
+          cause: error,
+        })
+      : upstreamProblem(error);
     this.#fail(problem, stale ? 'stale' : 'no');
   }
 
