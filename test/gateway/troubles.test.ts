@@ -12,7 +12,11 @@ t.test(
   'reloads, secret trouble and survived exceptions are counted, and many of these are no health',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
-    const { adminPort, tell } = await gatewayFor(t, { baseUrl: upstream.url, env: ADMIN });
+    const { adminPort, tell } = await gatewayFor(t, {
+      internalErrors: true,
+      baseUrl: upstream.url,
+      env: ADMIN,
+    });
     const metrics = async () => (await get(adminPort, '/metrics')).text;
     t.match(await metrics(), /^bearerd_config_reloads_total\{result="refused"\} 0$/m);
     t.match(await metrics(), /^bearerd_internal_errors_total 0$/m);
