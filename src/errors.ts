@@ -6,6 +6,13 @@ export interface ConfigFault {
   readonly key: string;
   /** What is wrong, and what would be right. */
   readonly problem: string;
+  /** Where in the file: `bearerd.yaml:12`. */
+  readonly place?: string;
+}
+
+/** A fault on one line, for a person. */
+export function formatFault({ key, problem, place }: ConfigFault): string {
+  return `${key}: ${problem}${place === undefined ? '' : ` (${place})`}`;
 }
 
 /** The configuration can't be used. Holds every fault, not the first one. */
@@ -14,7 +21,7 @@ export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
   constructor(faults: readonly ConfigFault[]) {
-    super(faults.map((fault) => `${fault.key}: ${fault.problem}`).join('\n'));
+    super(faults.map(formatFault).join('\n'));
     this.name = 'ConfigError';
     this.faults = faults;
   }

@@ -1,5 +1,5 @@
-import { stringify } from 'yaml';
 import type { Config } from '../config/config.ts';
+import { filesRead, inForce } from '../config/in-force.ts';
 import { LoginError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';
 import { type Command, print } from './command.ts';
@@ -16,17 +16,30 @@ export const check: Command = {
   settings: true,
   async run(values) {
     const config = await configurationOf(values);
-    const from = config.file === undefined ? 'the environment alone' : `the environment and ${config.file}`;
-    await print(`# The configuration is valid. Read from ${from}.\n${stringify(config.effective)}`);
-    return values.online === true ? tryLogins(config) : EXIT.done;
+    await print(`${sources(config)}${await inForce(config)}`);
+    const code = values.online === true ? await tryLogins(config) : EXIT.done;
+    const logins =
+      values.online !== true ? '' : code === EXIT.done ? '; the logins work' : '; a login failed';
+    await print(`# The configuration is valid${logins}.\n`);
+    return code;
   },
 };
+
+/** What was read, and what was not though it is there. */
+function sources(config: Config): string {
+  const read = ['flags', 'the environment', ...filesRead(config)].join(', ');
+  const ignored = '# .env is not read, since a configuration file is named\n';
+  return `# Read: ${read}\n${config.dotEnv === 'ignored' ? ignored : ''}`;
+}
 
 /** The worst result decides: refused credentials before an endpoint that can't be reached. */
 async function tryLogins(config: Config): Promise<number> {
   let worst: number = EXIT.done;
   for (const credential of config.credentials.values()) {
-    if (!logsIn(credential)) continue;
+    if (!logsIn(credential)) {
+      await print(`# ${credential.name}: not tried; only a request can try a key\n`);
+      continue;
+    }
     try {
       const { lifetimeMs, warnings } = await logIn(config, credential);
       const notes = warnings.map((warning) => ` (${warning})`).join('');

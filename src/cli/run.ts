@@ -28,7 +28,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     const code = exitCodeOf(error);
     if (error instanceof ConfigError) {
+      const { length } = error.faults;
       complain(`the configuration is not valid:\n${formatFaults(error)}`);
+      complain(length === 1 ? 'that is the only fault' : `these are all ${length} faults`);
     } else {
       complain(error instanceof Error ? error.message : String(error));
     }

@@ -47,6 +47,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   await gateway.start();
   boundHeapGrowth();
   announce(gateway, config.upstream.origin + config.upstream.basePath, log);
+  tellOfDotEnv(config, log);
   warnOfExposure(config, log);
   // One command has no use for so many, and its own words on stderr.
   if (!forChild) warnOfLimit(config, gateway, log);
@@ -112,6 +113,11 @@ function warnOfLimit({ limits }: Config, { maxConnections }: Gateway, log: Log):
     fields,
     `only ${maxConnections} client connections are taken: the process may not open more files`,
   );
+}
+
+/** It may be of another environment, or be thought to count. */
+function tellOfDotEnv({ dotEnv }: Config, log: Log): void {
+  if (dotEnv === 'ignored') log.info({}, '.env is not read, since a configuration file is named');
 }
 
 /** What an operator asked for, and should see that he asked for. */

@@ -1,6 +1,6 @@
-import type { ConfigError } from '../errors.ts';
+import { type ConfigError, formatFault } from '../errors.ts';
 
-/** One fault a line, `KEY: problem`. */
+/** One fault a line, `KEY: problem (bearerd.yaml:12)`. */
 export function formatFaults(error: ConfigError): string {
-  return error.faults.map(({ key, problem }) => `${key}: ${problem}`).join('\n');
+  return error.faults.map(formatFault).join('\n');
 }

@@ -11,7 +11,8 @@ export interface FaultList {
 export function faultList(): FaultList {
   const faults = new Map<string, ConfigFault>();
   return {
-    report: (key, problem) => faults.set(`${key}\n${problem}`, { key, problem }),
+    report: (key, problem, place) =>
+      faults.set(`${key}\n${problem}`, { key, problem, ...(place !== undefined && { place }) }),
     throwIfAny: () => {
       if (faults.size === 0) return;
       // Numbers as numbers: routes[2] stands before routes[10].

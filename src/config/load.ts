@@ -6,7 +6,9 @@ import { type FaultList, faultList } from './faults.ts';
 import { deepFreeze } from './freeze.ts';
 import { checkListeners } from './listeners.ts';
 import { valueAt } from './maps.ts';
+import { originsOf, placeInFile } from './origins.ts';
 import { readOutboundProxy } from './outbound-proxy.ts';
+import { reportPlaceholders } from './placeholders.ts';
 import { readEnvironment, reportUnknownVariables } from './read-environment.ts';
 import { readConfigFile } from './read-file.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './read-settings.ts';
@@ -28,9 +30,14 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
     variablesNamed: new Set<string>(),
     tokenOrigins: new Map(),
   };
-  /** A fault of a variable is told of the flag that gave it. */
-  const reportAt: Report = (key, problem) => report(key in flags ? environment.sourceOf(key) : key, problem);
-  return { cwd, environment, file, report: reportAt, readFile, ...learned };
+  const reportAt: Report = (key, problem) => {
+    // A variable's fault is that of the flag which gave it; one of the file has its line.
+    if (Object.hasOwn(flags, key)) report(environment.sourceOf(key), problem);
+    else report(key, problem, placeInFile(key, file));
+  };
+  const placeholders = reportPlaceholders(file.content, reportAt);
+  const reportOthers: Report = (key, problem) => placeholders.has(key) || reportAt(key, problem);
+  return { cwd, environment, file, report: reportOthers, readFile, ...learned };
 }
 
 function readCallerKey(reading: Reading): GivenSecret | undefined {
@@ -155,6 +162,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     routes: finishRoutes(drafts, upstream),
     ...(callerKey?.secret && { callerKey: callerKey.secret }),
   };
+  const effective = effectiveView(values, secured, tls);
   return deepFreeze({
     ...(reading.file.path !== undefined && { file: reading.file.path }),
     upstream,
@@ -165,6 +173,8 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     watchedFiles: [...reading.filesRead.keys()],
     fileNames: reading.filesRead,
     secretVariables: secretVariables(reading),
-    effective: effectiveView(values, secured, tls),
+    effective,
+    origins: originsOf(effective, reading),
+    dotEnv: reading.environment.dotEnv,
   });
 }

@@ -23,8 +23,8 @@ export interface Environment {
   readonly fromDotEnv: (name: string) => boolean;
   /** Where a variable's value comes from, as a person calls it: `--listen`, `BEARERD_LISTEN` or `.env`. */
   readonly sourceOf: (name: string) => string;
-  /** `.env` was read, and holds something. */
-  readonly usesDotEnv: boolean;
+  /** What became of `.env`: of one with nothing of ours nobody need know that it is not read. */
+  readonly dotEnv: 'read' | 'ignored' | 'none';
   /** Any variable at all; the real environment wins over `.env`. */
   readonly lookUp: (name: string) => string | undefined;
 }
@@ -75,7 +75,9 @@ function ownVariables(source: Readonly<Record<string, string | undefined>>): Rec
 export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
   // Whoever names a file has said what counts; a working directory may be anybody's.
   const named = input.configFile !== undefined || (input.env.BEARERD_CONFIG ?? '').trim() !== '';
-  const dotEnv = named ? {} : readDotEnv(cwd, input.readFile, report);
+  const there = readDotEnv(cwd, input.readFile, named ? () => {} : report);
+  const dotEnv = named ? {} : there;
+  const ignored = namesIn(there).length > 0 ? 'ignored' : 'none';
   const { flags = {} } = input;
   const sources = [
     withoutReplaced(ownVariables(dotEnv), flags),
@@ -83,14 +85,15 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
     flags,
   ] as [Variables, Variables, Variables];
   const fromDotEnv = (name: string) =>
-    !(name in flags) && dotEnv[name] !== undefined && !isSet(name, input.env[name]);
+    !Object.hasOwn(flags, name) && dotEnv[name] !== undefined && !isSet(name, input.env[name]);
   return {
     // expandEnv would rewrite a $ in a secret; env: true would bring in the whole environment.
     variables: envSchema<Variables>({ schema: SCHEMA, data: sources, env: false, expandEnv: false }),
     ownNames: [...namesIn(dotEnv), ...namesIn(input.env)],
     fromDotEnv,
-    sourceOf: (name) => (name in flags ? `--${flagName(name)}` : fromDotEnv(name) ? '.env' : name),
-    usesDotEnv: Object.keys(dotEnv).length > 0,
+    sourceOf: (name) =>
+      Object.hasOwn(flags, name) ? `--${flagName(name)}` : fromDotEnv(name) ? '.env' : name,
+    dotEnv: named ? ignored : Object.keys(dotEnv).length > 0 ? 'read' : 'none',
     lookUp: (name) => input.env[name] ?? dotEnv[name],
   };
 }

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { ErrorCode } from 'yaml';
 
 import { ConfigFileError } from '../errors.ts';
+import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap, type YamlMap } from './maps.ts';
 import type { Environment } from './read-environment.ts';
 import type { LoadInput, Report } from './reading.ts';
@@ -12,6 +13,8 @@ export interface ConfigFile {
   /** Absolute; absent when there is no configuration file. */
   readonly path?: string;
   readonly content: YamlMap;
+  /** The lines of its keys; of nothing where it can't be understood. */
+  readonly placeOf: PlaceOf;
   /** It can't be understood, so that nothing can be said about what it lacks. */
   readonly broken: boolean;
 }
@@ -32,12 +35,15 @@ const PROBLEMS: Partial<Record<ErrorCode, string>> = {
   TAG_RESOLVE_FAILED: 'a !tag is not known here; put a value that begins with ! in quotes',
 };
 
+const NOWHERE: PlaceOf = () => undefined;
+
 /** One slip makes the parser stumble over many lines after it. */
 const MOST_PROBLEMS = 5;
 
 async function parseYaml(source: string, path: string, report: Report): Promise<ConfigFile> {
   const text = withoutMark(source);
-  const { LineCounter, parseDocument } = await import('./yaml.ts');
+  const yaml = await import('./yaml.ts');
+  const { LineCounter, parseDocument } = yaml;
   const lineCounter = new LineCounter();
   const options = { prettyErrors: false, stringKeys: true, merge: true, lineCounter } as const;
   const document = parseDocument(text, options);
@@ -52,15 +58,16 @@ async function parseYaml(source: string, path: string, report: Report): Promise<
     const { line, col } = lineCounter.linePos(pos[0]);
     report(path, `line ${line}, column ${col}: ${PROBLEMS[code] ?? 'this is not valid YAML'}`);
   }
-  if (problems.length > 0) return { path, content: {}, broken: true };
+  if (problems.length > 0) return { path, content: {}, placeOf: NOWHERE, broken: true };
   try {
     const content: unknown = document.toJS({ maxAliasCount: 100 });
-    if (isAbsent(content) || isMap(content)) return { path, content: content ?? {}, broken: false };
+    const placeOf = placeFinder(document, lineCounter, yaml);
+    if (isAbsent(content) || isMap(content)) return { path, content: content ?? {}, placeOf, broken: false };
     report(path, 'must be a map of keys and values');
   } catch {
     report(path, 'an alias (*name) has no anchor (&name) before it, or there are far too many aliases');
   }
-  return { path, content: {}, broken: true };
+  return { path, content: {}, placeOf: NOWHERE, broken: true };
 }
 
 function defaultPlaces(env: LoadInput['env'], cwd: string): readonly string[] {
@@ -96,7 +103,7 @@ export async function readConfigFile(
     return parseYaml(text, path, report);
   }
   for (const path of places) reportOtherEnding(path.replace(/yaml$/, 'yml'), input.readFile, report);
-  return { content: {}, broken: false };
+  return { content: {}, placeOf: NOWHERE, broken: false };
 }
 
 /** A file that somebody takes for the configuration, and we do not. */

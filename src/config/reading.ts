@@ -2,8 +2,8 @@ import type { FlagTexts } from './flags.ts';
 import type { Environment } from './read-environment.ts';
 import type { ConfigFile } from './read-file.ts';
 
-/** Takes one fault: the variable or file key, and what is wrong with it. */
-export type Report = (key: string, problem: string) => void;
+/** Takes one fault: the variable or file key, what is wrong with it, and where in the file it stands. */
+export type Report = (key: string, problem: string, place?: string) => void;
 
 /** What the world gives, so that tests can give something else. */
 export interface LoadInput {

@@ -1,2 +1,2 @@
-/** Loaded when there is a file to read. By these names: a package that is imported late has none in the bundle. */
-export { LineCounter, parseDocument, stringify } from 'yaml';
+/** Loaded where a file is read or shown. By these names: a package that is imported late has none in the bundle. */
+export { Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Departures } from '../client/departures.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { filesRead, inForce } from '../config/in-force.ts';
 import type { Event, EventBus, Observe } from '../events.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
 import { Tunnel } from '../forward/tunnel.ts';
@@ -218,9 +219,7 @@ export class Gateway {
 
   /** What is in force, as it would stand in a file, and which files it was read from. */
   async #configuration(): Promise<{ files: string[]; yaml: string }> {
-    const { stringify } = await import('../config/yaml.ts');
-    const { file, watchedFiles, effective } = this.#config;
-    return { files: [...(file === undefined ? [] : [file]), ...watchedFiles], yaml: stringify(effective) };
+    return { files: filesRead(this.#config), yaml: await inForce(this.#config) };
   }
 
   #forwardContext(): ForwardContext {

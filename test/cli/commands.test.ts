@@ -115,7 +115,27 @@ t.test('check prints the configuration in force with every secret as ***', async
   t.match(stdout, /baseUrl: http:\/\/127\.0\.0\.1/);
   t.match(stdout, /clientSecret: (['"]?)\*\*\*\1/);
   t.match(stdout, /token: fresh; the token lives for 900 s/);
+  t.match(stdout, /apiKey: not tried/);
+  t.match(stdout, /^# Read: flags, the environment\n/);
+  t.match(stdout, /\n# The configuration is valid; the logins work\.\n$/);
   for (const secret of SECRETS) t.notMatch(stdout, new RegExp(secret));
+});
+
+t.test('check says which files it has read, and start that .env is not', async (t) => {
+  const yaml = `baseUrl: ${mock.url}\nlisten: 127.0.0.1:0\nadmin: { listen: off }\n`;
+  const dir = t.testdir({ 'bearerd.yaml': yaml, '.env': 'BEARERD_API_KEY=abc\nBEARERD_LOG_LEVEL=error\n' });
+  const found = await run(t, ['check'], {}, dir);
+  t.match(found.stdout, `# Read: flags, the environment, .env, ${join(dir, 'bearerd.yaml')}\n`);
+  t.match(found.stdout, /level: error # \.env\n/);
+  const named = await run(t, ['check', '--config', 'bearerd.yaml', '--log-level=warn'], ACCOUNT, dir);
+  t.match(
+    named.stdout,
+    /^# Read: .*bearerd\.yaml\n# \.env is not read, since a configuration file is named\n/,
+  );
+  t.match(named.stdout, /level: warn # --log-level\n/);
+  t.match(named.stdout, /baseUrl: \S+ # BEARERD_BASE_URL\n/);
+  const proxy = start(t, ['--config', 'bearerd.yaml'], ACCOUNT, dir);
+  await proxy.until(/\.env is not read/);
 });
 
 t.test(

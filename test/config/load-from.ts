@@ -1,5 +1,4 @@
 import type { Config } from '../../src/config/config.ts';
-import { formatFaults } from '../../src/config/explain.ts';
 import type { FlagTexts } from '../../src/config/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -44,7 +43,7 @@ export async function faultsOf(world: World): Promise<readonly string[]> {
     await loadFrom(world);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return formatFaults(error).split('\n');
+    if (error instanceof ConfigError) return error.faults.map(({ key, problem }) => `${key}: ${problem}`);
     throw error;
   }
 }

@@ -290,7 +290,7 @@ t.test('the configuration is shown as it would stand in a file, without a secret
   const proxy = await shownFor(t);
   const { files, yaml } = JSON.parse((await admin(proxy.adminPort, '/configuration')).text);
   t.same(files, []);
-  t.match(yaml, `baseUrl: ${upstream.url}\n`);
+  t.match(yaml, `baseUrl: ${upstream.url} # BEARERD_BASE_URL\n`);
   t.match(yaml, /clientSecret: "\*\*\*"/);
   t.notMatch(yaml, 'client-secret');
 });

@@ -1,0 +1,28 @@
+import type { Config } from './config.ts';
+
+/** What is in force as a file would say it, each value with the place that it comes from. */
+export async function inForce({
+  effective,
+  origins,
+}: Pick<Config, 'effective' | 'origins'>): Promise<string> {
+  const { Document, isMap, isScalar, isSeq } = await import('./yaml.ts');
+  const document = new Document(effective);
+  const comment = (node: unknown, key: string): void => {
+    if (isMap(node) && node.items.length > 0) {
+      for (const { key: name, value } of node.items)
+        comment(value, key === '' ? `${name}` : `${key}.${name}`);
+    } else if (isSeq(node) && node.items.length > 0) {
+      for (const [index, item] of node.items.entries()) comment(item, `${key}[${index}]`);
+    } else if (isScalar(node) || isMap(node) || isSeq(node)) {
+      node.comment = ` ${origins[key] ?? 'default'}`;
+    }
+  };
+  comment(document.contents, '');
+  // An empty list takes three lines with a comment, which are one to a reader.
+  return document.toString({ lineWidth: 0 }).replace(/:\n +(\[\]|\{\})\n +#/g, ': $1 #');
+}
+
+/** Every file that was read for it. */
+export function filesRead({ file, dotEnv, watchedFiles }: Config): string[] {
+  return [...(dotEnv === 'read' ? ['.env'] : []), ...(file === undefined ? [] : [file]), ...watchedFiles];
+}

@@ -1,0 +1,60 @@
+import { basename } from 'node:path';
+
+import { below, isMap } from './maps.ts';
+import type { Reading } from './reading.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './settings.ts';
+
+/** Where each value comes from, by its dotted key: `--listen`, `BEARERD_LISTEN`, `.env`, `bearerd.yaml:12` or `default`. */
+export type Origins = Readonly<Record<string, string>>;
+
+/** Which secret setting gives a field of the credentials that variables can make. */
+const FIELDS: Readonly<Record<string, readonly (typeof SECRET_SETTINGS)[number][]>> = {
+  'credentials.token.clientId': [SETTINGS.clientId],
+  'credentials.token.clientSecret': [SETTINGS.clientSecret],
+  'credentials.token.username': [SETTINGS.username],
+  'credentials.token.password': [SETTINGS.password],
+  'credentials.token.type': SECRET_SETTINGS.filter(({ key }) => key === SETTINGS.clientId.key),
+  'credentials.apiKey.key': [SETTINGS.apiKey],
+  'credentials.apiKey.type': [SETTINGS.apiKey],
+};
+
+function variablesOf(key: string): readonly string[] {
+  const plain = PLAIN_SETTINGS.filter(([, { key: at }]) => at !== undefined && isAtOrBelow(key, at));
+  const secret = FIELDS[key] ?? SECRET_SETTINGS.filter((setting) => setting.key === key);
+  const secrets = secret.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
+  return [...plain.map(([, { variable }]) => variable), ...secrets];
+}
+
+function isAtOrBelow(key: string, top: string): boolean {
+  return key === top || key.startsWith(`${top}.`) || key.startsWith(`${top}[`);
+}
+
+function originOf(key: string, { environment, file }: Reading): string {
+  const variable = variablesOf(key).find((name) => name in environment.variables);
+  if (variable !== undefined) return environment.sourceOf(variable);
+  // The entries of a list may stand in the file as one text with commas.
+  const inFile = [key, key.replace(/\[\d+\]$/, '')].find((at) => file.placeOf(at)?.exact === true);
+  return (inFile === undefined ? undefined : placeInFile(inFile, file)) ?? 'default';
+}
+
+/** The file and the line of what is, or would be, at a key; nothing where the file has no part in it. */
+export function placeInFile(key: string, { path, placeOf }: Reading['file']): string | undefined {
+  const place = placeOf(key);
+  return path === undefined || place === undefined ? undefined : `${basename(path)}:${place.line}`;
+}
+
+/** Tells of every single value of what is in force. */
+export function originsOf(effective: unknown, reading: Reading): Origins {
+  const origins: Record<string, string> = {};
+  const visit = (value: unknown, key: string): void => {
+    const entries = Array.isArray(value)
+      ? value.map((item, index) => [`${key}[${index}]`, item] as const)
+      : isMap(value)
+        ? Object.entries(value).map(([name, item]) => [below(key, name), item] as const)
+        : [];
+    for (const [at, item] of entries) visit(item, at);
+    if (entries.length === 0) origins[key] = originOf(key, reading);
+  };
+  visit(effective, '');
+  return origins;
+}

@@ -1,0 +1,43 @@
+import { below, isMap } from './maps.ts';
+import type { Report } from './reading.ts';
+
+const WHOLE = /^\s*\$\{([^{}]*)\}\s*$/;
+const ANYWHERE = /\$\{([^{}]*)\}/;
+const NAME = /^[A-Z][A-Z0-9_]*$/;
+
+/**
+ * Faults for `${NAME}`, which other tools replace and YAML doesn't: it would be used as it stands. In a secret only as the
+ * whole value, since a password may hold it. What is between the braces is shown only where it looks like a name.
+ *
+ * @returns the keys; nothing else need be said of them.
+ */
+export function reportPlaceholders(content: unknown, report: Report): ReadonlySet<string> {
+  const keys = new Set<string>();
+  /** An alias is the same object again, and may even stand in itself. */
+  const seen = new Set<unknown>();
+  const visit = (value: unknown, key: string): void => {
+    if (seen.has(value)) return;
+    if (typeof value === 'object') seen.add(value);
+    if (typeof value === 'string') {
+      const isSecret = /^(?:credentials|callerKey|callers)\b/.test(key);
+      const inside = (isSecret ? WHOLE : ANYWHERE).exec(value)?.[1];
+      if (inside === undefined) return;
+      const name = NAME.test(inside) ? inside : 'NAME';
+      const remedy = isSecret
+        ? `write { env: ${name} }`
+        : `write the value itself, or give this setting by its variable ({ env: ${name} } is for secrets only)`;
+      report(key, `\${…} is not replaced in this file; ${remedy}`);
+      keys.add(key);
+    } else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        visit(item, `${key}[${index}]`);
+      });
+    } else if (isMap(value)) {
+      // The arguments of a command may well be for a shell.
+      for (const [name, inner] of Object.entries(value))
+        if (name !== 'command') visit(inner, below(key, name));
+    }
+  };
+  visit(content, '');
+  return keys;
+}
