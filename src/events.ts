@@ -78,6 +78,8 @@ export interface RequestEvent {
   bytesOut: number;
   /** The client was gone before the answer was complete. */
   aborted: boolean;
+  /** A credential was struck out of the answer. */
+  scrubbed?: true;
   /** Why we ended a tunnel that both sides would have kept. */
   closedBy?: 'token-expiry';
 }

@@ -102,6 +102,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'credentials/oauth2-endpoint.ts',
     'credentials/session-endpoint.ts',
     'forward/request-headers.ts',
+    'forward/scrubbing.ts',
     'listen/guard.ts',
     'upstream/outbound-proxy.ts',
     'upstream/secure-context.ts',

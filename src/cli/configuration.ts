@@ -5,7 +5,7 @@ import { loadAdminListen, loadConfig } from '../config/load.ts';
 import type { LoadInput } from '../config/reading.ts';
 import { type OptionValues, textOption } from './command.ts';
 
-type CommandLine = Pick<LoadInput, 'configFile' | 'flags'>;
+type CommandLine = Pick<LoadInput, 'configFile' | 'flags' | 'defaults'>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration that this command line and environment mean. */
@@ -19,13 +19,17 @@ export function adminListenOf(values: OptionValues): Promise<Config['adminListen
 }
 
 /** Where the configuration comes from with this command line. */
-export function sourceOf(values: OptionValues, env: Environment = process.env): ConfigurationSource {
+export function sourceOf(
+  values: OptionValues,
+  env: Environment = process.env,
+  defaults: CommandLine['defaults'] = {},
+): ConfigurationSource {
   const flags: Record<string, string> = {};
   for (const { name, variable } of FLAGS) {
     const text = textOption(values, name);
     if (text !== undefined) flags[variable] = text;
   }
-  return new ConfigurationSource(env, { configFile: textOption(values, 'config'), flags });
+  return new ConfigurationSource(env, { configFile: textOption(values, 'config'), flags, defaults });
 }
 
 const fromDisk = (path: string) => readFileSync(path, 'utf8');

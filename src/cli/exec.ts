@@ -14,6 +14,9 @@ const NOT_EXECUTABLE = 126;
 const OF_TERMINALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH'];
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
+/** Who runs a command this way mostly wants it to do without the credential. */
+const DEFAULTS = { BEARERD_SCRUB: 'true' };
+
 export const exec: Command = {
   synopsis: '[--env NAME] [--config FILE] -- CMD ARG...',
   summary: 'runs a command with a proxy of its own, and exits with the command’s code',
@@ -30,7 +33,7 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
     const name = textOption(values, 'env') ?? 'BEARERD_URL';
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw new UsageError(`--env ${name}: not the name of a variable`);
-    const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment());
+    const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);
     const served = await open({ source, fd: 2, forChild: true });
     const env = childEnvironment(process.env, served.config.secretVariables, name, served.gateway.urls[0]!);
     const code = await runChild(command!, args, env);

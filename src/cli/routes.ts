@@ -43,7 +43,7 @@ function tableOf(config: Config): RouteTable {
       name,
       logsIn(credential)
         ? { ...placement, kind: 'token', source: NO_SOURCE }
-        : { ...placement, kind: 'api-key', headerValue: NO_KEY },
+        : { ...placement, kind: 'api-key', headerValue: NO_KEY, secrets: [] },
     );
   }
   return createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath });

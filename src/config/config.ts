@@ -90,6 +90,8 @@ export interface RouteConfig {
   readonly upstream: Upstream;
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
+  /** The credential that was sent is struck out of answers. */
+  readonly scrub: boolean;
 }
 
 export interface TlsFiles {

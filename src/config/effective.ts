@@ -44,7 +44,7 @@ function credentialView(credential: CredentialConfig): Record<string, unknown> {
 
 /** A route as it would stand in the file; what is the same as the global setting is left out. */
 function routeView(route: RouteConfig, values: Values): Record<string, unknown> {
-  const { prefix, credential, methods, rewrite, timeouts, clientAuthorization } = route;
+  const { prefix, credential, methods, rewrite, timeouts, clientAuthorization, scrub } = route;
   const { connect, response, idle } = TIMEOUT_FIELDS;
   const own = {
     ...(timeouts.connectMs !== values.connectMs && { connect: connect.kind.format(timeouts.connectMs) }),
@@ -61,6 +61,7 @@ function routeView(route: RouteConfig, values: Values): Record<string, unknown> 
     ...(elsewhere && { upstream }),
     ...(Object.keys(own).length > 0 && { timeouts: own }),
     clientAuthorization,
+    ...(scrub !== values.scrub && { scrub }),
   };
 }
 

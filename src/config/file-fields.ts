@@ -122,6 +122,11 @@ export const ROUTE_FIELDS = {
     description:
       "what becomes of the client's own Authorization: replace it, keep it where there is one, or reject the request (400)",
   },
+  scrub: {
+    kind: kinds.flag,
+    description:
+      'strike the credential that was sent out of answers; as the global setting says unless given',
+  },
 } as const satisfies Record<string, Field<unknown>>;
 
 export const TIMEOUT_FIELDS = {

@@ -24,7 +24,7 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   const cwd = input.cwd ?? process.cwd();
   const environment = readEnvironment(input, cwd, report);
   const file = await readConfigFile(input, cwd, environment, report);
-  const { readFile, flags = {} } = input;
+  const { readFile, flags = {}, defaults = {} } = input;
   const learned = {
     filesRead: new Map<string, string>(),
     variablesNamed: new Set<string>(),
@@ -37,7 +37,7 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   };
   const placeholders = reportPlaceholders(file.content, reportAt);
   const reportOthers: Report = (key, problem) => placeholders.has(key) || reportAt(key, problem);
-  return { cwd, environment, file, report: reportOthers, readFile, ...learned };
+  return { cwd, environment, file, report: reportOthers, defaults, readFile, ...learned };
 }
 
 function readCallerKey(reading: Reading): GivenSecret | undefined {

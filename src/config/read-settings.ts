@@ -42,7 +42,8 @@ function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
     reading.report(setting.variable, `is required; set it, or ${setting.key} in a configuration file`);
   }
   const inFile = take(fromFile, setting.key ?? setting.variable);
-  return take(fromVariable, setting.variable) ?? inFile ?? take(setting.default, setting.variable);
+  const otherwise = reading.defaults[setting.variable] ?? setting.default;
+  return take(fromVariable, setting.variable) ?? inFile ?? take(otherwise, setting.variable);
 }
 
 export function readSettings(reading: Reading): Values {

@@ -14,6 +14,8 @@ export interface LoadInput {
   readonly configFile?: string | undefined;
   /** What flags of the command line say, by their variables' names; they win over everything else. */
   readonly flags?: FlagTexts | undefined;
+  /** By variable: what is in force where nothing is given, in place of the usual default. */
+  readonly defaults?: Readonly<Record<string, string>> | undefined;
   /** Where relative paths of variables begin; the process's working directory unless given. */
   readonly cwd?: string | undefined;
 }
@@ -24,6 +26,7 @@ export interface Reading {
   readonly environment: Environment;
   readonly file: ConfigFile;
   readonly report: Report;
+  readonly defaults: Readonly<Record<string, string>>;
   readonly readFile: (path: string) => string;
   /** Absolute paths of the secret and TLS files that were read. */
   readonly filesRead: Map<string, string>;

@@ -28,8 +28,12 @@ export interface RouteDraft extends Omit<RouteConfig, 'upstream' | 'prefix' | 'c
   readonly report: (field: Field, problem: string) => void;
 }
 
-function timeoutsOf(values: Values): Timeouts {
-  return { connectMs: values.connectMs, responseMs: values.responseMs, idleMs: values.idleMs };
+/** What a route has where it says nothing of its own. */
+type Common = Pick<RouteConfig, 'timeouts' | 'scrub'>;
+
+function commonOf(values: Values): Common {
+  const timeouts = { connectMs: values.connectMs, responseMs: values.responseMs, idleMs: values.idleMs };
+  return { timeouts, scrub: values.scrub };
 }
 
 function readTimeouts(raw: unknown, path: string, timeouts: Timeouts, report: Report): Timeouts {
@@ -44,7 +48,7 @@ function readTimeouts(raw: unknown, path: string, timeouts: Timeouts, report: Re
   };
 }
 
-function draftFromFile(raw: unknown, path: string, timeouts: Timeouts, report: Report): RouteDraft {
+function draftFromFile(raw: unknown, path: string, common: Common, report: Report): RouteDraft {
   const map: YamlMap = readMap(raw, path, report);
   reportUnknownKeys(map, path, [...Object.keys(ROUTE_FIELDS), 'timeouts'], report);
   const read = <T>(name: string, { kind }: { kind: Kind<T> }) => readField(map, path, name, kind, report);
@@ -59,15 +63,16 @@ function draftFromFile(raw: unknown, path: string, timeouts: Timeouts, report: R
     ...(methods && { methods }),
     ...(rewrite && { rewrite }),
     upstream: read('upstream', ROUTE_FIELDS.upstream),
-    timeouts: readTimeouts(entry(map, 'timeouts'), below(path, 'timeouts'), timeouts, report),
+    timeouts: readTimeouts(entry(map, 'timeouts'), below(path, 'timeouts'), common.timeouts, report),
     clientAuthorization:
       read('clientAuthorization', ROUTE_FIELDS.clientAuthorization) ??
       ROUTE_FIELDS.clientAuthorization.default,
+    scrub: read('scrub', ROUTE_FIELDS.scrub) ?? common.scrub,
     report: (field, problem) => report(below(path, field), problem),
   };
 }
 
-function draftsFromFile(reading: Reading, timeouts: Timeouts): readonly RouteDraft[] | undefined {
+function draftsFromFile(reading: Reading, common: Common): readonly RouteDraft[] | undefined {
   const { report, file } = reading;
   const raw = valueAt(file.content, 'routes');
   if (isAbsent(raw)) return undefined;
@@ -75,23 +80,23 @@ function draftsFromFile(reading: Reading, timeouts: Timeouts): readonly RouteDra
     report('routes', 'must be a list of at least one route');
     return [];
   }
-  return raw.map((route, index) => draftFromFile(route, `routes[${index}]`, timeouts, report));
+  return raw.map((route, index) => draftFromFile(route, `routes[${index}]`, common, report));
 }
 
 function plainDraft(
   prefix: string,
   credential: string,
-  timeouts: Timeouts,
+  common: Common,
   report: RouteDraft['report'],
 ): RouteDraft {
-  return { prefix, credential, upstream: undefined, timeouts, clientAuthorization: 'replace', report };
+  return { prefix, credential, upstream: undefined, ...common, clientAuthorization: 'replace', report };
 }
 
-function defaultDrafts(credentials: Credentials, timeouts: Timeouts, report: Report): readonly RouteDraft[] {
+function defaultDrafts(credentials: Credentials, common: Common, report: Report): readonly RouteDraft[] {
   const credential = ['token', 'apiKey'].find((name) => credentials.names.includes(name));
   if (credential !== undefined) {
     const reportAt = (_field: Field, problem: string) => report('routes', `the default route ${problem}`);
-    return [plainDraft('/', credential, timeouts, reportAt)];
+    return [plainDraft('/', credential, common, reportAt)];
   }
   if (credentials.names.length > 0) {
     report('routes', 'is missing: everything goes with token or apiKey by default, and there is neither');
@@ -111,16 +116,16 @@ export function readRoutes(
   values: Values,
   credentials: Credentials,
 ): readonly RouteDraft[] {
-  const timeouts = timeoutsOf(values);
-  const inFile = draftsFromFile(reading, timeouts);
+  const common = commonOf(values);
+  const inFile = draftsFromFile(reading, common);
   const { variable } = SETTINGS.routes;
   if (variable in reading.environment.variables) {
     return (values.routes ?? []).map(({ prefix, credential }, index) =>
-      plainDraft(prefix, credential, timeouts, (_field, problem) =>
+      plainDraft(prefix, credential, common, (_field, problem) =>
         reading.report(variable, `entry ${index + 1}: ${problem}`),
       ),
     );
   }
   if (inFile !== undefined) return inFile;
-  return reading.file.broken ? [] : defaultDrafts(credentials, timeouts, reading.report);
+  return reading.file.broken ? [] : defaultDrafts(credentials, common, reading.report);
 }

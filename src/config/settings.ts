@@ -138,6 +138,14 @@ export const SETTINGS = {
     default: '',
     description: 'list of web origins whose pages may call (`http://localhost:3000`)',
   },
+  scrub: {
+    variable: 'BEARERD_SCRUB',
+    key: 'scrub',
+    kind: kinds.flag,
+    default: 'false',
+    description:
+      'strike the credential that was sent out of answers that hold it, in whatever encoding; `true` unless given in `bearerd exec`',
+  },
   callerKey: {
     secret: 'header',
     variable: 'BEARERD_CALLER_KEY',

@@ -31,6 +31,8 @@ interface Placement {
 export interface ApiKeyCredential extends Placement {
   readonly kind: 'api-key';
   readonly headerValue: Secret;
+  /** What of it must not come back in an answer where `scrub` is on. */
+  readonly secrets: readonly Secret[];
 }
 
 /** A credential whose value is a token that has to be kept fresh. */

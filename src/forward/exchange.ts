@@ -11,6 +11,7 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { headersUpstream } from './request-headers.ts';
 import { replyHead } from './response-headers.ts';
+import { isCoded, type Scrubbing, scrubbingOf } from './scrubbing.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
 import type { Tunnel } from './tunnel.ts';
 import type { Upgrade } from './upgrade.ts';
@@ -57,6 +58,8 @@ export class Exchange implements Watched {
   readonly #f: Forwardable;
   readonly #body: RequestBody | undefined;
   readonly #upgrade: Upgrade | undefined;
+  /** There where no credential that was sent may come back. */
+  readonly #scrubbing: Scrubbing | undefined;
   readonly #reply: Reply;
   #course: Course = 'waiting';
   /** Ends a wait for a token when the client leaves; there only while one waits. */
@@ -74,6 +77,7 @@ export class Exchange implements Watched {
     this.#clock = context.clock;
     this.#f = forwardable;
     this.#upgrade = upgrade;
+    this.#scrubbing = scrubbingOf(forwardable);
     this.#reply = new Reply(forwardable, () => this.attempt?.resume());
     this.#body = forwardable.head.hasBody
       ? new RequestBody(forwardable.request, () => this.#bodyMoved())
@@ -145,6 +149,7 @@ export class Exchange implements Watched {
     const { request, target, head } = this.#f;
     const body = this.#body?.begin(carrier) ?? NOTHING;
     this.#course = 'sending';
+    this.#scrubbing?.sent(token);
     carrier.send({
       method: request.method!,
       target,
@@ -218,19 +223,31 @@ export class Exchange implements Watched {
     this.#connect(token);
   }
 
-  #pass({ status, reason, lines, framed }: ResponseHead): void {
+  #pass(head: ResponseHead): void {
     this.#course = 'answering';
-    const problem =
-      status > 599
-        ? new Problem('upstream-invalid', { cause: new Error(`status ${status}`) })
-        : this.#reply.begin(
-            status,
-            reason,
-            replyHead(lines, status, framed, this.#f),
-            !this.#context.draining(),
-          );
+    const problem = this.#invalid(head) ?? this.#begin(head);
     this.#limit(this.#f.route.timeouts.idleMs);
     if (problem !== undefined) this.#upstreamFailed(problem);
+  }
+
+  /** Why no valid answer can be made of it. */
+  #invalid({ status, lines }: ResponseHead): Problem | undefined {
+    const bodyless = this.#f.request.method === 'HEAD' || status === 204 || status === 304;
+    const why =
+      status > 599
+        ? `status ${status}`
+        : this.#scrubbing !== undefined && !bodyless && isCoded(lines)
+          ? 'a content coding, which a route with scrub can not look into'
+          : undefined;
+    return why === undefined ? undefined : new Problem('upstream-invalid', { cause: new Error(why) });
+  }
+
+  #begin({ status, reason, lines, framed }: ResponseHead): Problem | undefined {
+    const scrubbing = this.#scrubbing;
+    const head = replyHead(lines, status, framed, this.#f);
+    const keepsAlive = !this.#context.draining();
+    if (scrubbing === undefined) return this.#reply.begin(status, reason, head, keepsAlive);
+    return this.#reply.begin(status, scrubbing.text(reason), scrubbing.head(head), keepsAlive);
   }
 
   /** @returns false where the piece is still needed after the call */
@@ -241,7 +258,9 @@ export class Exchange implements Watched {
     }
     this.#limit(this.#f.route.timeouts.idleMs);
     if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
-    const taken = this.#reply.write(piece);
+    const passes = this.#scrubbing === undefined ? piece : this.#scrubbing.pass(piece);
+    if (passes.length === 0) return true;
+    const taken = this.#reply.write(passes);
     if (this.#reply.full) {
       attempt.pause();
       this.#watchClient();
@@ -256,6 +275,8 @@ export class Exchange implements Watched {
     }
     this.attempt = undefined;
     this.#body?.leave(); // An answer that didn't wait for the whole request.
+    const rest = this.#scrubbing?.rest();
+    if (rest !== undefined && rest.length > 0) this.#reply.write(rest);
     this.#reply.end();
     this.#watchClient();
   }
@@ -265,7 +286,13 @@ export class Exchange implements Watched {
     this.attempt = undefined;
     this.#course = 'answering';
     this.#f.event.status = head.status;
-    const tunnel = this.#upgrade!.join(this.#context, this.#f, { head, socket, early, token: attempt.token });
+    const tunnel = this.#upgrade!.join(this.#context, this.#f, {
+      head,
+      socket,
+      early,
+      token: attempt.token,
+      scrubbing: this.#scrubbing,
+    });
     this.#tunnel = tunnel;
     this.#context.watchdog.delete(this);
     this.#context.watchdog.add(tunnel);
@@ -369,6 +396,7 @@ export class Exchange implements Watched {
     if (this.#body?.complete === false) this.#body.discard();
     if (this.#tunnel === undefined) event.aborted = event.code === undefined && !response.writableFinished;
     else this.#tunnelClosed(this.#tunnel);
+    if (this.#scrubbing?.found === true) event.scrubbed = true;
     event.durationMs = this.#clock.monoMs() - event.startedMonoMs;
     this.#context.observe(event);
   }

@@ -14,9 +14,14 @@ export interface Injection {
   readonly dropCookies: boolean;
   /** The request's ID, and the header in lower case that names it; undefined where none does. */
   readonly id: { readonly header: string; readonly value: string } | undefined;
+  /** The answer will be searched: it has to come whole and uncoded. */
+  readonly scrub: boolean;
   /** `1.1 bearerd (...)`. */
   readonly via: string;
 }
+
+/** Halves of a token in two answers could not be found. */
+const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range']);
 
 const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
@@ -40,6 +45,7 @@ export function headersUpstream(
       event.requestIdHeader === undefined
         ? undefined
         : { header: event.requestIdHeader, value: event.requestId },
+    scrub: route.scrub && credential !== undefined,
     via,
   });
   if (head.length !== undefined) headers.push('content-length', head.length);
@@ -55,7 +61,7 @@ export function headersUpstream(
 export function requestHeaders(lines: FieldLines, injection: Injection): string[] {
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
-  const { credentialHeader, keepClientCredential, dropCookies, credential, id } = injection;
+  const { credentialHeader, keepClientCredential, dropCookies, credential, id, scrub } = injection;
   const result: string[] = [];
   for (let i = 0; i < fields.length; i++) {
     const name = pairs[2 * i]!;
@@ -66,8 +72,10 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
       continue;
     }
     if (named?.has(name.toLowerCase()) || (id !== undefined && name.toLowerCase() === id.header)) continue;
+    if (scrub && field === OTHER && NOT_WITH_SCRUB.has(name.toLowerCase())) continue;
     result.push(name, pairs[2 * i + 1]!);
   }
+  if (scrub) result.push('accept-encoding', 'identity');
   if (credential !== undefined) result.push(credential.header, credential.value);
   if (id !== undefined) result.push(id.header, id.value);
   result.push('via', injection.via);

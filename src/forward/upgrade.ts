@@ -4,10 +4,20 @@ import { UPGRADE } from '../fields.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { replyHead } from './response-headers.ts';
+import type { Scrubbing } from './scrubbing.ts';
 import { Tunnel } from './tunnel.ts';
 
 /** What a client may say before the upstream has answered; more waits in the kernel. */
 const EARLY_LIMIT_BYTES = 64 * 1024;
+
+/** An upstream that has switched. */
+export interface Switched {
+  readonly head: ResponseHead;
+  readonly socket: Socket;
+  readonly early: Buffer;
+  readonly token: AccessToken | undefined;
+  readonly scrubbing: Scrubbing | undefined;
+}
 
 /** The client's side of a request that wants to become a tunnel: Node has given its connection away. */
 export class Upgrade {
@@ -44,18 +54,20 @@ export class Upgrade {
   };
 
   /** The upstream has switched: from here on it is bytes. */
-  join(
-    context: ForwardContext,
-    forwardable: Forwardable,
-    upstream: { head: ResponseHead; socket: Socket; early: Buffer; token: AccessToken | undefined },
-  ): Tunnel {
-    const { head, socket, early, token } = upstream;
+  join(context: ForwardContext, forwardable: Forwardable, upstream: Switched): Tunnel {
+    const { head, socket, early, token, scrubbing } = upstream;
     const { response, route } = forwardable;
     const client = this.#client;
     const protocol = head.lines.pairs[2 * head.lines.fields.indexOf(UPGRADE) + 1]!;
     response.detachSocket(client);
     client.off('data', this.#keepEarly).off('end', this.#clientEnded);
-    client.write(switchingHead(protocol, replyHead(head.lines, 101, true, forwardable).headers), 'latin1');
+    const reply = replyHead(head.lines, 101, true, forwardable);
+    client.write(
+      scrubbing === undefined
+        ? switchingHead(protocol, reply.headers)
+        : switchingHead(scrubbing.text(protocol), scrubbing.head(reply).headers),
+      'latin1',
+    );
     if (early.length > 0) client.write(early);
     for (const piece of this.#early.splice(0)) socket.write(piece);
     const expires = this.#endsWithToken ? token?.expires : undefined;

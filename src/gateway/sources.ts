@@ -141,5 +141,6 @@ function credentialOf(config: CredentialConfig, source: RenewingSource | undefin
   const placement = { name: config.name, header: config.header, origins: new Set(config.origins) };
   if (source !== undefined) return { ...placement, kind: 'token', source };
   if (config.kind !== 'api-key') throw new Error(`no source for credential ${config.name}`);
-  return { ...placement, kind: 'api-key', headerValue: headerValueOf(config.key, config.scheme) };
+  const headerValue = headerValueOf(config.key, config.scheme);
+  return { ...placement, kind: 'api-key', headerValue, secrets: [config.key] };
 }

@@ -77,12 +77,19 @@ export function createMetrics(view: MetricsView): Metrics {
     registers,
   });
   for (const result of Object.values(RELOADS)) reloads.inc({ result }, 0);
+  const scrubbed = new Counter({
+    name: 'bearerd_scrubbed_total',
+    help: 'Answers out of which the credential that was sent was struck, by route prefix.',
+    labelNames: ['route'],
+    registers,
+  });
   registerGauges(registry, view);
 
   return {
     observe(event) {
       if (event.type === 'request') {
         requests.observe(event);
+        if (event.scrubbed === true) scrubbed.inc({ route: event.route });
       } else if (event.type === 'login-succeeded' || event.type === 'login-failed') {
         const { credential } = event;
         const result = event.type === 'login-succeeded' ? 'ok' : event.error.code;

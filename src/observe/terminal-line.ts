@@ -26,6 +26,7 @@ function requestText(record: LogRecord, paint: Paint): string {
   const remarks = [
     record.code,
     record.aborted && 'the client left',
+    record.scrubbed && 'the credential was struck out',
     record.closedBy && `closed by ${record.closedBy}`,
   ];
   return [

@@ -27,6 +27,7 @@ export interface Route {
   readonly replacement: string;
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
+  readonly scrub: boolean;
   /** All routes to the same server, the one that leads deepest first: for a redirect, which is rare. */
   readonly siblings: readonly Route[];
 }
@@ -129,6 +130,7 @@ function createRoute(
     replacement: rewrite === undefined ? upstream.basePath : upstreamPrefix,
     timeouts: config.timeouts,
     clientAuthorization: config.clientAuthorization,
+    scrub: config.scrub,
     get siblings() {
       return all
         .filter(({ denied: closed, upstreamOrigin }) => !closed && upstreamOrigin === upstream.origin)

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { stringify } from 'yaml';
 
+import { loadConfig } from '../../src/config/load.ts';
 import { FILE_KEYS } from '../../src/config/settings.ts';
 
 import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
@@ -79,6 +80,24 @@ log: { level: warn, format: pretty }
   t.same(config.watchedFiles, [`${CWD}/secrets/client`, '/run/password']);
 });
 
+t.test('scrub of a route wins over that of all, and a default of the caller yields to both', async (t) => {
+  const scrubOf = async (yaml: string, defaults: Record<string, string> = {}) => {
+    const readFile = () => `${TOKEN}${yaml}`;
+    const { routes } = await loadConfig({ env: {}, cwd: CWD, readFile, configFile: FILE, defaults });
+    return routes.map(({ scrub }) => scrub);
+  };
+  const routes =
+    'routes: [{ prefix: /a, credential: token, scrub: SCRUB }, { prefix: /, credential: token }]\n';
+  t.same(await scrubOf(''), [false]);
+  t.same(await scrubOf('scrub: true'), [true]);
+  t.same(await scrubOf(routes.replace('SCRUB', 'true')), [true, false]);
+  t.same(await scrubOf(`${routes.replace('SCRUB', 'false')}scrub: true`), [false, true]);
+  const defaults = { BEARERD_SCRUB: 'true' };
+  t.same(await scrubOf('', defaults), [true]);
+  t.same(await scrubOf('scrub: false', defaults), [false]);
+  t.same(await scrubOf(routes.replace('SCRUB', 'false'), defaults), [false, true]);
+});
+
 t.test('the effective configuration has the shape of the file, and *** for each secret', async (t) => {
   const config = await loadYaml(`${TOKEN}routes:
   - { prefix: /x, credential: token, rewrite: /y, methods: [GET], timeouts: { idle: 1s } }
@@ -94,6 +113,7 @@ callerKey: c`);
     admin: { listen: ['localhost:9181'] },
     allowedHosts: [],
     browserCookies: false,
+    scrub: false,
     upstreamHttp2: true,
     closeTunnels: 'never',
     allowedOrigins: [],

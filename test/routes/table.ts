@@ -25,13 +25,21 @@ export function tableOf(
       upstream: { origin: place.origin, basePath: place.basePath },
       timeouts: { connectMs: 0, responseMs: 0, idleMs: 0 },
       clientAuthorization: 'replace',
+      scrub: false,
       ...(typeof rule === 'string' ? { credential: rule } : rule),
     }),
   );
   const origins = new Set([place.origin, ORIGIN, OTHER_ORIGIN]);
   const credentials = NAMES.map((name): [string, ApiKeyCredential] => [
     name,
-    { kind: 'api-key', name, header: 'Authorization', headerValue: new Secret(`Bearer ${name}`), origins },
+    {
+      kind: 'api-key',
+      name,
+      header: 'Authorization',
+      headerValue: new Secret(`Bearer ${name}`),
+      secrets: [],
+      origins,
+    },
   ]);
   return createRouteTable(configs, new Map(credentials), place);
 }
