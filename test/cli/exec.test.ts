@@ -4,6 +4,7 @@ import { childEnvironment } from '../../src/cli/child-environment.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
 import { until } from '../support/raw-client.ts';
+import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // A command under `bearerd exec` has the environment and the signals that it would have without.
 
@@ -131,6 +132,19 @@ t.test('a proxy in the environment does not catch the calls of the command to be
   const env = { ...ACCOUNT, http_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
   const { stdout } = await run(t, ['exec', '--', 'sh', '-c', script], env);
   t.equal(stdout, '200');
+});
+
+t.test('the command of exec sees no credential that the API echoes, unless scrub is off', async (t) => {
+  t.testdir({});
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onRequest = (got) => ok(got.header('authorization'));
+  const script = 'fetch(process.env.BEARERD_URL).then(async (r) => process.stdout.write(await r.text()))';
+  const under = async (env: NodeJS.ProcessEnv) => {
+    const account = { ...ACCOUNT, BEARERD_BASE_URL: upstream.url, ...env };
+    return (await run(t, ['exec', '--', process.execPath, '-e', script], account)).stdout;
+  };
+  t.match(await under({}), /^Bearer \*{5}$/);
+  t.match(await under({ BEARERD_SCRUB: 'false' }), /^Bearer tok-2$/);
 });
 
 t.test('exec leaves stderr to its command, unless BEARERD_LOG_LEVEL says otherwise', async (t) => {
