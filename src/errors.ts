@@ -45,6 +45,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** A file can't be made, or is there already (exit code 73). */
+export class NotWrittenError extends Error {
+  readonly code = 'not-written';
+  override readonly name = 'NotWrittenError';
+}
+
 /** An address can't be listened on (exit code 71). */
 export class ListenError extends Error {
   readonly code = 'listen-failed';

@@ -11,6 +11,8 @@ export const check: Command = {
   synopsis: '[--online] [--config FILE]',
   summary: 'reads the whole configuration, names every fault, and prints what is in force',
   help: '\n  --online   also logs in with each credential that is a token, and calls nothing else\n',
+  examples: ['bearerd check', 'bearerd check --online --config bearerd.yaml'],
+  variables: ['BEARERD_CONFIG', 'BEARERD_BASE_URL', 'BEARERD_CLIENT_ID', 'BEARERD_CLIENT_SECRET_FILE'],
   options: { online: { type: 'boolean' } },
   positionals: [0, 0],
   settings: true,

@@ -10,6 +10,10 @@ export interface Command {
   readonly summary: string;
   /** More for `--help`, already broken into lines; may be empty. */
   readonly help: string;
+  /** Whole command lines. */
+  readonly examples: readonly string[];
+  /** The variables that matter to it most; their words come from the settings. */
+  readonly variables: readonly string[];
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** It takes a flag for each setting, too. */
   readonly settings?: boolean;

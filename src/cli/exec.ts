@@ -26,6 +26,11 @@ export const exec: Command = {
 The proxy takes a free port of 127.0.0.1. The command's environment holds none of the secret variables, and the proxy's
 host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
 `,
+  examples: [
+    'bearerd exec -- sh -c \'curl -s "$BEARERD_URL/companies/example.com"\'',
+    'bearerd exec --env API_URL --config bearerd.yaml -- npm test',
+  ],
+  variables: ['BEARERD_CONFIG', 'BEARERD_BASE_URL', 'BEARERD_LOG_LEVEL'],
   options: { env: { type: 'string' } },
   positionals: [1, Number.POSITIVE_INFINITY],
   settings: true,

@@ -1,4 +1,11 @@
-import { ConfigError, ConfigFileError, ListenError, LoginError, UsageError } from '../errors.ts';
+import {
+  ConfigError,
+  ConfigFileError,
+  ListenError,
+  LoginError,
+  NotWrittenError,
+  UsageError,
+} from '../errors.ts';
 
 /** After sysexits.h, so that a supervisor can tell a wrong configuration from a passing fault. */
 export const EXIT = {
@@ -8,6 +15,7 @@ export const EXIT = {
   noInput: 66,
   unavailable: 69,
   noAddress: 71,
+  notWritten: 73,
   loginRefused: 77,
   config: 78,
 } as const;
@@ -16,6 +24,7 @@ export const EXIT = {
 export function exitCodeOf(error: unknown): number | undefined {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof ConfigFileError) return EXIT.noInput;
+  if (error instanceof NotWrittenError) return EXIT.notWritten;
   if (error instanceof ListenError) return EXIT.noAddress;
   if (error instanceof ConfigError) return EXIT.config;
   if (error instanceof LoginError) return error.code === 'refused' ? EXIT.loginRefused : EXIT.unavailable;

@@ -6,6 +6,8 @@ export const healthcheck: Command = {
   synopsis: '[--config FILE]',
   summary: 'exits with 0 if the running proxy of this configuration is ready, else with 1',
   help: '\nFor images without curl: it asks the admin listener.\n',
+  examples: ['bearerd healthcheck && echo ready'],
+  variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: {},
   positionals: [0, 0],
   async run(values) {

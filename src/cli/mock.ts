@@ -12,8 +12,13 @@ export const mock: Command = {
   summary: 'runs only the mock of the API, and prints the credentials that it takes',
   help: `
   --listen HOST:PORT   where to listen, ${DEFAULT_LISTEN} unless given
-  --behave KNOBS       how it is to misbehave: login=down,tokenLifetime=3s (docs/mock.md)
+  --behave KNOBS       how it is to misbehave: login=down,tokenLifetime=3s (GET /__mock shows all of them)
 `,
+  examples: [
+    'bearerd mock --behave login=down,tokenLifetime=3s',
+    'curl -s http://127.0.0.1:9190/__mock -d login=ok',
+  ],
+  variables: [],
   options: { listen: { type: 'string' }, behave: { type: 'string' } },
   positionals: [0, 0],
   async run(values) {

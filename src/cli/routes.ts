@@ -15,6 +15,8 @@ export const routes: Command = {
   synopsis: '[METHOD PATH] [--config FILE]',
   summary: 'prints the route table, or which route one request would take, and why',
   help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request\n',
+  examples: ['bearerd routes --config bearerd.yaml', 'bearerd routes GET /companies/example.com'],
+  variables: ['BEARERD_CONFIG', 'BEARERD_ROUTES'],
   options: {},
   positionals: [0, 2],
   settings: true,

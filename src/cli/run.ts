@@ -3,21 +3,10 @@ import { nearest } from '../config/nearest.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { VERSION } from '../version.ts';
 import { commandIndex, flagProblem, parseArguments, unknownFlag } from './arguments.ts';
-import { type Command, complain, print } from './command.ts';
+import { complain, print } from './command.ts';
+import { COMMANDS } from './commands.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
-
-export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  start: async () => (await import('./start.ts')).start,
-  demo: async () => (await import('./demo.ts')).demo,
-  mock: async () => (await import('./mock.ts')).mock,
-  check: async () => (await import('./check.ts')).check,
-  routes: async () => (await import('./routes.ts')).routes,
-  token: async () => (await import('./token.ts')).token,
-  exec: async () => (await import('./exec.ts')).exec,
-  healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
-  wait: async () => (await import('./wait.ts')).wait,
-  schema: async () => (await import('./schema.ts')).schema,
-};
+import { commandHelp, overview } from './help.ts';
 
 /** Runs the command line; resolves with the exit code and never rejects. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -70,25 +59,4 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     throw new UsageError(`usage: bearerd ${name} ${command.synopsis}`);
   }
   return command.run(values, positionals);
-}
-
-async function overview(): Promise<string> {
-  const lines = await Promise.all(
-    Object.entries(COMMANDS).map(async ([name, load]) => `  ${name.padEnd(12)} ${(await load()).summary}`),
-  );
-  return `bearerd ${VERSION}: adds a fresh access token to the requests of programs that have none
-
-usage: bearerd [COMMAND] [--config FILE]
-
-${lines.join('\n')}
-
-Without a command it is "start". Each command has its own --help.
-The configuration is the environment (BEARERD_...) and a YAML file: docs/configuration.md.
-`;
-}
-
-function commandHelp(name: string, command: Command): string {
-  const common =
-    '\n  --config FILE   the configuration file\n  --help          this\n  --version       the version';
-  return `usage: bearerd ${name} ${command.synopsis}\n\n${command.summary}\n${command.help}${common}\n`;
 }

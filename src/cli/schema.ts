@@ -6,6 +6,8 @@ export const schema: Command = {
   synopsis: '',
   summary: 'prints the JSON Schema of the configuration file',
   help: '',
+  examples: ['bearerd schema > bearerd.schema.json'],
+  variables: [],
   options: {},
   positionals: [0, 0],
   async run() {

@@ -15,6 +15,11 @@ export const token: Command = {
   --header            the whole "Authorization: Bearer ..." line
   --json              an object of "token" and "expiresAt"
 `,
+  examples: [
+    'bearerd token --credential token --json',
+    'curl -H "$(bearerd token --header)" https://api.example.com/companies',
+  ],
+  variables: ['BEARERD_CONFIG', 'BEARERD_CLIENT_ID', 'BEARERD_CLIENT_SECRET_FILE'],
   options: { credential: { type: 'string' }, header: { type: 'boolean' }, json: { type: 'boolean' } },
   positionals: [0, 0],
   settings: true,

@@ -11,6 +11,8 @@ export const wait: Command = {
   synopsis: '[--timeout 60s] [--config FILE]',
   summary: 'exits with 0 as soon as the running proxy is ready, with 1 at the timeout',
   help: '\n  --timeout 60s   how long to wait\n',
+  examples: ['bearerd wait --timeout 30s && ./start-my-program'],
+  variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: { timeout: { type: 'string' } },
   positionals: [0, 0],
   async run(values) {

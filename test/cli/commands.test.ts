@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { run, start } from '../support/cli.ts';
 
@@ -25,7 +26,7 @@ t.test('--version and --help go to stdout and exit 0, on their own and on a comm
   ]);
   t.match(version, { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
   t.match(help, { code: 0, stdout: /usage: bearerd/, stderr: '' });
-  for (const command of 'start demo mock check routes token exec healthcheck wait schema'.split(' ')) {
+  for (const command of Object.keys(COMMANDS)) {
     t.match(help.stdout, new RegExp(`^ {2}${command} `, 'm'));
   }
   t.match(commandHelp, { code: 0, stdout: /--credential NAME/ });

@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { SETTINGS } from '../config/settings.ts';
+import { readFailure } from '../config/text-file.ts';
+import { isInsecure } from '../config/urls.ts';
+import { ConfigError, NotWrittenError, UsageError } from '../errors.ts';
+import { type Command, print, textOption } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { ACCOUNTS, type Account, firstConfiguration, variablesOf } from './first-configuration.ts';
+
+const DEFAULT_OUTPUT = 'bearerd.yaml';
+const EXAMPLE_URL = 'https://api.example.com';
+
+export const init: Command = {
+  synopsis: '[--base-url URL] [--account service|user|key] [--output FILE]',
+  summary: 'writes a first configuration file, with comments and without any secret',
+  help: `
+  --base-url URL   the upstream; ${EXAMPLE_URL} unless given
+  --account KIND   what it logs in with: a service account (the default), a user, or a key that needs no login
+  --output FILE    where to write; ${DEFAULT_OUTPUT} unless given. A file that is there already stays as it is
+
+On a terminal it asks for what isn't given.
+`,
+  examples: [
+    'bearerd init',
+    'bearerd init --base-url https://api.example.com --account key --output api.yaml',
+  ],
+  variables: [],
+  options: { 'base-url': { type: 'string' }, account: { type: 'string' }, output: { type: 'string' } },
+  positionals: [0, 0],
+  async run(values) {
+    const output = textOption(values, 'output') ?? DEFAULT_OUTPUT;
+    const given = { url: textOption(values, 'base-url'), account: textOption(values, 'account') };
+    // What was given wrongly is said before anything is asked.
+    if (given.url !== undefined) checkedUrl(given.url);
+    if (given.account !== undefined) checkedAccount(given.account);
+    const { url, account } = await asked(given);
+    write(output, firstConfiguration(checkedUrl(url), checkedAccount(account)));
+    await print(nextSteps(output, checkedAccount(account)));
+    return EXIT.done;
+  },
+};
+
+interface Answers {
+  readonly url: string;
+  readonly account: string;
+}
+
+/** Asks a person for what is missing, on stderr; takes the defaults where there is none to ask. */
+async function asked({ url, account }: { [K in keyof Answers]: string | undefined }): Promise<Answers> {
+  const defaults = { url: url ?? EXAMPLE_URL, account: account ?? ACCOUNTS[0] };
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return defaults;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and the end of the input are a no.
+  const ended = new Promise<never>((_, reject) => {
+    terminal.once('close', () => reject(new NotWrittenError('nothing was written')));
+  });
+  const ask = async (question: string, preset: string) => {
+    const answer = await Promise.race([terminal.question(`${question} [${preset}]: `), ended]);
+    return answer.trim() === '' ? preset : answer.trim();
+  };
+  ended.catch(() => {});
+  try {
+    return {
+      url: url ?? (await ask('Base URL of the API', defaults.url)),
+      account: account ?? (await ask(`Account (${ACCOUNTS.join(', ')})`, defaults.account)),
+    };
+  } finally {
+    terminal.close();
+  }
+}
+
+function checkedUrl(text: string): string {
+  const { kind } = SETTINGS.upstream;
+  const parsed = kind.parse(text);
+  if ('problem' in parsed) throw new ConfigError([{ key: '--base-url', problem: parsed.problem }]);
+  if (isInsecure(parsed.value.origin)) {
+    throw new ConfigError([
+      { key: '--base-url', problem: 'must be https:// for a host that is not loopback' },
+    ]);
+  }
+  return String(kind.format(parsed.value));
+}
+
+function checkedAccount(text: string): Account {
+  const account = ACCOUNTS.find((each) => each === text);
+  if (account === undefined) throw new UsageError(`--account: must be one of ${ACCOUNTS.join(', ')}`);
+  return account;
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    const reason = exists ? 'it is there already, and stays as it is' : readFailure(error).reason;
+    throw new NotWrittenError(`${path} is not written: ${reason}`);
+  }
+}
+
+function nextSteps(path: string, account: Account): string {
+  const config = path === DEFAULT_OUTPUT ? '' : ` --config ${path}`;
+  const variables = variablesOf(account).map((variable) => `  export ${variable}=…\n`);
+  return `${path} is written. Next:\n\n${variables.join('')}  bearerd check --online${config}\n  bearerd${config}\n`;
+}

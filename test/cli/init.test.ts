@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { run } from '../support/cli.ts';
+
+const VALUES = {
+  BEARERD_CLIENT_ID: 'a',
+  BEARERD_CLIENT_SECRET: 'b',
+  BEARERD_USERNAME: 'c',
+  BEARERD_PASSWORD: 'd',
+  BEARERD_API_KEY: 'e',
+};
+
+t.test('what init writes passes check once the variables that it names are there', async (t) => {
+  const dir = t.testdir({});
+  for (const account of ['service', 'user', 'key']) {
+    const file = `${account}.yaml`;
+    const made = await run(
+      t,
+      ['init', '--base-url', 'https://api.example.com/v1', '--account', account, '--output', file],
+      {},
+      dir,
+    );
+    t.match(made, { code: 0, stderr: '' });
+    t.match(made.stdout, `bearerd check --online --config ${file}`);
+    const text = readFileSync(join(dir, file), 'utf8');
+    const named = [...text.matchAll(/\{ env: (BEARERD_\w+) \}/g)].map(([, name = '']) => name);
+    t.ok(named.length > 0);
+    const env = Object.fromEntries(Object.entries(VALUES).filter(([name]) => named.includes(name)));
+    t.match(await run(t, ['check', '--config', file], env, dir), {
+      code: 0,
+      stdout: /# The configuration is valid/,
+    });
+    const without = await run(t, ['check', '--config', file], {}, dir);
+    t.equal(without.code, 78);
+    for (const name of named)
+      t.match(without.stderr, new RegExp(`${name}, which is not set \\(${account}\\.yaml:\\d+\\)`));
+  }
+});
+
+t.test('each setting that it shows as a comment is a good one', async (t) => {
+  const dir = t.testdir({});
+  await run(t, ['init', '--account', 'key'], {}, dir);
+  const file = join(dir, 'bearerd.yaml');
+  const all = readFileSync(file, 'utf8').replace(/^( *)# ((?:- )?[{a-z]\w*: .*|- \{.*)$/gm, '$1$2');
+  const { writeFileSync } = await import('node:fs');
+  writeFileSync(file, all);
+  t.match(all, /^listen: /m);
+  t.match(all, /^ {2}- \{ prefix: \/health/m);
+  t.match(await run(t, ['check'], { BEARERD_API_KEY: 'x' }, dir), {
+    code: 0,
+    stdout: /credential: deny # bearerd\.yaml/,
+  });
+});
+
+t.test('init takes the defaults where nobody can be asked, and never writes over a file', async (t) => {
+  const dir = t.testdir({});
+  t.match(await run(t, ['init'], {}, dir), { code: 0, stdout: /export BEARERD_CLIENT_ID=/ });
+  const file = join(dir, 'bearerd.yaml');
+  const before = readFileSync(file, 'utf8');
+  t.match(before, /^baseUrl: https:\/\/api\.example\.com$/m);
+  const again = await run(t, ['init', '--account', 'user'], {}, dir);
+  t.match(again, { code: 73, stdout: '', stderr: /bearerd\.yaml is not written: it is there already/ });
+  t.equal(readFileSync(file, 'utf8'), before);
+  t.match(await run(t, ['init', '--output', 'no/such/x.yaml'], {}, dir), {
+    code: 73,
+    stderr: /no such file/,
+  });
+});
+
+t.test('a wrong URL or account is a fault, and nothing is written', async (t) => {
+  const dir = t.testdir({});
+  t.match(await run(t, ['init', '--base-url', 'api.example.com'], {}, dir), {
+    code: 78,
+    stderr: /--base-url: .*https:\/\//,
+  });
+  t.match(await run(t, ['init', '--base-url', 'http://api.example.com'], {}, dir), {
+    code: 78,
+    stderr: /https:\/\//,
+  });
+  t.match(await run(t, ['init', '--account', 'robot'], {}, dir), {
+    code: 64,
+    stderr: /one of service, user, key/,
+  });
+  t.throws(() => readFileSync(join(dir, 'bearerd.yaml')));
+});
