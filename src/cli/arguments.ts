@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { FLAGS, SECRET_FLAGS } from '../config/flags.ts';
-import { nearest } from '../config/nearest.ts';
+import { FLAGS, SECRET_FLAGS } from '../config/declaration/flags.ts';
+import { nearest } from '../config/values/nearest.ts';
 import { UsageError } from '../errors.ts';
 import type { Command, OptionValues } from './command.ts';
 

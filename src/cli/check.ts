@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { filesRead, inForce } from '../config/in-force.ts';
+import { filesRead, inForce } from '../config/shown/in-force.ts';
 import { LoginError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';
 import { type Command, print } from './command.ts';

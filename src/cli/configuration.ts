@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
-import { FLAGS } from '../config/flags.ts';
+import { FLAGS } from '../config/declaration/flags.ts';
 import { loadAdminListen, loadConfig } from '../config/load.ts';
-import type { LoadInput } from '../config/reading.ts';
+import type { LoadInput } from '../config/reading/reading.ts';
 import { type OptionValues, textOption } from './command.ts';
 
 type CommandLine = Pick<LoadInput, 'configFile' | 'flags' | 'defaults'>;

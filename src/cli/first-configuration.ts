@@ -1,4 +1,4 @@
-import { SETTINGS } from '../config/settings.ts';
+import { SETTINGS } from '../config/declaration/settings.ts';
 
 export const ACCOUNTS = ['service', 'user', 'key'] as const;
 export type Account = (typeof ACCOUNTS)[number];

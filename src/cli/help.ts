@@ -1,4 +1,4 @@
-import { SECRET_SETTINGS, SETTINGS } from '../config/settings.ts';
+import { SECRET_SETTINGS, SETTINGS } from '../config/declaration/settings.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';

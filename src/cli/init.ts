@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { SETTINGS } from '../config/settings.ts';
-import { readFailure } from '../config/text-file.ts';
-import { isInsecure } from '../config/urls.ts';
+import { SETTINGS } from '../config/declaration/settings.ts';
+import { readFailure } from '../config/reading/text-file.ts';
+import { isInsecure } from '../config/values/urls.ts';
 import { ConfigError, NotWrittenError, UsageError } from '../errors.ts';
 import { type Command, print, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';

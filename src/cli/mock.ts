@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import { parseAddress } from '../config/addresses.ts';
+import { parseAddress } from '../config/values/addresses.ts';
 import { UsageError } from '../errors.ts';
 import { parseBehaviour } from '../mock/behaviour.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { Config } from '../config/config.ts';
-import { didYouMean, nearest } from '../config/nearest.ts';
 import { Secret } from '../config/secret.ts';
+import { didYouMean, nearest } from '../config/values/nearest.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
 import { PROBLEMS, UsageError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';

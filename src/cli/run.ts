@@ -1,5 +1,5 @@
 import { formatFaults } from '../config/explain.ts';
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../config/values/nearest.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { VERSION } from '../version.ts';
 import { commandIndex, flagProblem, parseArguments, unknownFlag } from './arguments.ts';

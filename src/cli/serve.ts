@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
-import { isRemotelyReachable } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
+import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';

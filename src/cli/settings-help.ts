@@ -1,5 +1,5 @@
-import { FLAGS } from '../config/flags.ts';
-import { SETTINGS } from '../config/settings.ts';
+import { FLAGS } from '../config/declaration/flags.ts';
+import { SETTINGS } from '../config/declaration/settings.ts';
 
 const DEFAULTS: ReadonlyMap<string, string> = new Map(
   Object.values(SETTINGS).map((setting) => [setting.variable, 'default' in setting ? setting.default : '']),

@@ -1,5 +1,5 @@
 import type { Config, CredentialConfig } from '../config/config.ts';
-import { didYouMean, nearest } from '../config/nearest.ts';
+import { didYouMean, nearest } from '../config/values/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';
 import { type Command, print, textOption } from './command.ts';

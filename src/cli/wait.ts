@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseDuration } from '../config/measures.ts';
+import { parseDuration } from '../config/values/measures.ts';
 import { UsageError } from '../errors.ts';
 import { type Command, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,24 +1,29 @@
+import { checkDotEnv } from './checks/dot-env.ts';
+import { checkListeners } from './checks/listeners.ts';
+import { checkRoutes, finishRoutes, INSECURE } from './checks/routes.ts';
 import type { Config } from './config.ts';
-import { type Credentials, readCredentials } from './credentials.ts';
-import { checkDotEnv } from './dot-env.ts';
-import { effectiveView } from './effective.ts';
-import { type FaultList, faultList } from './faults.ts';
+import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
 import { deepFreeze } from './freeze.ts';
-import { checkListeners } from './listeners.ts';
-import { valueAt } from './maps.ts';
-import { originsOf, placeInFile } from './origins.ts';
-import { readOutboundProxy } from './outbound-proxy.ts';
-import { reportPlaceholders } from './placeholders.ts';
-import { readEnvironment, reportUnknownVariables } from './read-environment.ts';
-import { readConfigFile } from './read-file.ts';
-import { readSettings, reportUnknownSettings, sourceOf } from './read-settings.ts';
-import type { LoadInput, Reading, Report } from './reading.ts';
-import { type RouteDraft, readRoutes } from './route-drafts.ts';
-import { checkRoutes, finishRoutes, INSECURE } from './routes.ts';
-import { type GivenSecret, noteVariable, secretFromFile, secretFromVariables } from './secrets.ts';
-import { SECRET_SETTINGS, SETTINGS, type Values } from './settings.ts';
-import { readTls } from './tls.ts';
-import { isInsecure } from './urls.ts';
+import { readConfigFile } from './reading/config-file.ts';
+import { type Credentials, readCredentials } from './reading/credentials.ts';
+import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
+import { type FaultList, faultList } from './reading/faults.ts';
+import {
+  type GivenSecret,
+  noteVariable,
+  secretFromFile,
+  secretFromVariables,
+} from './reading/given-secret.ts';
+import { valueAt } from './reading/maps.ts';
+import { readOutboundProxy } from './reading/outbound-proxy.ts';
+import { reportPlaceholders } from './reading/placeholders.ts';
+import type { LoadInput, Reading, Report } from './reading/reading.ts';
+import { type RouteDraft, readRoutes } from './reading/route-drafts.ts';
+import { readSettings, reportUnknownSettings, sourceOf } from './reading/single-settings.ts';
+import { readTls } from './reading/tls.ts';
+import { effectiveView } from './shown/effective.ts';
+import { originsOf, placeInFile } from './shown/origins.ts';
+import { isInsecure } from './values/urls.ts';
 
 async function startReading(input: LoadInput, { report }: FaultList): Promise<Reading> {
   const cwd = input.cwd ?? process.cwd();

@@ -1,4 +1,4 @@
-import { readFailure } from './text-file.ts';
+import { readFailure } from './reading/text-file.ts';
 
 /** Contents by path, as a configuration has read them. */
 type Contents = ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Departures } from '../client/departures.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { filesRead, inForce } from '../config/in-force.ts';
+import { filesRead, inForce } from '../config/shown/in-force.ts';
 import type { Event, EventBus, Observe } from '../events.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
 import { Tunnel } from '../forward/tunnel.ts';

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../config/addresses.ts';
+import { isLoopbackHost } from '../config/values/addresses.ts';
 import { readPath } from './path.ts';
 
 /** Where the session endpoint is. */

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
-import { isLoopbackHost } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
+import { isLoopbackHost } from '../config/values/addresses.ts';
 
 /**
  * The outbound proxy for an origin, by HTTPS_PROXY, HTTP_PROXY and NO_PROXY as curl and Go read them;

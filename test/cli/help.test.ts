@@ -4,7 +4,7 @@ import t from 'tap';
 import { optionsOf } from '../../src/cli/arguments.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { commandHelp, overview } from '../../src/cli/help.ts';
-import { KNOWN_VARIABLES } from '../../src/config/settings.ts';
+import { KNOWN_VARIABLES } from '../../src/config/declaration/settings.ts';
 import { MAIN, run } from '../support/cli.ts';
 
 const commands = await Promise.all(

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { FLAGS } from '../../src/config/flags.ts';
-import { KNOWN_VARIABLES, SECRET_SETTINGS } from '../../src/config/settings.ts';
+import { FLAGS } from '../../src/config/declaration/flags.ts';
+import { KNOWN_VARIABLES, SECRET_SETTINGS } from '../../src/config/declaration/settings.ts';
 import { CWD, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
 t.test('each setting has a flag of its name; a secret has only the one for its file', async (t) => {

@@ -1,5 +1,5 @@
 import type { Config } from '../../src/config/config.ts';
-import type { FlagTexts } from '../../src/config/flags.ts';
+import type { FlagTexts } from '../../src/config/declaration/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/errors.ts';
 

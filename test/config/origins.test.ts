@@ -1,5 +1,5 @@
 import t from 'tap';
-import { inForce } from '../../src/config/in-force.ts';
+import { inForce } from '../../src/config/shown/in-force.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { CWD, FILE, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 

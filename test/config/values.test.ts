@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { clash, formatAddress, isLoopbackHost, parseAddress } from '../../src/config/addresses.ts';
-import { headerValueProblem, parseHeaderName, parseScheme } from '../../src/config/header-values.ts';
-import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/measures.ts';
-import { nearest } from '../../src/config/nearest.ts';
-import type { Parsed } from '../../src/config/parsed.ts';
-import { parsePath, parseSessionPath } from '../../src/config/paths.ts';
+import { clash, formatAddress, isLoopbackHost, parseAddress } from '../../src/config/values/addresses.ts';
+import { headerValueProblem, parseHeaderName, parseScheme } from '../../src/config/values/header-values.ts';
+import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/values/measures.ts';
+import { nearest } from '../../src/config/values/nearest.ts';
+import type { Parsed } from '../../src/config/values/parsed.ts';
+import { parsePath, parseSessionPath } from '../../src/config/values/paths.ts';
 import {
   isInsecure,
   parseAllowedHost,
@@ -14,7 +14,7 @@ import {
   parseOrigin,
   parseTokenUrl,
   parseWebOrigin,
-} from '../../src/config/urls.ts';
+} from '../../src/config/values/urls.ts';
 
 type Test = Pick<typeof t, 'same' | 'ok' | 'notOk'>;
 

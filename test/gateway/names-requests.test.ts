@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseRequestIdHeader } from '../../src/config/header-values.ts';
+import { parseRequestIdHeader } from '../../src/config/values/header-values.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { until } from '../support/raw-client.ts';

@@ -1,8 +1,8 @@
-import { clash, formatAddress, isRemotelyReachable } from './addresses.ts';
-import type { ListenAddress } from './config.ts';
-import { sourceOf } from './read-settings.ts';
-import type { Reading } from './reading.ts';
-import { SETTINGS, type Values } from './settings.ts';
+import type { ListenAddress } from '../config.ts';
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import type { Reading } from '../reading/reading.ts';
+import { sourceOf } from '../reading/single-settings.ts';
+import { clash, formatAddress, isRemotelyReachable } from '../values/addresses.ts';
 
 function reportClashes(
   addresses: readonly ListenAddress[],

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import type { Reading } from './reading.ts';
-import { SECRET_SETTINGS, SETTINGS } from './settings.ts';
+import { SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
+import type { Reading } from '../reading/reading.ts';
 
 /** What decides where a secret goes, or who may be taken for the upstream. */
 const DESTINATIONS = [

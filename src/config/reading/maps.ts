@@ -1,5 +1,5 @@
-import type { Kind } from './kind.ts';
-import { didYouMean, nearest } from './nearest.ts';
+import type { Kind } from '../values/kind.ts';
+import { didYouMean, nearest } from '../values/nearest.ts';
 import type { Report } from './reading.ts';
 
 export type YamlMap = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import type { FlagTexts } from './flags.ts';
-import type { Environment } from './read-environment.ts';
-import type { ConfigFile } from './read-file.ts';
+import type { FlagTexts } from '../declaration/flags.ts';
+import type { ConfigFile } from './config-file.ts';
+import type { Environment } from './environment.ts';
 
 /** Takes one fault: the variable or file key, what is wrong with it, and where in the file it stands. */
 export type Report = (key: string, problem: string, place?: string) => void;

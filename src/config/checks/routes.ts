@@ -1,10 +1,10 @@
-import type { RouteConfig, Upstream } from './config.ts';
-import type { Credentials } from './credentials.ts';
-import { RESERVED_NAMES } from './file-fields.ts';
-import { didYouMean, nearest } from './nearest.ts';
-import type { RouteDraft } from './route-drafts.ts';
-import { SETTINGS, type Values } from './settings.ts';
-import { isInsecure } from './urls.ts';
+import type { RouteConfig, Upstream } from '../config.ts';
+import { RESERVED_NAMES } from '../declaration/file-fields.ts';
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import type { Credentials } from '../reading/credentials.ts';
+import type { RouteDraft } from '../reading/route-drafts.ts';
+import { didYouMean, nearest } from '../values/nearest.ts';
+import { isInsecure } from '../values/urls.ts';
 
 export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
 

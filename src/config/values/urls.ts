@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net';
-
+import type { TokenEndpoint, Upstream } from '../config.ts';
 import { isLoopbackHost } from './addresses.ts';
-import type { TokenEndpoint, Upstream } from './config.ts';
 import type { Parsed } from './parsed.ts';
 import { parsePath } from './paths.ts';
 

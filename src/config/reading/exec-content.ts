@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 
-import type { CredentialPlacement, ExecCredentialConfig } from './config.ts';
-import { EXEC_FIELDS } from './file-fields.ts';
+import type { CredentialPlacement, ExecCredentialConfig } from '../config.ts';
+import { EXEC_FIELDS } from '../declaration/file-fields.ts';
 import { below, entry, isAbsent, readField, type YamlMap } from './maps.ts';
-import { folderOf } from './read-settings.ts';
 import type { Reading } from './reading.ts';
+import { folderOf } from './single-settings.ts';
 
 /** A program and its arguments; nothing where there is a fault in it, which has been reported. */
 export function execFromFile(

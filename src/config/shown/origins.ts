@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
-
-import { below, isMap } from './maps.ts';
-import type { Reading } from './reading.ts';
-import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './settings.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
+import { below, isMap } from '../reading/maps.ts';
+import type { Reading } from '../reading/reading.ts';
 
 /** Where each value comes from, by its dotted key: `--listen`, `BEARERD_LISTEN`, `.env`, `bearerd.yaml:12` or `default`. */
 export type Origins = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-import type { Kind } from './kind.ts';
-import * as kinds from './kinds.ts';
+import type { Kind } from '../values/kind.ts';
+import * as kinds from '../values/vocabulary.ts';
 
 /** A setting that a variable, the file, or both may give. */
 export interface Setting<T> {

@@ -1,9 +1,9 @@
-import { headerValueProblem } from './header-values.ts';
+import type { SecretSetting } from '../declaration/settings.ts';
+import { Secret } from '../secret.ts';
+import { headerValueProblem } from '../values/header-values.ts';
 import { entry, isAbsent, isMap, type YamlMap } from './maps.ts';
-import { folderOf } from './read-settings.ts';
 import type { Reading } from './reading.ts';
-import { Secret } from './secret.ts';
-import type { SecretSetting } from './settings.ts';
+import { folderOf } from './single-settings.ts';
 import { isOtherEncoding, NOT_UTF8, readTextFile } from './text-file.ts';
 
 /** A header can't carry every text; a request body can. */

@@ -1,4 +1,4 @@
-import { ConfigError, type ConfigFault } from '../errors.ts';
+import { ConfigError, type ConfigFault } from '../../errors.ts';
 import type { Report } from './reading.ts';
 
 /** Gathers faults, so that a person can mend all of them at once. */

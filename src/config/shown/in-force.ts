@@ -1,11 +1,11 @@
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 
 /** What is in force as a file would say it, each value with the place that it comes from. */
 export async function inForce({
   effective,
   origins,
 }: Pick<Config, 'effective' | 'origins'>): Promise<string> {
-  const { Document, isMap, isScalar, isSeq } = await import('./yaml.ts');
+  const { Document, isMap, isScalar, isSeq } = await import('../reading/yaml.ts');
   const document = new Document(effective);
   const comment = (node: unknown, key: string): void => {
     if (isMap(node) && node.items.length > 0) {

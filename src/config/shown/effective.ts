@@ -1,7 +1,7 @@
-import type { Config, CredentialConfig, OAuth2CredentialConfig, RouteConfig, TlsFiles } from './config.ts';
-import { EXEC_FIELDS, OAUTH2_FIELDS, TIMEOUT_FIELDS } from './file-fields.ts';
-import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from './settings.ts';
-import { formatBaseUrl } from './urls.ts';
+import type { Config, CredentialConfig, OAuth2CredentialConfig, RouteConfig, TlsFiles } from '../config.ts';
+import { EXEC_FIELDS, OAUTH2_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
+import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
+import { formatBaseUrl } from '../values/urls.ts';
 
 const HIDDEN = '***';
 

@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-import type { ListenAddress } from './config.ts';
+import type { ListenAddress } from '../config.ts';
 import type { Parsed } from './parsed.ts';
 
 /** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */

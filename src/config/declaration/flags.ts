@@ -1,4 +1,4 @@
-import { flag as booleanKind } from './kinds.ts';
+import { flag as booleanKind } from '../values/vocabulary.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './settings.ts';
 
 /** A setting as an argument of the command line: `--base-url` for `BEARERD_BASE_URL`. */

@@ -1,8 +1,7 @@
 import { METHODS } from 'node:http';
-
+import type { ListenAddress, TokenEndpoint, Upstream } from '../config.ts';
 import { formatAddress, parseAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
-import type { ListenAddress, TokenEndpoint, Upstream } from './config.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
 import { type JsonSchema, type Kind, list, scalar } from './kind.ts';
 import {

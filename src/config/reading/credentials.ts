@@ -1,14 +1,19 @@
-import type { CredentialConfig } from './config.ts';
+import type { CredentialConfig } from '../config.ts';
+import {
+  CREDENTIAL_TYPE,
+  NAME_PATTERN,
+  PLACEMENT_FIELDS,
+  RESERVED_NAMES,
+} from '../declaration/file-fields.ts';
 import {
   type Content,
   contentFromFile,
   contentsFromVariables,
   reportUnknownFields,
 } from './credential-contents.ts';
-import { CREDENTIAL_TYPE, NAME_PATTERN, PLACEMENT_FIELDS, RESERVED_NAMES } from './file-fields.ts';
+import { noteVariables } from './given-secret.ts';
 import { below, entry, isAbsent, isMap, readField, readMap, valueAt, type YamlMap } from './maps.ts';
 import type { Reading } from './reading.ts';
-import { noteVariables } from './secrets.ts';
 
 export interface Credentials {
   readonly usable: ReadonlyMap<string, CredentialConfig>;

@@ -2,10 +2,10 @@ import { isAbsolute, join, resolve } from 'node:path';
 
 import type { ErrorCode } from 'yaml';
 
-import { ConfigFileError } from '../errors.ts';
+import { ConfigFileError } from '../../errors.ts';
+import type { Environment } from './environment.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap, type YamlMap } from './maps.ts';
-import type { Environment } from './read-environment.ts';
 import type { LoadInput, Report } from './reading.ts';
 import { NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 

@@ -1,10 +1,10 @@
-import type { CredentialPlacement, OAuth2CredentialConfig } from './config.ts';
-import { OAUTH2_FIELDS, OWN_PARAMETERS } from './file-fields.ts';
-import type { Kind } from './kind.ts';
+import type { CredentialPlacement, OAuth2CredentialConfig } from '../config.ts';
+import { OAUTH2_FIELDS, OWN_PARAMETERS } from '../declaration/file-fields.ts';
+import type { Secret } from '../secret.ts';
+import type { Kind } from '../values/kind.ts';
+import { secretFromFile } from './given-secret.ts';
 import { below, entry, isAbsent, readField, readMap, type YamlMap } from './maps.ts';
 import type { Reading } from './reading.ts';
-import type { Secret } from './secret.ts';
-import { secretFromFile } from './secrets.ts';
 
 /** More form parameters. Any of them may be a secret, so each is read as one and shown to nobody. */
 function readParameters(map: YamlMap, path: string, reading: Reading): Readonly<Record<string, Secret>> {

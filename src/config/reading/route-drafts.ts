@@ -1,7 +1,8 @@
-import type { RouteConfig, Timeouts, Upstream } from './config.ts';
+import type { RouteConfig, Timeouts, Upstream } from '../config.ts';
+import { ROUTE_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import type { Kind } from '../values/kind.ts';
 import type { Credentials } from './credentials.ts';
-import { ROUTE_FIELDS, TIMEOUT_FIELDS } from './file-fields.ts';
-import type { Kind } from './kind.ts';
 import {
   below,
   entry,
@@ -14,7 +15,6 @@ import {
   type YamlMap,
 } from './maps.ts';
 import type { Reading, Report } from './reading.ts';
-import { SETTINGS, type Values } from './settings.ts';
 
 type Field = 'prefix' | 'credential' | 'upstream';
 

@@ -1,10 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-import type { TlsFiles } from './config.ts';
-import { sourceOf } from './read-settings.ts';
+import type { TlsFiles } from '../config.ts';
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import { Secret } from '../secret.ts';
 import type { Reading } from './reading.ts';
-import { Secret } from './secret.ts';
-import { SETTINGS, type Values } from './settings.ts';
+import { sourceOf } from './single-settings.ts';
 import { readTextFile } from './text-file.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

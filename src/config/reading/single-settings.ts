@@ -1,8 +1,13 @@
 import { dirname } from 'node:path';
-
+import {
+  FILE_KEYS,
+  PLAIN_SETTINGS,
+  type Setting,
+  STRUCTURED_KEYS,
+  type Values,
+} from '../declaration/settings.ts';
 import { entry, isAbsent, readMap, reportUnknownKeys, valueAt } from './maps.ts';
 import type { Reading } from './reading.ts';
-import { FILE_KEYS, PLAIN_SETTINGS, type Setting, STRUCTURED_KEYS, type Values } from './settings.ts';
 
 function rawFromFile(setting: Setting<unknown>, reading: Reading): unknown {
   if (setting.key === undefined || STRUCTURED_KEYS.includes(setting.key)) return undefined;

@@ -3,11 +3,11 @@ import { parseEnv } from 'node:util';
 
 import envSchema from 'env-schema';
 
-import { type FlagTexts, flagName } from './flags.ts';
-import { didYouMean, nearest } from './nearest.ts';
+import { type FlagTexts, flagName } from '../declaration/flags.ts';
+import { environmentSchema } from '../declaration/schema.ts';
+import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
+import { didYouMean, nearest } from '../values/nearest.ts';
 import type { LoadInput, Report } from './reading.ts';
-import { environmentSchema } from './schema.ts';
-import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from './settings.ts';
 import { isOtherEncoding, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 
 const PREFIX = 'BEARERD_';

@@ -1,11 +1,16 @@
-import type { CredentialConfig, CredentialPlacement } from './config.ts';
+import type { CredentialConfig, CredentialPlacement } from '../config.ts';
+import {
+  type CredentialType,
+  OTHER_FIELDS,
+  PLACEMENT_FIELDS,
+  SECRET_FIELDS,
+} from '../declaration/file-fields.ts';
+import { SETTINGS } from '../declaration/settings.ts';
 import { execFromFile } from './exec-content.ts';
-import { type CredentialType, OTHER_FIELDS, PLACEMENT_FIELDS, SECRET_FIELDS } from './file-fields.ts';
+import { type GivenSecret, secretFromFile, secretFromVariables } from './given-secret.ts';
 import { below, entry, isAbsent, reportUnknownSecretKeys, type YamlMap } from './maps.ts';
 import { oauth2FromFile } from './oauth2-content.ts';
 import type { Reading, Report } from './reading.ts';
-import { type GivenSecret, secretFromFile, secretFromVariables } from './secrets.ts';
-import { SETTINGS } from './settings.ts';
 
 type Unplaced<C> = C extends CredentialConfig ? Omit<C, keyof CredentialPlacement> : never;
 

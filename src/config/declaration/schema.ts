@@ -1,3 +1,4 @@
+import type { JsonSchema, Kind } from '../values/kind.ts';
 import {
   type CredentialType,
   EXEC_FIELDS,
@@ -10,7 +11,6 @@ import {
   SECRET_FIELDS,
   TIMEOUT_FIELDS,
 } from './file-fields.ts';
-import type { JsonSchema, Kind } from './kind.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS, URL_VARIABLE } from './settings.ts';
 
 /** The environment for env-schema, which changes the object that it gets: a new one each time. */
