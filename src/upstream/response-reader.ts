@@ -155,8 +155,10 @@ export class ResponseReader {
     const scanner = this.#scanner;
     const end = scanner.scan(bytes, from, this.#text.length - from);
     const to = end === -1 ? bytes.length : end;
-    // The status line and the lines behind it each have this much room.
-    if (this.#text.length + to - from - scanner.fieldsAt > this.#limitBytes + 2) {
+    // The status line and the lines behind it each have this much room, beside the CR LF at the end.
+    const { fieldsAt } = scanner;
+    const most = this.#limitBytes + 2;
+    if (fieldsAt > most || this.#text.length + to - from - fieldsAt > most) {
       throw new ResponseFault('the header lines are too large', 'http_response_header_section_size');
     }
     const text =
