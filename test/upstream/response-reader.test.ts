@@ -5,6 +5,9 @@ import { ResponseReader } from '../../src/upstream/response-reader.ts';
 import { cuts, outcome } from './read-outcome.ts';
 import { TABLE } from './response-table.ts';
 
+/** By hand many more: FUZZ_READER=1000000 */
+const RUNS = Number(process.env.FUZZ_READER ?? 3_000);
+
 const bytesOf = (raw: string) => Buffer.from(raw, 'latin1');
 
 t.test('the table is a long one', async (t) => {
@@ -69,7 +72,7 @@ t.test('a good answer is read as it is, however it is split', async () => {
     fc.property(ANSWER, fc.array(fc.nat(), { maxLength: 12 }), ({ bytes, seen }, at) => {
       return outcome(split(bytes, at)) === seen;
     }),
-    { numRuns: 1_500 },
+    { numRuns: RUNS / 2 },
   );
 });
 
@@ -91,7 +94,7 @@ t.test(
         const whole = outcome([bytes]); // Throws what is no fault.
         return outcome(split(bytes, at)) === whole && whole.length < 10 * bytes.length + 100;
       }),
-      { numRuns: 3_000 },
+      { numRuns: RUNS },
     );
   },
 );
