@@ -24,10 +24,18 @@ export const bearerd: Contender = {
   launch: async (port, origin) => launchBearerd(port, await freePort(), origin),
 };
 
+/** The same, looking in each answer for the token. */
+export const scrubbingBearerd: Contender = {
+  ...bearerd,
+  name: 'bearerd with scrub',
+  launch: async (port, origin) => launchBearerd(port, await freePort(), origin, { BEARERD_SCRUB: 'true' }),
+};
+
 export function launchBearerd(
   port: number,
   adminPort: number,
   { host, port: upstream, caFile }: Origin,
+  env: Readonly<Record<string, string>> = {},
 ): Launched {
   const { log, reader } = readPipe();
   const child = launch(process.execPath, [...NODE_FLAGS, MAIN, 'start'], {
@@ -39,6 +47,7 @@ export function launchBearerd(
       BEARERD_LISTEN: `127.0.0.1:${port}`,
       BEARERD_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
       ...(caFile && { BEARERD_TLS_CA_FILE: caFile }),
+      ...env,
     },
     stdio: ['ignore', log, 'inherit'],
   });

@@ -2,6 +2,7 @@ import { freePort } from '../children.ts';
 import type { Origin, Upstream } from '../upstream/upstream.ts';
 import { verify } from '../verify.ts';
 import { INSTALLED } from './all.ts';
+import { bearerd, scrubbingBearerd } from './bearerd.ts';
 import { type Contender, Running } from './contender.ts';
 
 /** The contenders, each started when it is first asked for, and verified before it is handed out. */
@@ -30,6 +31,14 @@ export class Fleet {
       all.push(await this.#get(contender, this.#upstream.secure));
     }
     return all;
+  }
+
+  /** Ours, as it is and with scrub: whose answers can't show the credential that `verify` wants to see. */
+  async scrubbing(): Promise<[Running, Running]> {
+    const { plain } = this.#upstream;
+    const scrubbing = Running.of(scrubbingBearerd, await freePort(), plain);
+    this.#running.set(scrubbingBearerd.name, scrubbing);
+    return [await this.#get(bearerd, plain), await scrubbing];
   }
 
   async stop(): Promise<void> {

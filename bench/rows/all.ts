@@ -4,6 +4,7 @@ import { latency } from './latency.ts';
 import { memory } from './memory.ts';
 import type { Row } from './row.ts';
 import { saturatedDown, saturatedGet, saturatedPost, saturatedUp } from './saturated.ts';
+import { scrub } from './scrub.ts';
 import { jsonPost, smallGet } from './small-requests.ts';
 import { start } from './start.ts';
 import { tls } from './tls.ts';
@@ -16,6 +17,7 @@ export const ROWS: readonly Row[] = [
   smallGet,
   jsonPost,
   largeBodies,
+  scrub,
   latency,
   memory,
   start,

@@ -31,6 +31,11 @@ export class GramFilter {
     return place;
   }
 
+  /** True for a place whose four bytes may lie in a match, and for one near the end, where there are fewer. */
+  mayLieAt(bytes: Uint8Array, at: number): boolean {
+    return at > bytes.length - GRAM_BYTES || this.#has(gramAt(bytes, at));
+  }
+
   #has(gram: number): boolean {
     const first = this.#first(gram);
     if ((this.#bits[first >>> 5]! & (1 << (first & 31))) === 0) return false;

@@ -79,9 +79,8 @@ export class Scrubber {
 
   /** Nothing is under way: the first byte in the window that a match may begin with, or the window's last. */
   #skip(bytes: Buffer, from: number, { first, last }: Window): number {
-    const { openings } = this.#searcher;
     let at = Math.max(from, first);
-    while (at < last && openings[bytes[at]!] === undefined) at++;
+    while (at < last && this.#searcher.openingsAt(bytes, at) === undefined) at++;
     return at;
   }
 
@@ -101,7 +100,7 @@ export class Scrubber {
 
   /** What begins with a byte. */
   #open(bytes: Buffer, at: number): void {
-    for (const { track, unit } of this.#searcher.openings[bytes[at]!] ?? []) {
+    for (const { track, unit } of this.#searcher.openingsAt(bytes, at) ?? []) {
       this.#advance({ start: at, track, position: 0, unit }, unit, bytes, at);
     }
   }

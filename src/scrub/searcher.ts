@@ -24,7 +24,7 @@ export interface Window {
 /** What to look for: made once for a value, and used by all answers that may hold it. */
 export class Searcher {
   /** By first byte. */
-  readonly openings: readonly (readonly Opening[] | undefined)[];
+  readonly #openings: readonly (readonly Opening[] | undefined)[];
   readonly #values: readonly string[];
   readonly #filter: GramFilter | undefined;
   /** Of two places that are looked at, a match lies across one. */
@@ -35,7 +35,7 @@ export class Searcher {
   constructor(values: readonly string[]) {
     this.#values = [...new Set(values)].filter((value) => value !== '');
     const patterns = this.#values.flatMap(patternsOf);
-    this.openings = openingsOf(patterns);
+    this.#openings = openingsOf(patterns);
     const least = Math.min(...patterns.map(shortestMatch));
     this.#stride = least - GRAM_BYTES + 1;
     if (patterns.length > 0 && this.#stride > 0) this.#filter = new GramFilter(patterns);
@@ -50,6 +50,13 @@ export class Searcher {
       this.#joined.set(other, both);
     }
     return both;
+  }
+
+  /** What may begin at a place: nothing at most of them, which is told by the next bytes as well. */
+  openingsAt(bytes: Uint8Array, at: number): readonly Opening[] | undefined {
+    const openings = this.#openings[bytes[at]!];
+    if (openings === undefined || this.#filter?.mayLieAt(bytes, at) === false) return undefined;
+    return openings;
   }
 
   /** The places, from `at` on, in which the next match may begin. */
