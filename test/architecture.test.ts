@@ -21,6 +21,9 @@ const ORDER = [
   'observe',
   'gateway',
 ];
+/** The rooms within config, by the same rule; what lies at its top may import from all, and types of a Config from any. */
+const CONFIG_ORDER = ['values', 'declaration', 'reading', 'checks', 'shown'];
+const CONFIG_LEAVES = ['config/config.ts', 'config/secret.ts'];
 /** Leaves, which import nothing of ours, and may be imported from anywhere. */
 const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'fields.ts', 'members.ts', 'version.ts'];
 /** Who may import a package. */
@@ -67,6 +70,39 @@ t.test('a file imports from its own folder, from those before it, and from the l
     }
   }
   t.same(wrong, []);
+});
+
+t.test('within config, too, data flows one way, and no file imports itself by way of others', async (t) => {
+  const inside = files.filter((file) => file.startsWith('config/'));
+  const imports = new Map(
+    inside.map((file) => [
+      file,
+      importsOf(file)
+        .filter((s) => s.startsWith('.'))
+        .map((s) => target(file, s)),
+    ]),
+  );
+  const rank = (file: string): number => {
+    if (CONFIG_LEAVES.includes(file)) return -1;
+    const at = CONFIG_ORDER.indexOf(file.split('/')[1]!);
+    return at === -1 ? CONFIG_ORDER.length : at;
+  };
+  const wrong = [...imports].flatMap(([file, targets]) =>
+    targets.filter((to) => to.startsWith('config/') && rank(to) > rank(file)).map((to) => `${file} → ${to}`),
+  );
+  t.same(wrong, []);
+  const reachable = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const to of imports.get(from) ?? []) {
+      if (seen.has(to)) continue;
+      seen.add(to);
+      reachable(to, seen);
+    }
+    return seen;
+  };
+  t.same(
+    inside.filter((file) => reachable(file).has(file)),
+    [],
+  );
 });
 
 t.test('each dependency is declared, used, and has one owner', async (t) => {

@@ -1,4 +1,3 @@
-import { formatFaults } from '../config/explain.ts';
 import { nearest } from '../config/values/nearest.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { VERSION } from '../version.ts';
@@ -18,7 +17,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     const code = exitCodeOf(error);
     if (error instanceof ConfigError) {
       const { length } = error.faults;
-      complain(`the configuration is not valid:\n${formatFaults(error)}`);
+      complain(`the configuration is not valid:\n${error.message}`);
       complain(length === 1 ? 'that is the only fault' : `these are all ${length} faults`);
     } else {
       complain(error instanceof Error ? error.message : String(error));

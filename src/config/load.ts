@@ -1,12 +1,12 @@
-import { checkDotEnv } from './checks/dot-env.ts';
-import { checkListeners } from './checks/listeners.ts';
-import { checkRoutes, finishRoutes, INSECURE } from './checks/routes.ts';
+import { finishRoutes } from './checks/routes.ts';
+import { checkTogether } from './checks/together.ts';
 import type { Config } from './config.ts';
 import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
 import { deepFreeze } from './freeze.ts';
 import { readConfigFile } from './reading/config-file.ts';
-import { type Credentials, readCredentials } from './reading/credentials.ts';
+import { readCredentials } from './reading/credentials.ts';
 import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
+import type { Report } from './reading/faults.ts';
 import { type FaultList, faultList } from './reading/faults.ts';
 import {
   type GivenSecret,
@@ -17,13 +17,12 @@ import {
 import { valueAt } from './reading/maps.ts';
 import { readOutboundProxy } from './reading/outbound-proxy.ts';
 import { reportPlaceholders } from './reading/placeholders.ts';
-import type { LoadInput, Reading, Report } from './reading/reading.ts';
-import { type RouteDraft, readRoutes } from './reading/route-drafts.ts';
+import type { LoadInput, Reading } from './reading/reading.ts';
+import { readRoutes } from './reading/route-drafts.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './reading/single-settings.ts';
 import { readTls } from './reading/tls.ts';
 import { effectiveView } from './shown/effective.ts';
 import { originsOf, placeInFile } from './shown/origins.ts';
-import { isInsecure } from './values/urls.ts';
 
 async function startReading(input: LoadInput, { report }: FaultList): Promise<Reading> {
   const cwd = input.cwd ?? process.cwd();
@@ -50,38 +49,6 @@ function readCallerKey(reading: Reading): GivenSecret | undefined {
   const raw = valueAt(reading.file.content, key);
   noteVariable(raw, reading);
   return secretFromVariables(SETTINGS.callerKey, reading) ?? secretFromFile(raw, key, secret, reading);
-}
-
-/** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
-function checkTogether(
-  reading: Reading,
-  values: Values,
-  credentials: Credentials,
-  routes: readonly RouteDraft[],
-  callerKey: GivenSecret | undefined,
-): void {
-  if (reading.file.broken) return;
-  if (values.upstream && isInsecure(values.upstream.origin) && !values.allowInsecureUpstream) {
-    reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
-  }
-  for (const [key, origin] of reading.tokenOrigins) {
-    if (isInsecure(origin) && !values.allowInsecureUpstream) reading.report(key, INSECURE);
-  }
-  checkRequestIdHeader(reading, values, credentials);
-  checkRoutes(routes, values, credentials);
-  checkDotEnv(reading);
-  checkListeners(values, callerKey !== undefined, reading);
-}
-
-/** An ID in the place of a credential would be sent as one. */
-function checkRequestIdHeader(reading: Reading, { requestIdHeader }: Values, { usable }: Credentials): void {
-  for (const { name, header } of usable.values()) {
-    if (header.toLowerCase() !== requestIdHeader?.toLowerCase()) continue;
-    reading.report(
-      sourceOf(SETTINGS.requestIdHeader, reading).key,
-      `the credential ${name} is sent in this header`,
-    );
-  }
 }
 
 function secretVariables(reading: Reading): readonly string[] {

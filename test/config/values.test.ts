@@ -3,9 +3,9 @@ import t from 'tap';
 
 import { clash, formatAddress, isLoopbackHost, parseAddress } from '../../src/config/values/addresses.ts';
 import { headerValueProblem, parseHeaderName, parseScheme } from '../../src/config/values/header-values.ts';
+import type { Parsed } from '../../src/config/values/kind.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/values/measures.ts';
 import { nearest } from '../../src/config/values/nearest.ts';
-import type { Parsed } from '../../src/config/values/parsed.ts';
 import { parsePath, parseSessionPath } from '../../src/config/values/paths.ts';
 import {
   isInsecure,

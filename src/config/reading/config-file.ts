@@ -3,21 +3,11 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { ErrorCode } from 'yaml';
 
 import { ConfigFileError } from '../../errors.ts';
-import type { Environment } from './environment.ts';
+import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
-import { isAbsent, isMap, type YamlMap } from './maps.ts';
-import type { LoadInput, Report } from './reading.ts';
+import { isAbsent, isMap } from './maps.ts';
+import type { ConfigFile, Environment, LoadInput } from './reading.ts';
 import { NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
-
-export interface ConfigFile {
-  /** Absolute; absent when there is no configuration file. */
-  readonly path?: string;
-  readonly content: YamlMap;
-  /** The lines of its keys; of nothing where it can't be understood. */
-  readonly placeOf: PlaceOf;
-  /** It can't be understood, so that nothing can be said about what it lacks. */
-  readonly broken: boolean;
-}
 
 /** Our own words for the parser's, which quote the line, secret and all. */
 const PROBLEMS: Partial<Record<ErrorCode, string>> = {

@@ -7,10 +7,11 @@ import {
 } from '../declaration/file-fields.ts';
 import { SETTINGS } from '../declaration/settings.ts';
 import { execFromFile } from './exec-content.ts';
+import type { Report } from './faults.ts';
 import { type GivenSecret, secretFromFile, secretFromVariables } from './given-secret.ts';
 import { below, entry, isAbsent, reportUnknownSecretKeys, type YamlMap } from './maps.ts';
 import { oauth2FromFile } from './oauth2-content.ts';
-import type { Reading, Report } from './reading.ts';
+import type { Reading } from './reading.ts';
 
 type Unplaced<C> = C extends CredentialConfig ? Omit<C, keyof CredentialPlacement> : never;
 

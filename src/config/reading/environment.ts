@@ -7,27 +7,13 @@ import { type FlagTexts, flagName } from '../declaration/flags.ts';
 import { environmentSchema } from '../declaration/schema.ts';
 import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
-import type { LoadInput, Report } from './reading.ts';
+import type { Report } from './faults.ts';
+import type { Environment, LoadInput } from './reading.ts';
 import { isOtherEncoding, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 
 const PREFIX = 'BEARERD_';
 
 type Variables = Readonly<Record<string, string>>;
-
-export interface Environment {
-  /** Our variables that have a value: from a flag, the environment or `.env`. */
-  readonly variables: Variables;
-  /** Every name that begins with BEARERD_, known or not. */
-  readonly ownNames: readonly string[];
-  /** Its value is the one in `.env`. */
-  readonly fromDotEnv: (name: string) => boolean;
-  /** Where a variable's value comes from, as a person calls it: `--listen`, `BEARERD_LISTEN` or `.env`. */
-  readonly sourceOf: (name: string) => string;
-  /** What became of `.env`: of one with nothing of ours nobody need know that it is not read. */
-  readonly dotEnv: 'read' | 'ignored' | 'none';
-  /** Any variable at all; the real environment wins over `.env`. */
-  readonly lookUp: (name: string) => string | undefined;
-}
 
 /** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
 const SCHEMA = environmentSchema();

@@ -1,5 +1,7 @@
 import { ConfigError, type ConfigFault } from '../../errors.ts';
-import type { Report } from './reading.ts';
+
+/** Takes one fault: the variable or file key, what is wrong with it, and where in the file it stands. */
+export type Report = (key: string, problem: string, place?: string) => void;
 
 /** Gathers faults, so that a person can mend all of them at once. */
 export interface FaultList {

@@ -1,6 +1,6 @@
 import type { Kind } from '../values/kind.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
-import type { Report } from './reading.ts';
+import type { Report } from './faults.ts';
 
 export type YamlMap = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { Secret } from '../secret.ts';
-import type { LoadInput, Report } from './reading.ts';
+import type { Report } from './faults.ts';
+import type { LoadInput } from './reading.ts';
 
 /** A proxy's URL; `proxy:3128` is common and means http. It may hold a password, so no fault shows it. */
 function readProxy(name: string, env: LoadInput['env'], report: Report): Secret | undefined {

@@ -1,5 +1,5 @@
+import type { Report } from './faults.ts';
 import { below, isMap } from './maps.ts';
-import type { Report } from './reading.ts';
 
 const WHOLE = /^\s*\$\{([^{}]*)\}\s*$/;
 const ANYWHERE = /\$\{([^{}]*)\}/;

@@ -1,9 +1,7 @@
 import type { FlagTexts } from '../declaration/flags.ts';
-import type { ConfigFile } from './config-file.ts';
-import type { Environment } from './environment.ts';
-
-/** Takes one fault: the variable or file key, what is wrong with it, and where in the file it stands. */
-export type Report = (key: string, problem: string, place?: string) => void;
+import type { Report } from './faults.ts';
+import type { PlaceOf } from './lines.ts';
+import type { YamlMap } from './maps.ts';
 
 /** What the world gives, so that tests can give something else. */
 export interface LoadInput {
@@ -18,6 +16,31 @@ export interface LoadInput {
   readonly defaults?: Readonly<Record<string, string>> | undefined;
   /** Where relative paths of variables begin; the process's working directory unless given. */
   readonly cwd?: string | undefined;
+}
+
+export interface Environment {
+  /** Our variables that have a value: from a flag, the environment or `.env`. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Every name that begins with BEARERD_, known or not. */
+  readonly ownNames: readonly string[];
+  /** Its value is the one in `.env`. */
+  readonly fromDotEnv: (name: string) => boolean;
+  /** Where a variable's value comes from, as a person calls it: `--listen`, `BEARERD_LISTEN` or `.env`. */
+  readonly sourceOf: (name: string) => string;
+  /** What became of `.env`: of one with nothing of ours nobody need know that it is not read. */
+  readonly dotEnv: 'read' | 'ignored' | 'none';
+  /** Any variable at all; the real environment wins over `.env`. */
+  readonly lookUp: (name: string) => string | undefined;
+}
+
+export interface ConfigFile {
+  /** Absolute; absent when there is no configuration file. */
+  readonly path?: string;
+  readonly content: YamlMap;
+  /** The lines of its keys; of nothing where it can't be understood. */
+  readonly placeOf: PlaceOf;
+  /** It can't be understood, so that nothing can be said about what it lacks. */
+  readonly broken: boolean;
 }
 
 /** One reading of the configuration: where values come from, and what is learned on the way. */

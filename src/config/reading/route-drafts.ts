@@ -3,6 +3,7 @@ import { ROUTE_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import type { Kind } from '../values/kind.ts';
 import type { Credentials } from './credentials.ts';
+import type { Report } from './faults.ts';
 import {
   below,
   entry,
@@ -14,7 +15,7 @@ import {
   valueAt,
   type YamlMap,
 } from './maps.ts';
-import type { Reading, Report } from './reading.ts';
+import type { Reading } from './reading.ts';
 
 type Field = 'prefix' | 'credential' | 'upstream';
 

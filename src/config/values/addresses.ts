@@ -1,7 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 import type { ListenAddress } from '../config.ts';
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './kind.ts';
 
 /** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */
 const MAX_SOCKET_PATH_BYTES = 107;

@@ -1,4 +1,4 @@
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './kind.ts';
 
 function wordProblem(word: unknown, index: number): string | undefined {
   if (typeof word === 'number' || typeof word === 'boolean') {

@@ -1,4 +1,4 @@
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './kind.ts';
 
 /** Limits of a measure, in its smallest unit (milliseconds, bytes). `off` allows that word, which means 0. */
 export interface Bounds {

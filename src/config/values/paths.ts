@@ -1,4 +1,4 @@
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './kind.ts';
 
 /** The path with its escapes undone; nothing when they are malformed or no UTF-8. */
 function decoded(path: string): string | undefined {

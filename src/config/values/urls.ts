@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { TokenEndpoint, Upstream } from '../config.ts';
 import { isLoopbackHost } from './addresses.ts';
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from './kind.ts';
 import { parsePath } from './paths.ts';
 
 /**

@@ -3,6 +3,7 @@ import type { ListenAddress, TokenEndpoint, Upstream } from '../config.ts';
 import { formatAddress, parseAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
+import type { Parsed } from './kind.ts';
 import { type JsonSchema, type Kind, list, scalar } from './kind.ts';
 import {
   type Bounds,
@@ -14,7 +15,6 @@ import {
   SIZE_PATTERN,
 } from './measures.ts';
 import { didYouMean, nearest } from './nearest.ts';
-import type { Parsed } from './parsed.ts';
 import { parsePath, parseSessionPath } from './paths.ts';
 import {
   formatBaseUrl,

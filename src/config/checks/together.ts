@@ -1,0 +1,42 @@
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import type { Credentials } from '../reading/credentials.ts';
+import type { GivenSecret } from '../reading/given-secret.ts';
+import type { Reading } from '../reading/reading.ts';
+import type { RouteDraft } from '../reading/route-drafts.ts';
+import { sourceOf } from '../reading/single-settings.ts';
+import { isInsecure } from '../values/urls.ts';
+import { checkDotEnv } from './dot-env.ts';
+import { checkListeners } from './listeners.ts';
+import { checkRoutes, INSECURE } from './routes.ts';
+
+/** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
+export function checkTogether(
+  reading: Reading,
+  values: Values,
+  credentials: Credentials,
+  routes: readonly RouteDraft[],
+  callerKey: GivenSecret | undefined,
+): void {
+  if (reading.file.broken) return;
+  if (values.upstream && isInsecure(values.upstream.origin) && !values.allowInsecureUpstream) {
+    reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
+  }
+  for (const [key, origin] of reading.tokenOrigins) {
+    if (isInsecure(origin) && !values.allowInsecureUpstream) reading.report(key, INSECURE);
+  }
+  checkRequestIdHeader(reading, values, credentials);
+  checkRoutes(routes, values, credentials);
+  checkDotEnv(reading);
+  checkListeners(values, callerKey !== undefined, reading);
+}
+
+/** An ID in the place of a credential would be sent as one. */
+function checkRequestIdHeader(reading: Reading, { requestIdHeader }: Values, { usable }: Credentials): void {
+  for (const { name, header } of usable.values()) {
+    if (header.toLowerCase() !== requestIdHeader?.toLowerCase()) continue;
+    reading.report(
+      sourceOf(SETTINGS.requestIdHeader, reading).key,
+      `the credential ${name} is sent in this header`,
+    );
+  }
+}
