@@ -5,6 +5,7 @@ import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.t
 import { KEEP_ALIVE_MS } from './connection.ts';
 import { ResponseFault } from './head-scanner.ts';
 import { hearLastWords } from './last-words.ts';
+import { wasCutOff } from './orderly-end.ts';
 import type { BufferReader, ReadBuffer } from './read-buffer.ts';
 import { type ResponseEvents, type ResponseHead, ResponseReader } from './response-reader.ts';
 import { upstreamProblem } from './upstream-error.ts';
@@ -224,7 +225,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#peerGone = true;
     // A write that can't be finished any more, and has not said so yet: the kernel tells of a reset only once.
     if (this.#socket.writableLength > 0) this.#peerReset = true;
-    if (this.#receiver !== undefined && !this.#peerReset && this.#reader.finish()) return;
+    const inOrder = !this.#peerReset && !wasCutOff(this.#socket);
+    if (this.#receiver !== undefined && inOrder && this.#reader.finish()) return;
     this.#broken(new Error('the upstream closed the connection'));
   }
 

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
 import { Members } from '../members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
@@ -67,17 +66,6 @@ export class Http1Pool implements ConnectionOwner {
       },
       { buffer },
     );
-  }
-
-  /** Takes a connection that somebody else has opened. */
-  adopt(socket: Socket): void {
-    if (this.#closed || socket.destroyed) {
-      socket.destroy();
-      return;
-    }
-    const connection = new Http1Connection(this, socket);
-    this.#all.add(connection);
-    this.free(connection);
   }
 
   /** Lets the requests under way end, then closes. What begins now gets a connection of its own. */

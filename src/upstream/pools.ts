@@ -71,7 +71,7 @@ export class UpstreamPool {
       open: this.#connectors.http2,
       http1: (socket, waiting) => {
         this.#speakHttp1(pool);
-        this.#http1.adopt(socket);
+        socket.destroy(); // How it ends in HTTP/1.1 can't be seen on it (`orderly-end.ts`).
         for (const receiver of waiting) this.#http1.send(receiver, { fresh: false, upgrade: false });
       },
       http1Required: () => this.#speakHttp1(pool),

@@ -1,0 +1,79 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/** A client that reads slowly is looked at this often. */
+const LOOK_MS = 20;
+
+const cutOff = new WeakSet<object>();
+
+/**
+ * True where TLS ended without a word: the TCP connection was ended, and no `close_notify` had come before. Anybody on
+ * the way can do that, so a body that only the end delimits is not whole (RFC 9112 §9.8).
+ */
+export function wasCutOff(socket: Socket): boolean {
+  return cutOff.has(socket);
+}
+
+/**
+ * A TCP connection as TLS reads it. Node tells both ends of TLS alike, that of the protocol and that of the connection
+ * under it; here the latter passes by, and it is seen whether the former has come before.
+ */
+export class ObservedConnection extends Duplex {
+  readonly #raw: Socket;
+  #secure: Socket | undefined;
+
+  constructor(raw: Socket) {
+    super({ allowHalfOpen: true });
+    this.#raw = raw;
+    raw
+      .on('data', (piece: Buffer) => {
+        if (!this.push(piece)) raw.pause();
+      })
+      .on('end', () => setImmediate(() => this.#ended()))
+      .on('error', (error) => this.destroy(error))
+      .on('close', () => this.destroy());
+  }
+
+  /** @param secure reads from here */
+  observe(secure: Socket): void {
+    this.#secure = secure;
+  }
+
+  /** What came before has to get through TLS first, and to whoever reads there. */
+  #ended(): void {
+    const secure = this.#secure;
+    if (this.destroyed || secure === undefined || secure.readableEnded) {
+      this.push(null);
+    } else if (this.readableLength > 0 || secure.readableLength > 0) {
+      setTimeout(() => this.#ended(), LOOK_MS).unref();
+    } else {
+      cutOff.add(secure);
+      this.push(null);
+    }
+  }
+
+  override _read(): void {
+    this.#raw.resume();
+  }
+
+  override _write(piece: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#raw.write(piece, done);
+  }
+
+  override _writev(pieces: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#raw.cork();
+    pieces.forEach(({ chunk }, i) => {
+      this.#raw.write(chunk, i === pieces.length - 1 ? done : undefined);
+    });
+    this.#raw.uncork();
+  }
+
+  override _final(done: () => void): void {
+    this.#raw.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#raw.destroy();
+    done(error);
+  }
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import tls, { type TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import { gatewayFor } from '../support/gateway.ts';
+import { CA_FILE } from '../support/h2-upstream.ts';
+
+// An answer without a length, over TLS: only the end delimits it, and whoever stands in between can end a connection.
+// TLS says by close_notify that the end is meant (RFC 9112 §9.8).
+const tlsFile = (name: string) => readFileSync(new URL(`../support/tls/${name}`, import.meta.url));
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
+
+type Answer = (secure: TLSSocket, cut: () => void, path: string) => void;
+
+/** Each connection goes through a relay, so that TCP can be ended while TLS says nothing. */
+async function secureUpstream(t: Test, answer: Answer, options: tls.TlsOptions = {}): Promise<string> {
+  const cuts = new Map<number, () => void>();
+  const server = tls.createServer(
+    { cert: tlsFile('server.pem'), key: tlsFile('server.key'), ...options },
+    (secure) => {
+      secure
+        .on('error', () => {})
+        .on('data', (piece: Buffer) => {
+          const path = piece.toString('latin1').split(' ')[1] ?? '';
+          answer(secure, () => setTimeout(() => cuts.get(secure.remotePort!)!(), 30), path);
+        });
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const relay = createServer((client) => {
+    const onward = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    onward.on('connect', () => cuts.set(onward.localPort!, () => client.end()));
+    client.on('error', () => {}).on('close', () => onward.destroy());
+    onward.on('error', () => {}).on('data', (piece) => client.writable && client.write(piece));
+    client.on('data', (piece) => onward.write(piece));
+    onward.on('end', () => client.end());
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    relay.close();
+    server.close();
+  });
+  return `https://localhost:${(relay.address() as AddressInfo).port}`;
+}
+
+for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
+  for (const ALPNProtocols of [undefined, ['http/1.1']]) {
+    t.test(
+      `an end that TLS doesn't mean breaks the client's connection: ${maxVersion}, ${ALPNProtocols}`,
+      async (t) => {
+        const baseUrl = await secureUpstream(
+          t,
+          (secure, cut, path) => {
+            if (path === '/meant') secure.end(`${HEAD}all of it`);
+            else if (path === '/empty') secure.end(HEAD);
+            else if (path === '/large') secure.end(HEAD + 'x'.repeat(300_000));
+            else secure.write(`${HEAD}a part`, cut);
+          },
+          { maxVersion, ...(ALPNProtocols && { ALPNProtocols }) },
+        );
+        const env = { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' };
+        const { get } = await gatewayFor(t, { baseUrl, env, loggedIn: false });
+        t.match(await get('/cut'), { status: 200, text: 'a part', whole: false });
+        t.match(await get('/meant'), { status: 200, text: 'all of it', whole: true });
+        t.match(await get('/empty'), { status: 200, text: '', whole: true });
+        const large = await get('/large');
+        t.equal(large.text.length, 300_000);
+        t.equal(large.whole, true);
+        t.match(await get('/cut'), { status: 200, text: 'a part', whole: false });
+      },
+    );
+  }
+}
