@@ -1,3 +1,4 @@
+import { SETTINGS } from '../config/settings.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print } from './command.ts';
@@ -25,14 +26,19 @@ export const demo: Command = {
   },
 };
 
+/** What of the environment says where it listens, for whom, and what it tells; the rest is of a real account. */
+const HEEDED = [
+  SETTINGS.listen,
+  SETTINGS.adminListen,
+  SETTINGS.callerKey,
+  SETTINGS.logLevel,
+  SETTINGS.logFormat,
+].map(({ variable }) => variable);
+
 /** The default story: a token everywhere, the API key where it is enough, no credential for the health check. */
 function demoEnvironment({ url, credentials }: MockApi): Record<string, string | undefined> {
-  const { BEARERD_LISTEN, BEARERD_ADMIN_LISTEN, BEARERD_LOG_LEVEL, BEARERD_LOG_FORMAT } = process.env;
   return {
-    BEARERD_LISTEN,
-    BEARERD_ADMIN_LISTEN,
-    BEARERD_LOG_LEVEL,
-    BEARERD_LOG_FORMAT,
+    ...Object.fromEntries(HEEDED.map((name) => [name, process.env[name]])),
     BEARERD_BASE_URL: url,
     BEARERD_CLIENT_ID: credentials.clientId,
     BEARERD_CLIENT_SECRET: credentials.clientSecret,

@@ -6,6 +6,7 @@ import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import type { ConfigurationSource } from './configuration.ts';
+import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
 import { boundHeapGrowth, sweepBodies } from './heap.ts';
@@ -48,6 +49,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   boundHeapGrowth();
   announce(gateway, config.upstream.origin + config.upstream.basePath, log);
   tellOfDotEnv(config, log);
+  if (!forChild) tellOfContainer(config, log);
   warnOfExposure(config, log);
   // One command has no use for so many, and its own words on stderr.
   if (!forChild) warnOfLimit(config, gateway, log);
@@ -118,6 +120,11 @@ function warnOfLimit({ limits }: Config, { maxConnections }: Gateway, log: Log):
 /** It may be of another environment, or be thought to count. */
 function tellOfDotEnv({ dotEnv }: Config, log: Log): void {
   if (dotEnv === 'ignored') log.info({}, '.env is not read, since a configuration file is named');
+}
+
+function tellOfContainer(config: Config, log: Log): void {
+  const note = containerNote(config);
+  if (note !== undefined) log.info({}, note);
 }
 
 /** What an operator asked for, and should see that he asked for. */

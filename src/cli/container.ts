@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { isRemotelyReachable } from '../config/addresses.ts';
+import type { Config } from '../config/config.ts';
+
+/** What Docker and Podman put into each container. */
+const MARKS = ['/.dockerenv', '/run/.containerenv'];
+
+/**
+ * What to tell somebody whose published port reaches nothing: in a container of its own, loopback is reached only from
+ * inside. The containers of a pod share it, so that there it is right.
+ */
+export function containerNote(
+  { listen }: Pick<Config, 'listen'>,
+  env: NodeJS.ProcessEnv = process.env,
+  exists: (path: string) => boolean = existsSync,
+): string | undefined {
+  const onLoopback = listen.some(({ kind }) => kind === 'tcp') && !listen.some(isRemotelyReachable);
+  const alone = env.KUBERNETES_SERVICE_HOST === undefined && MARKS.some(exists);
+  return onLoopback && alone ? NOTE : undefined;
+}
+
+const NOTE =
+  "this container's loopback is reached only from inside it; for a published port (-p 127.0.0.1:9180:9180) set " +
+  'BEARERD_LISTEN=0.0.0.0:9180 and BEARERD_CALLER_KEY';
