@@ -6,6 +6,7 @@ import { ConfigFileError } from '../../errors.ts';
 import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
+import { brokenPlaceholder } from './placeholders.ts';
 import type { ConfigFile, Environment, LoadInput } from './reading.ts';
 import { NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 
@@ -46,7 +47,10 @@ async function parseYaml(source: string, path: string, report: Report): Promise<
   }
   for (const { code, pos } of problems.slice(0, MOST_PROBLEMS)) {
     const { line, col } = lineCounter.linePos(pos[0]);
-    report(path, `line ${line}, column ${col}: ${PROBLEMS[code] ?? 'this is not valid YAML'}`);
+    const placeholder = brokenPlaceholder(text, pos[0]);
+    // Once for its line: what comes behind it there is its doing.
+    const at = placeholder === undefined ? `line ${line}, column ${col}` : `line ${line}`;
+    report(path, `${at}: ${placeholder ?? PROBLEMS[code] ?? 'this is not valid YAML'}`);
   }
   if (problems.length > 0) return { path, content: {}, placeOf: NOWHERE, broken: true };
   try {
