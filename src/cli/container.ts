@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { isRemotelyReachable } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
+import { isRemotelyReachable } from '../config/values/addresses.ts';
 
 /** What Docker and Podman put into each container. */
 const MARKS = ['/.dockerenv', '/run/.containerenv'];

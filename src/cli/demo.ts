@@ -1,4 +1,4 @@
-import { SETTINGS } from '../config/settings.ts';
+import { SETTINGS } from '../config/declaration/settings.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print } from './command.ts';
