@@ -67,7 +67,7 @@ export interface RequestEvent {
   /** The configured prefix, or empty where none was chosen. */
   route: string;
   credential: string;
-  /** The name of the caller key that it came with, where there are such. */
+  /** The name of the caller whose key it came with; empty for the key without a name. */
   caller?: string;
   status: number;
   /** Where bearerd answered itself. */

@@ -82,6 +82,11 @@ export function fieldOf(name: string): number {
   return OTHER;
 }
 
+/** A name as CGI and WSGI fold it, which read `X_Api_Key` as `X-Api-Key`: in lower case, with hyphens only. */
+export function foldedName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+
 /** A table of true and false by field. */
 export function tableOf(fields: readonly number[]): readonly boolean[] {
   const table = Array.from({ length: CONTENT_DISPOSITION + 1 }, () => false);

@@ -139,7 +139,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'credentials/session-endpoint.ts',
     'forward/request-headers.ts',
     'forward/scrubbing.ts',
-    'listen/guard.ts',
+    'listen/callers.ts',
     'upstream/outbound-proxy.ts',
     'upstream/secure-context.ts',
   ]);

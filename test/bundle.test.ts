@@ -56,7 +56,10 @@ t.test('the bundle needs no package beside it: it logs in, forwards and counts',
   t.equal(answer.status, 200);
   t.match(await answer.text(), /"authorization":{"kind":"token"}/);
   const metrics = await (await fetch(`${admin}/metrics`)).text();
-  t.match(metrics, /bearerd_requests_total\{route="\/",credential="token",method="GET",code="200"\} 1\n/);
+  t.match(
+    metrics,
+    /bearerd_requests_total\{route="\/",credential="token",method="GET",code="200",caller=""\} 1\n/,
+  );
   t.match(metrics, /process_cpu_seconds_total /);
   const page = await fetch(`${admin}/`);
   t.equal(page.status, 200);

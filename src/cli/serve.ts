@@ -77,7 +77,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
 /** A child process knows no caller key: only it is told the port, unless a flag opens that to others. */
 function withoutCallerKey(config: Config): Config {
   const { callerKey: _, ...rest } = config;
-  return config.listen.some(isRemotelyReachable) ? config : rest;
+  return config.listen.some(isRemotelyReachable) ? config : { ...rest, callers: [] };
 }
 
 /** Runs until SIGTERM or SIGINT, then drains; a second signal ends it at once. */
@@ -127,9 +127,13 @@ function tellOfContainer(config: Config, log: Log): void {
   if (note !== undefined) log.info({}, note);
 }
 
+function asksForKey({ callerKey, callers }: Config): boolean {
+  return callerKey !== undefined || callers.length > 0;
+}
+
 /** What an operator asked for, and should see that he asked for. */
 function warnOfExposure(config: Config, log: Log): void {
-  if (config.listen.some(isRemotelyReachable) && config.callerKey === undefined) {
+  if (config.listen.some(isRemotelyReachable) && !asksForKey(config)) {
     log.warn({}, 'anyone who reaches this port acts as the configured account: no caller key is set');
   }
   if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {

@@ -94,6 +94,14 @@ export interface RouteConfig {
   readonly scrub: boolean;
 }
 
+/** One of those who may call, known by its key. */
+export interface CallerConfig {
+  readonly name: string;
+  readonly key: Secret;
+  /** Prefixes of the routes that it may use; absent means all of them. */
+  readonly routes?: readonly string[];
+}
+
 export interface TlsFiles {
   readonly caFile?: string;
   readonly certFile?: string;
@@ -123,7 +131,9 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly browserCookies: boolean;
+  /** The key of callers that have no name. */
   readonly callerKey?: Secret;
+  readonly callers: readonly CallerConfig[];
   readonly timeouts: Timeouts;
   readonly closeTunnels: 'never' | 'at-expiry';
   readonly limits: {

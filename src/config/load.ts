@@ -1,20 +1,15 @@
+import { finishCallers } from './checks/callers.ts';
 import { finishRoutes } from './checks/routes.ts';
 import { checkTogether } from './checks/together.ts';
 import type { Config } from './config.ts';
 import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
 import { deepFreeze } from './freeze.ts';
+import { readCallers } from './reading/callers.ts';
 import { readConfigFile } from './reading/config-file.ts';
 import { readCredentials } from './reading/credentials.ts';
 import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
 import type { Report } from './reading/faults.ts';
 import { type FaultList, faultList } from './reading/faults.ts';
-import {
-  type GivenSecret,
-  noteVariable,
-  secretFromFile,
-  secretFromVariables,
-} from './reading/given-secret.ts';
-import { valueAt } from './reading/maps.ts';
 import { readOutboundProxy } from './reading/outbound-proxy.ts';
 import { reportPlaceholders } from './reading/placeholders.ts';
 import type { LoadInput, Reading } from './reading/reading.ts';
@@ -42,13 +37,6 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   const placeholders = reportPlaceholders(file.content, reportAt);
   const reportOthers: Report = (key, problem) => placeholders.has(key) || reportAt(key, problem);
   return { cwd, environment, file, report: reportOthers, defaults, readFile, ...learned };
-}
-
-function readCallerKey(reading: Reading): GivenSecret | undefined {
-  const { key, secret } = SETTINGS.callerKey;
-  const raw = valueAt(reading.file.content, key);
-  noteVariable(raw, reading);
-  return secretFromVariables(SETTINGS.callerKey, reading) ?? secretFromFile(raw, key, secret, reading);
 }
 
 function secretVariables(reading: Reading): readonly string[] {
@@ -118,12 +106,12 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const reading = await startReading(input, faults);
   const values = readSettings(reading);
   reportUnknownSettings(reading);
-  const callerKey = readCallerKey(reading);
+  const callers = readCallers(reading);
   const credentials = readCredentials(reading, values.upstream?.origin);
   const drafts = readRoutes(reading, values, credentials);
   const tls = readTls(values, reading);
   const outboundProxy = readOutboundProxy(input.env, reading.report);
-  checkTogether(reading, values, credentials, drafts, callerKey);
+  checkTogether(reading, values, credentials, drafts, callers);
   reportUnknownVariables(reading.environment, reading.variablesNamed, reading.report);
   faults.throwIfAny();
 
@@ -132,7 +120,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const secured = {
     credentials: credentials.usable,
     routes: finishRoutes(drafts, upstream),
-    ...(callerKey?.secret && { callerKey: callerKey.secret }),
+    ...finishCallers(callers),
   };
   const effective = effectiveView(values, secured, tls);
   return deepFreeze({

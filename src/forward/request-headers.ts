@@ -1,5 +1,5 @@
 import type { AccessToken } from '../credentials/access-token.ts';
-import { AUTHORIZATION, COOKIE, type FieldLines, OTHER } from '../fields.ts';
+import { AUTHORIZATION, COOKIE, type FieldLines, foldedName, OTHER } from '../fields.ts';
 import type { Forwardable } from './forwardable.ts';
 import { DROPPED_FROM_REQUESTS, namedByConnection } from './hop-by-hop.ts';
 
@@ -9,7 +9,7 @@ export interface Injection {
   readonly credential: { readonly header: string; readonly value: string } | undefined;
   /** The client's own credential passes (`clientAuthorization: keep`). */
   readonly keepClientCredential: boolean;
-  /** The header that a credential of this route stands in, in lower case. */
+  /** The header that a credential of this route stands in, as `foldedName` gives it. */
   readonly credentialHeader: string;
   readonly dropCookies: boolean;
   /** The request's ID, and the header in lower case that names it; undefined where none does. */
@@ -114,6 +114,6 @@ function isCredential(field: number, name: string, credentialHeader: string): bo
   if (field !== OTHER && name.length !== credentialHeader.length) return false;
   return (
     name.length === credentialHeader.length &&
-    (name === credentialHeader || name.toLowerCase().replaceAll('_', '-') === credentialHeader)
+    (name === credentialHeader || foldedName(name) === credentialHeader)
   );
 }

@@ -5,7 +5,8 @@ import type { RequestEvent } from '../events.ts';
 import type { FieldLines } from '../fields.ts';
 import { clientCredentials } from '../forward/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
-import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import { type Match, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import type { Identification } from './callers.ts';
 import type { Guard } from './guard.ts';
 import { headProblem } from './well-formed.ts';
 
@@ -37,6 +38,8 @@ export type Admission =
   | { readonly kind: 'refuse'; readonly problem: Problem; readonly corsOrigin: string | undefined };
 
 /** Nothing of a fragment leaves (RFC 9112 §3.2), and no control character; all other bytes pass as they are. */
+const KEY_REQUIRED = new Problem('caller-key-required');
+const ROUTE_DENIED = new Problem('route-denied');
 const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
 /**
@@ -67,8 +70,12 @@ export function admit(
   if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {
     return { kind: 'preflight', head, corsOrigin: origin };
   }
-  const keyProblem = rules.guard.checkCallerKey(head);
-  if (keyProblem !== undefined) return refuse(keyProblem, origin);
+  let known: Identification | undefined;
+  if (rules.guard.callers !== undefined) {
+    known = rules.guard.callers.identify(head);
+    if (known === undefined) return refuse(KEY_REQUIRED, origin);
+    event.caller = known.caller.name;
+  }
   if (head.expectation === 'unknown' && httpVersion !== '1.0') {
     return refuse(new Problem('expectation-failed'), origin);
   }
@@ -83,13 +90,16 @@ export function admit(
     event.route = match.route.prefix;
     event.credential = match.route.credentialName;
   }
+  const callerProblem = known === undefined ? undefined : checkCaller(known, match, event);
+  if (callerProblem !== undefined) return refuse(callerProblem, origin);
   if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
   const { route } = match;
-  const keeps = keepsClientCredential(head.lines, route);
+  const own = known?.head ?? head;
+  const keeps = keepsClientCredential(own.lines, route);
   if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
-    head,
+    head: own,
     route,
     target: upstreamTarget(route, split.path, split.query),
     corsOrigin: origin,
@@ -104,6 +114,17 @@ export function asksForServer(method: string, target: string): boolean {
 }
 
 const WITHOUT_PATH = /^https?:\/\/[^/?#]*$/i;
+
+/** Is the key good where it stands, and may its holder use this route? Before all else that would tell of the route. */
+function checkCaller(known: Identification, match: Match, event: RequestEvent): Problem | undefined {
+  if (!match.ok && match.code === 'bad-path') return undefined; // It leads to no route for certain.
+  const { route } = match;
+  const caller = route === undefined ? known.caller : known.callerOn(route);
+  if (caller === undefined) return KEY_REQUIRED;
+  event.caller = caller.name;
+  const { routes } = caller;
+  return routes === undefined || (route !== undefined && routes.has(route.prefix)) ? undefined : ROUTE_DENIED;
+}
 
 /** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
 function keepsClientCredential(lines: FieldLines, route: Route): boolean | Problem {

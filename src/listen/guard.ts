@@ -1,29 +1,28 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { RequestHead } from '../client/request-head.ts';
 import type { Config } from '../config/config.ts';
-import type { Secret } from '../config/secret.ts';
 import { Problem } from '../errors.ts';
 import { arrivedByUnixSocket } from './bind.ts';
+import { type Callers, createCallers } from './callers.ts';
 
 /** Who may call. Each check stands alone: a page that gets past one still meets the others. */
 export interface Guard {
-  /** A caller key is configured. */
-  readonly hasCallerKey: boolean;
+  /** Those of whom a key is asked; undefined where everybody may call. */
+  readonly callers: Callers | undefined;
   /** The `Host`, and the authority of an absolute-form target; a Problem where it is not ours. */
   checkHost(host: string, socket: Socket): Problem | undefined;
   /** A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem. */
   checkOrigin(head: RequestHead): Problem | string | undefined;
-  checkCallerKey(head: RequestHead): Problem | undefined;
 }
 
 /** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{0,5})?$/i;
 const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
-const KEY_REQUIRED = new Problem('caller-key-required');
 
-export function createGuard(config: Pick<Config, 'allowedHosts' | 'allowedOrigins' | 'callerKey'>): Guard {
+export function createGuard(
+  config: Pick<Config, 'allowedHosts' | 'allowedOrigins'> & Parameters<typeof createCallers>[0],
+): Guard {
   const exact = new Set([
     'localhost',
     '127.0.0.1',
@@ -35,10 +34,9 @@ export function createGuard(config: Pick<Config, 'allowedHosts' | 'allowedOrigin
     ...config.allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1)),
   ];
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
-  const expectedKey = config.callerKey === undefined ? undefined : digest(config.callerKey);
 
   return {
-    hasCallerKey: expectedKey !== undefined,
+    callers: createCallers(config),
 
     checkHost(host, socket) {
       const name = hostName(host);
@@ -60,14 +58,6 @@ export function createGuard(config: Pick<Config, 'allowedHosts' | 'allowedOrigin
         return isSameAuthority(lower, host) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
       }
       return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
-    },
-
-    checkCallerKey({ callerKey, proxyAuthorization }) {
-      if (expectedKey === undefined) return undefined;
-      // Digests: equal in length, so that the comparison tells nothing about the key's.
-      const isKey = (given: string | undefined) =>
-        given !== undefined && timingSafeEqual(digest(given), expectedKey);
-      return isKey(callerKey) || isKey(bearerOf(proxyAuthorization)) ? undefined : KEY_REQUIRED;
     },
   };
 }
@@ -106,16 +96,4 @@ function isSameAuthority(origin: string, host: string | undefined): boolean {
   const port = match[1] === 'https' ? ':443' : ':80';
   const withoutDefault = (text: string) => (text.endsWith(port) ? text.slice(0, -port.length) : text);
   return withoutDefault(match[2]!) === withoutDefault(host.toLowerCase());
-}
-
-function bearerOf(value: string | undefined): string | undefined {
-  return value === undefined ? undefined : /^bearer +(.+)$/i.exec(value)?.[1];
-}
-
-function digest(value: string | Secret): Buffer {
-  const hash = createHash('sha256');
-  // A header's characters are bytes; the configured key is text, and UTF-8 where it is sent.
-  if (typeof value === 'string') hash.update(value, 'latin1');
-  else hash.update(value.expose(), 'utf8');
-  return hash.digest();
 }

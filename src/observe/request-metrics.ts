@@ -13,8 +13,10 @@ interface RouteSeries {
   readonly buckets: number[];
 }
 
+type Labels = Readonly<Record<'route' | 'credential' | 'method' | 'code' | 'caller', string>>;
+
 interface CodeSeries {
-  readonly labels: Readonly<Record<'route' | 'credential' | 'method' | 'code', string>>;
+  readonly labels: Labels;
   readonly ofRoute: RouteSeries;
   count: number;
 }
@@ -32,8 +34,8 @@ export class RequestMetrics {
     const registers = [registry];
     new Counter({
       name: 'bearerd_requests_total',
-      help: 'Requests answered, by route prefix, credential, method and status code.',
-      labelNames: ['route', 'credential', 'method', 'code'],
+      help: 'Requests answered, by route prefix, credential, method, status code and caller (empty for one without a name).',
+      labelNames: ['route', 'credential', 'method', 'code', 'caller'],
       registers,
       collect() {
         this.reset();
@@ -43,9 +45,10 @@ export class RequestMetrics {
     new RouteDurations(this.#routes, registry);
   }
 
-  observe({ route, credential, method, status, durationMs }: RequestEvent): void {
-    const key = `${route} ${credential} ${method} ${status}`;
-    const series = this.#codes.get(key) ?? this.#create(key, route, credential, method, status);
+  observe(event: RequestEvent): void {
+    const { route, credential, method, status, durationMs, caller = '' } = event;
+    const key = `${route} ${credential} ${method} ${status} ${caller}`;
+    const series = this.#codes.get(key) ?? this.#create(key, event);
     const { ofRoute } = series;
     const seconds = durationMs / 1000;
     series.count++;
@@ -65,17 +68,19 @@ export class RequestMetrics {
   }
 
   /** Of a status that no HTTP knows, only that it is none is kept: an upstream must not make up series. */
-  #create(key: string, route: string, credential: string, method: string, status: number): CodeSeries {
+  #create(key: string, event: RequestEvent): CodeSeries {
+    const { route, credential, method, status, caller = '' } = event;
     if (status !== 0 && !(status >= 100 && status <= 599)) {
-      const other = `${route} ${credential} ${method} 0`;
-      return this.#codes.get(other) ?? this.#create(other, route, credential, method, 0);
+      const other = `${route} ${credential} ${method} 0 ${caller}`;
+      return this.#codes.get(other) ?? this.#create(other, { ...event, status: 0 });
     }
     let ofRoute = this.#routes.get(route);
     if (ofRoute === undefined) {
       ofRoute = { route, count: 0, seconds: 0, buckets: SECONDS.map(() => 0) };
       this.#routes.set(route, ofRoute);
     }
-    const series = { labels: { route, credential, method, code: String(status) }, ofRoute, count: 0 };
+    const labels = { route, credential, method, code: String(status), caller };
+    const series = { labels, ofRoute, count: 0 };
     this.#codes.set(key, series);
     return series;
   }

@@ -1,6 +1,7 @@
 import type { RouteConfig, Timeouts } from '../config/config.ts';
 import type { Credential } from '../credentials/credential.ts';
 import type { ProblemCode } from '../errors.ts';
+import { foldedName } from '../fields.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
 import { SessionClosure, type SessionPlace } from './session-closure.ts';
@@ -12,7 +13,7 @@ export interface Route {
   readonly credentialName: string;
   /** Absent for `none` and `deny`. */
   readonly credential: Credential | undefined;
-  /** The header that it stands in, in lower case; `authorization` where there is none to send. */
+  /** The header that it stands in, as `foldedName` gives it; `authorization` where there is none to send. */
   readonly credentialHeader: string;
   readonly denied: boolean;
   readonly methods: ReadonlySet<string> | undefined;
@@ -119,7 +120,7 @@ function createRoute(
     prefix,
     credentialName,
     credential,
-    credentialHeader: credential?.header.toLowerCase() ?? 'authorization',
+    credentialHeader: foldedName(credential?.header ?? 'authorization'),
     denied,
     methods: config.methods === undefined ? undefined : new Set(config.methods),
     allow: config.methods?.join(', ') ?? '',

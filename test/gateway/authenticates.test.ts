@@ -215,8 +215,8 @@ t.test('the admin listener shows state, counts and no secret', async (t) => {
     ],
   });
   for (const line of [
-    'bearerd_requests_total{route="/",credential="token",method="GET",code="200"} 1',
-    'bearerd_requests_total{route="/companies",credential="apiKey",method="GET",code="200"} 1',
+    'bearerd_requests_total{route="/",credential="token",method="GET",code="200",caller=""} 1',
+    'bearerd_requests_total{route="/companies",credential="apiKey",method="GET",code="200",caller=""} 1',
     'bearerd_logins_total{credential="token",result="ok"} 1',
     'bearerd_requests_in_flight 0',
   ]) {

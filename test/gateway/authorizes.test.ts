@@ -32,6 +32,21 @@ function takes(token: string) {
         'no';
 }
 
+t.test("what passes for the credential's header is struck out, with _ or - on either side", async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  for (const header of ['X-Api-Key', 'X_Api_Key', 'X_Api-Key']) {
+    const yaml = `
+credentials: { key: { type: apiKey, key: ours, header: ${header}, scheme: '' } }
+routes: [{ prefix: /, credential: key }]`;
+    const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml });
+    for (const sent of ['x-api-key', 'X_API_KEY', 'X-Api_Key', header]) {
+      t.equal((await proxy.get('/', `${sent}: mine`)).status, 200);
+      t.notMatch(upstream.last.head, /mine/, `${sent} for ${header}`);
+      t.match(upstream.last.head, `${header}: ours`);
+    }
+  }
+});
+
 t.test('exactly one credential goes upstream, and it is ours', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = () => grant('tok-1');

@@ -18,12 +18,12 @@ function reportClashes(
 }
 
 /** Two listeners need two addresses, and one that others can reach needs to know who calls. */
-export function checkListeners(values: Values, callerKeyGiven: boolean, reading: Reading): void {
+export function checkListeners(values: Values, keyRequired: boolean, reading: Reading): void {
   const listenKey = sourceOf(SETTINGS.listen, reading).key;
   reportClashes(values.listen, [], listenKey, reading);
   reportClashes(values.adminListen, values.listen, sourceOf(SETTINGS.adminListen, reading).key, reading);
   const remote = values.listen.find(isRemotelyReachable);
-  if (remote === undefined || callerKeyGiven || values.allowRemoteCallers) return;
+  if (remote === undefined || keyRequired || values.allowRemoteCallers) return;
   const { callerKey, allowRemoteCallers } = SETTINGS;
   reading.report(
     listenKey,

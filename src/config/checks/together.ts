@@ -1,10 +1,11 @@
 import { SETTINGS, type Values } from '../declaration/settings.ts';
+import type { Callers } from '../reading/callers.ts';
 import type { Credentials } from '../reading/credentials.ts';
-import type { GivenSecret } from '../reading/given-secret.ts';
 import type { Reading } from '../reading/reading.ts';
 import type { RouteDraft } from '../reading/route-drafts.ts';
 import { sourceOf } from '../reading/single-settings.ts';
 import { isInsecure } from '../values/urls.ts';
+import { checkCallers } from './callers.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE } from './routes.ts';
@@ -15,7 +16,7 @@ export function checkTogether(
   values: Values,
   credentials: Credentials,
   routes: readonly RouteDraft[],
-  callerKey: GivenSecret | undefined,
+  callers: Callers,
 ): void {
   if (reading.file.broken) return;
   if (values.upstream && isInsecure(values.upstream.origin) && !values.allowInsecureUpstream) {
@@ -27,7 +28,9 @@ export function checkTogether(
   checkRequestIdHeader(reading, values, credentials);
   checkRoutes(routes, values, credentials);
   checkDotEnv(reading);
-  checkListeners(values, callerKey !== undefined, reading);
+  const prefixes = routes.flatMap(({ prefix }) => prefix ?? []);
+  checkCallers(callers, prefixes, reading);
+  checkListeners(values, callers.unnamed !== undefined || callers.named.length > 0, reading);
 }
 
 /** An ID in the place of a credential would be sent as one. */

@@ -129,6 +129,14 @@ export const ROUTE_FIELDS = {
   },
 } as const satisfies Record<string, Field<unknown>>;
 
+/** What an entry of `callers` may have besides its key. */
+export const CALLER_FIELDS = {
+  routes: {
+    kind: kinds.prefixes,
+    description: 'prefixes of the routes that it may use, each exactly as a route has it; all unless given',
+  },
+} as const satisfies Record<string, Field<unknown>>;
+
 export const TIMEOUT_FIELDS = {
   connect: SETTINGS.connectMs,
   response: SETTINGS.responseMs,

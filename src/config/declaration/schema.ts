@@ -1,5 +1,6 @@
 import type { JsonSchema, Kind } from '../values/kind.ts';
 import {
+  CALLER_FIELDS,
   type CredentialType,
   EXEC_FIELDS,
   NAME_PATTERN,
@@ -105,6 +106,16 @@ function credentialsSchema(): JsonSchema {
   };
 }
 
+function callersSchema(): JsonSchema {
+  const properties = { key: SECRET_REFERENCE, ...mapValues<Described>(CALLER_FIELDS, valueSchema) };
+  return {
+    type: 'object',
+    description: 'those who may call, by name, each with a key of its own',
+    propertyNames: { pattern: NAME_PATTERN },
+    additionalProperties: mapSchema(properties, ['key']),
+  };
+}
+
 function routesSchema(): JsonSchema {
   const timeouts = mapValues<Described>(TIMEOUT_FIELDS, ({ kind, description }) => ({
     ...kind.schema,
@@ -148,6 +159,7 @@ export function fileSchema(): JsonSchema {
     ...mapSchema({
       ...settingsProperties(),
       callerKey,
+      callers: callersSchema(),
       credentials: credentialsSchema(),
       routes: routesSchema(),
     }),

@@ -151,7 +151,7 @@ export const SETTINGS = {
     variable: 'BEARERD_CALLER_KEY',
     key: 'callerKey',
     description:
-      'what each client must send as `Proxy-Authorization: Bearer …` or `X-Bearerd-Key`; required to listen on an address that is not loopback',
+      'what each client must send, as `X-Bearerd-Key`, `Proxy-Authorization: Bearer …`, or where it would put an API key; it or `callers` are required to listen on an address that is not loopback',
   },
   allowRemoteCallers: {
     variable: 'BEARERD_ALLOW_REMOTE_CALLERS',
@@ -295,7 +295,7 @@ export const SECRET_SETTINGS = ALL.flatMap(([, setting]) => ('secret' in setting
 export const URL_VARIABLE = 'BEARERD_URL';
 
 /** Parts of the file that are more than one value, with readers of their own. */
-export const STRUCTURED_KEYS = ['credentials', 'routes'];
+export const STRUCTURED_KEYS = ['credentials', 'routes', 'callers'];
 
 /** Settings that one key of the file gives, `session.path` for one. */
 export const FILE_SETTINGS = PLAIN_SETTINGS.flatMap(([, setting]) =>
@@ -308,7 +308,7 @@ export const KNOWN_VARIABLES: readonly string[] = ALL.flatMap(([, setting]) =>
   'secret' in setting ? [setting.variable, `${setting.variable}_FILE`] : [setting.variable],
 );
 
-/** Every dotted key of the file: the single settings, `callerKey`, and the two structured ones. */
+/** Every dotted key of the file: the single settings, `callerKey`, and the structured ones. */
 export const FILE_KEYS: readonly string[] = [
   ...FILE_SETTINGS.map((setting) => setting.key),
   SETTINGS.callerKey.key,

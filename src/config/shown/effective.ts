@@ -1,4 +1,11 @@
-import type { Config, CredentialConfig, OAuth2CredentialConfig, RouteConfig, TlsFiles } from '../config.ts';
+import type {
+  CallerConfig,
+  Config,
+  CredentialConfig,
+  OAuth2CredentialConfig,
+  RouteConfig,
+  TlsFiles,
+} from '../config.ts';
 import { EXEC_FIELDS, OAUTH2_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
 import { formatBaseUrl } from '../values/urls.ts';
@@ -65,6 +72,10 @@ function routeView(route: RouteConfig, values: Values): Record<string, unknown> 
   };
 }
 
+function callerView({ routes }: CallerConfig): Record<string, unknown> {
+  return { key: HIDDEN, ...(routes && { routes }) };
+}
+
 /** Every single setting at its place in the file. */
 function settingsView(values: Values): Record<string, unknown> {
   const view: Record<string, unknown> = {};
@@ -88,7 +99,7 @@ function settingsView(values: Values): Record<string, unknown> {
 /** What is in force, for a person to read: in the shape of the file, each secret as `***`. */
 export function effectiveView(
   values: Values,
-  config: Pick<Config, 'credentials' | 'routes' | 'callerKey'>,
+  config: Pick<Config, 'credentials' | 'routes' | 'callerKey' | 'callers'>,
   tls: TlsFiles,
 ): Record<string, unknown> {
   const paths = Object.entries({ caFile: tls.caFile, certFile: tls.certFile, keyFile: tls.keyFile });
@@ -97,6 +108,9 @@ export function effectiveView(
     ...settingsView(values),
     ...(Object.keys(files).length > 0 && { tls: files }),
     ...(config.callerKey && { [SETTINGS.callerKey.key]: HIDDEN }),
+    ...(config.callers.length > 0 && {
+      callers: Object.fromEntries(config.callers.map((caller) => [caller.name, callerView(caller)])),
+    }),
     credentials: Object.fromEntries(
       [...config.credentials].map(([name, each]) => [name, credentialView(each)]),
     ),

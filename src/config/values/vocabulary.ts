@@ -120,6 +120,8 @@ function parseMethod(name: string): Parsed<string> {
   return { problem: `is no method that can be received${didYouMean(nearest(method, METHODS))}` };
 }
 
+/** Prefixes of routes. */
+export const prefixes: Kind<readonly string[]> = list(parsePath, same, { needs: 'prefix of a route' });
 export const methods: Kind<readonly string[]> = list(parseMethod, same, { needs: 'method' });
 
 /** A pair of `BEARERD_ROUTES`. */

@@ -1,0 +1,130 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { RequestHead } from '../client/request-head.ts';
+import type { Config } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
+import { AUTHORIZATION, foldedName } from '../fields.ts';
+import type { Route } from '../routes/route-table.ts';
+
+/** Somebody who may call. */
+export interface Caller {
+  /** Empty for whoever has the key without a name. */
+  readonly name: string;
+  /** Prefixes of the routes that it may use; undefined for all of them. */
+  readonly routes: ReadonlySet<string> | undefined;
+}
+
+/** What a request shows of who sends it; there only where it holds a key. */
+export interface Identification {
+  /** Whose key it is, wherever it stands: good for an answer of our own. */
+  readonly caller: Caller;
+  /** Whose it is on a route, which takes no key in the header of another route's credential. */
+  callerOn(route: Route): Caller | undefined;
+  /** The head without the lines that hold a key: they are for us, and nothing of the client's own. */
+  readonly head: RequestHead;
+}
+
+/** All who may call, by their keys. */
+export interface Callers {
+  identify(head: RequestHead): Identification | undefined;
+}
+
+interface Found {
+  readonly caller: Caller;
+  /** The credential's header that the key stands in, in lower case; undefined where every route takes it. */
+  readonly header: string | undefined;
+}
+
+/** Undefined where everybody may call. */
+export function createCallers(
+  config: Pick<Config, 'callerKey' | 'callers' | 'routes' | 'credentials'>,
+): Callers | undefined {
+  const { callerKey, callers, routes, credentials } = config;
+  const keys = callers.map(({ name, key, routes: prefixes }) => ({
+    digest: digestOf(key),
+    caller: { name, routes: prefixes && new Set(prefixes) },
+  }));
+  if (callerKey !== undefined) {
+    keys.unshift({ digest: digestOf(callerKey), caller: { name: '', routes: undefined } });
+  }
+  if (keys.length === 0) return undefined;
+  const headers = new Set(
+    routes.flatMap(({ credential }) => {
+      const header = credentials.get(credential)?.header;
+      return header === undefined ? [] : [foldedName(header)];
+    }),
+  );
+
+  /** Compares with every key, to the end: how long it takes tells nothing about which one is nearest. */
+  const whose = (given: string): Caller | undefined => {
+    // Digests: equal in length, so that the comparison tells nothing about the key's.
+    const digest = digestOf(given);
+    let found: Caller | undefined;
+    for (const key of keys) if (timingSafeEqual(digest, key.digest)) found = key.caller;
+    return found;
+  };
+
+  return { identify: (head) => identify(head, headers, whose) };
+}
+
+function identify(
+  head: RequestHead,
+  headers: ReadonlySet<string>,
+  whose: (given: string) => Caller | undefined,
+): Identification | undefined {
+  const { pairs, fields } = head.lines;
+  const found: Found[] = [];
+  const keyLines = new Set<number>();
+  const look = (candidates: readonly string[], header?: string): boolean => {
+    const before = found.length;
+    for (const candidate of candidates) {
+      const caller = whose(candidate);
+      if (caller !== undefined) found.push({ caller, header });
+    }
+    return found.length > before;
+  };
+  if (head.callerKey !== undefined) look([head.callerKey]);
+  if (head.proxyAuthorization !== undefined) look(keysIn(head.proxyAuthorization));
+  for (let i = 0; i < fields.length; i++) {
+    const value = pairs[2 * i + 1]!;
+    const header = fields[i] === AUTHORIZATION ? undefined : foldedName(pairs[2 * i]!);
+    if (header !== undefined && !headers.has(header)) continue;
+    if (look([value, ...keysIn(value)], header)) keyLines.add(i);
+  }
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return {
+    caller: first.caller,
+    callerOn: ({ credentialHeader }) =>
+      found.find(({ header }) => header === undefined || header === credentialHeader)?.caller,
+    head: keyLines.size === 0 ? head : without(keyLines, head),
+  };
+}
+
+/** `Basic` (RFC 7617) with the key as its password, under any name; any other scheme with the key behind it. */
+function keysIn(authorization: string): readonly string[] {
+  const [, scheme, rest] = /^([!#$%&'*+.^_`|~0-9a-z-]+) +(.+)$/i.exec(authorization) ?? [];
+  if (scheme === undefined || rest === undefined) return [];
+  if (scheme.toLowerCase() !== 'basic') return [rest];
+  const pair = Buffer.from(rest, 'base64').toString('latin1');
+  const colon = pair.indexOf(':');
+  return colon === -1 ? [] : [pair.slice(colon + 1)];
+}
+
+function without(keyLines: ReadonlySet<number>, head: RequestHead): RequestHead {
+  const { pairs, fields } = head.lines;
+  return {
+    ...head,
+    lines: {
+      pairs: pairs.filter((_, i) => !keyLines.has(i >> 1)),
+      fields: fields.filter((_, i) => !keyLines.has(i)),
+    },
+  };
+}
+
+function digestOf(value: string | Secret): Buffer {
+  const hash = createHash('sha256');
+  // A header's characters are bytes; the configured key is text, and UTF-8 where it is sent.
+  if (typeof value === 'string') hash.update(value, 'latin1');
+  else hash.update(value.expose(), 'utf8');
+  return hash.digest();
+}
