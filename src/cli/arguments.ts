@@ -40,8 +40,11 @@ export function unknownFlag(argv: readonly string[]): string | undefined {
   return flags.find((flag) => !Object.hasOwn(ANYWHERE, flag.slice(2)));
 }
 
-export function optionsOf({ options, settings = false }: Command): Options {
-  return { ...COMMON, ...(settings && SETTING_OPTIONS), ...options };
+export function optionsOf({ options, settings = [] }: Command): Options {
+  const flags = Object.entries(SETTING_OPTIONS).filter(
+    ([name]) => settings === true || settings.includes(name),
+  );
+  return { ...COMMON, ...Object.fromEntries(flags), ...options };
 }
 
 export function parseArguments(
@@ -52,7 +55,7 @@ export function parseArguments(
   const options = optionsOf(command);
   try {
     const { values, positionals } = parseArgs({
-      args: command.settings === true ? withBareValues(args) : [...args],
+      args: command.settings === undefined ? [...args] : withBareValues(args),
       options,
       allowPositionals: command.positionals[1] > 0,
       strict: true,

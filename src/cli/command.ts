@@ -15,8 +15,8 @@ export interface Command {
   /** The variables that matter to it most; their words come from the settings. */
   readonly variables: readonly string[];
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** It takes a flag for each setting, too. */
-  readonly settings?: boolean;
+  /** It takes a flag for each setting, too, or for those that are named. */
+  readonly settings?: true | readonly string[];
   /** The fewest and the most arguments that are no options. */
   readonly positionals: readonly [number, number];
   /** Resolves with the exit code. */

@@ -21,7 +21,8 @@ export function variablesOf(account: Account): readonly string[] {
 export function firstConfiguration(baseUrl: string, account: Account): string {
   const credential = account === 'key' ? 'apiKey' : 'token';
   const secrets = Object.entries(SECRETS[account]).map(
-    ([field, { variable, description }]) => `    # ${description}\n    ${field}: { env: ${variable} }\n`,
+    ([field, { variable, description }]) =>
+      `    # ${description.replace(/;.*/, '')}\n    ${field}: { env: ${variable} }\n`,
   );
   return `# The configuration of bearerd. "bearerd check" names every fault in it, "bearerd check --online" logs in, too.
 # No secret stands here: { env: VARIABLE } names a variable that holds it, { file: PATH } a file.

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { readFailure } from '../config/reading/text-file.ts';
@@ -34,6 +34,7 @@ On a terminal it asks for what isn't given.
     // What was given wrongly is said before anything is asked.
     if (given.url !== undefined) checkedUrl(given.url);
     if (given.account !== undefined) checkedAccount(given.account);
+    if (existsSync(output)) throw there(output);
     const { url, account } = await asked(given);
     write(output, firstConfiguration(checkedUrl(url), checkedAccount(account)));
     await print(nextSteps(output, checkedAccount(account)));
@@ -92,10 +93,13 @@ function write(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
-    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    const reason = exists ? 'it is there already, and stays as it is' : readFailure(error).reason;
-    throw new NotWrittenError(`${path} is not written: ${reason}`);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw there(path);
+    throw new NotWrittenError(`${path} is not written: ${readFailure(error).reason}`);
   }
+}
+
+function there(path: string): NotWrittenError {
+  return new NotWrittenError(`${path} is not written: it is there already, and stays as it is`);
 }
 
 function nextSteps(path: string, account: Account): string {

@@ -8,12 +8,13 @@ import { readinessProbe } from './probe.ts';
 const INTERVAL_MS = 100;
 
 export const wait: Command = {
-  synopsis: '[--timeout 60s] [--config FILE]',
+  synopsis: '[--timeout 60s] [--admin-listen ADDRESS] [--config FILE]',
   summary: 'exits with 0 as soon as the running proxy is ready, with 1 at the timeout',
-  help: '\n  --timeout 60s   how long to wait\n',
+  help: '\n  --timeout 60s            how long to wait\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n',
   examples: ['bearerd wait --timeout 30s && ./start-my-program'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: { timeout: { type: 'string' } },
+  settings: ['admin-listen'],
   positionals: [0, 0],
   async run(values) {
     const limitMs = timeoutOf(textOption(values, 'timeout') ?? '60s');

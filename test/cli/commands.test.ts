@@ -279,13 +279,17 @@ t.test(
     const dir = t.testdir({});
     writeFileSync(join(dir, 'note'), '');
     const nobody = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
-    const [down, late, off] = await Promise.all([
+    const [down, late, off, byFlag] = await Promise.all([
       run(t, ['healthcheck'], nobody),
       run(t, ['wait', '--timeout', '300ms'], nobody),
       run(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
+      run(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
+        BEARERD_ADMIN_LISTEN: 'off',
+      }),
     ]);
     t.equal(down.code, 1);
     t.equal(late.code, 1);
+    t.equal(byFlag.code, 1);
     t.match(off, { code: 78, stderr: /BEARERD_ADMIN_LISTEN/ });
   },
 );

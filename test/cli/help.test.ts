@@ -22,7 +22,7 @@ t.test(
         t.ok(KNOWN_VARIABLES.includes(variable), variable);
         t.match(help, new RegExp(`^ {2}${variable} {3,}\\S`, 'm'));
       }
-      // What takes settings of its own says which of them matter.
+      // What takes all settings says which of them matter.
       if (command.settings === true) t.not(command.variables.length, 0, name);
     }
     t.notMatch(await overview(), /docs\/|\.md\b/);

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { run } from '../support/cli.ts';
+import { MAIN, run } from '../support/cli.ts';
 
 const VALUES = {
   BEARERD_CLIENT_ID: 'a',
@@ -43,7 +44,6 @@ t.test('each setting that it shows as a comment is a good one', async (t) => {
   await run(t, ['init', '--account', 'key'], {}, dir);
   const file = join(dir, 'bearerd.yaml');
   const all = readFileSync(file, 'utf8').replace(/^( *)# ((?:- )?[{a-z]\w*: .*|- \{.*)$/gm, '$1$2');
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(file, all);
   t.match(all, /^listen: /m);
   t.match(all, /^ {2}- \{ prefix: \/health/m);
@@ -83,4 +83,36 @@ t.test('a wrong URL or account is a fault, and nothing is written', async (t) =>
     stderr: /one of service, user, key/,
   });
   t.throws(() => readFileSync(join(dir, 'bearerd.yaml')));
+});
+
+const noTerminal =
+  spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
+
+t.test('on a terminal it asks for what is not given', { skip: noTerminal }, async (t) => {
+  const dir = t.testdir({});
+  const { PATH, HOME } = process.env;
+  const child = spawn('script', ['-qfec', `'${process.execPath}' '${MAIN}' init`, '/dev/null'], {
+    env: { PATH, HOME, TERM: 'dumb' },
+    cwd: dir,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: 60_000,
+  });
+  const answers = new Map([
+    ['Base URL of the API', 'https://x.example/v1\n'],
+    ['Account (service, user, key)', 'user\n'],
+  ]);
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    for (const [question, answer] of answers) {
+      if (!output.includes(question)) continue;
+      answers.delete(question);
+      child.stdin.write(answer);
+    }
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  t.equal(code, 0, output);
+  const text = readFileSync(join(dir, 'bearerd.yaml'), 'utf8');
+  t.match(text, /^baseUrl: https:\/\/x\.example\/v1$/m);
+  t.match(text, /password: \{ env: BEARERD_PASSWORD \}/);
 });

@@ -115,7 +115,7 @@ export const SETTINGS = {
     key: 'admin.listen',
     kind: kinds.addressesOrOff,
     default: 'localhost:9181',
-    description: 'the same for health, metrics and status, or `off`',
+    description: 'list of the same for health, metrics and the status page, or `off`',
   },
   allowedHosts: {
     variable: 'BEARERD_ALLOWED_HOSTS',
