@@ -284,6 +284,7 @@ t.test(
       run(t, ['wait', '--timeout', '300ms'], nobody),
       run(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
       run(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
+        ...ACCOUNT,
         BEARERD_ADMIN_LISTEN: 'off',
       }),
     ]);
