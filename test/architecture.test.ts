@@ -9,6 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** A folder may import from itself and from those before it. */
 const ORDER = [
+  'seams',
   'config',
   'credentials',
   'tokens',
@@ -32,7 +33,7 @@ const OWNERS: Record<string, string[]> = {
   '@fastify/http-proxy': ['listen'],
   undici: ['cli'],
   pino: ['observe'],
-  'prom-client': ['observe'],
+  'prom-client': ['observe', 'seams'],
   'env-schema': ['config'],
   yaml: ['config', 'cli'],
   'close-with-grace': ['cli'],

@@ -4,12 +4,12 @@ import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../observe/log.ts';
+import { boundHeapGrowth, sweepBodies } from '../seams/heap.ts';
 import { announce } from './announce.ts';
 import type { ConfigurationSource } from './configuration.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
-import { boundHeapGrowth, sweepBodies } from './heap.ts';
 import { Reloads } from './reloads.ts';
 
 export interface ServeOptions {

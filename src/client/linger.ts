@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { endBy } from '../seams/server-socket.ts';
 
 /** How long a client has to take the last answer on a connection that is given up. */
 const LINGER_MS = 2_000;
@@ -16,5 +17,5 @@ export function linger(socket: Socket): void {
 
 /** Makes the server's own end of this connection, after the last answer, such an end. */
 export function lingerAtEnd(socket: Socket): void {
-  socket.destroySoon = () => linger(socket);
+  endBy(socket, () => linger(socket));
 }

@@ -6,6 +6,7 @@ import { announcesBody } from '../client/upgrade-request.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import { type Member, Members } from '../members.ts';
+import { answering, holdReading } from '../seams/server-socket.ts';
 import { bind } from './bind.ts';
 import { JoinedRequest } from './joined-request.ts';
 import { StartLines } from './start-lines.ts';
@@ -243,6 +244,7 @@ export class HttpListeners {
 const MOST_WAITING = 64;
 const FEW_WAITING = 16;
 const waiting = new WeakMap<Socket, number>();
+const held = new WeakMap<Socket, () => void>();
 
 /**
  * Counts a request that waits for its turn; the result takes it off again. A client that sends on without reading an
@@ -255,22 +257,16 @@ function holdBack(socket: Socket, departures: Departures): () => void {
     return now;
   };
   if (count(1) === MOST_WAITING) {
-    socket.pause();
+    held.set(socket, holdReading(socket));
     departures.watch(socket, socket);
-    // Node resumes it with each request whose body it drops.
-    socket.resume = () => socket;
   }
   return () => {
-    if (count(-1) !== FEW_WAITING || !Object.hasOwn(socket, 'resume')) return;
-    Reflect.deleteProperty(socket, 'resume');
+    const release = count(-1) === FEW_WAITING ? held.get(socket) : undefined;
+    if (release === undefined) return;
+    held.delete(socket);
     departures.forget(socket);
-    socket.resume();
+    release();
   };
-}
-
-/** The answer that a connection is busy with; Node has no public name for it. */
-function answering(socket: Socket): ServerResponse | undefined {
-  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
 /** Acts once the answers to all requests that came before have been given. */

@@ -39,8 +39,7 @@ export function mount(
     // never calls back, so that nothing comes after it.
     preHandler: (request, reply, _done) => {
       reply.hijack();
-      const { raw } = request as unknown as { raw: IncomingMessage & { originalUrl: string } };
-      take(raw, reply.raw as ServerResponse, raw.originalUrl);
+      take(request.raw as IncomingMessage, reply.raw as ServerResponse, request.originalUrl);
     },
   });
   return app;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { announcesBody } from '../client/upgrade-request.ts';
+import { onEachPiece, pieceBeingRead } from '../seams/server-socket.ts';
 
 /** Node's parser takes these of RTSP or of ICE (Icecast), too, and says HTTP of all. */
 const OF_OTHERS = new Set<string | undefined>(['GET', 'POST', 'OPTIONS', 'SOURCE']);
@@ -10,19 +11,13 @@ const LONE_CR = /^(?:\r?\n)*\r[^\n]/;
 const CR = 0x0d;
 const HEAD_END = '\r\n\r\n';
 
-interface Parser {
-  getCurrentBuffer?(): Buffer;
-}
-/** What Node's server has for itself, and gives no public name. */
-type ServerSocket = Socket & { parser?: Parser | null; _unrefTimer?: () => void };
-
 /**
  * The bytes of a connection in which the next request line stands. Node's parser keeps neither the line nor its
  * protocol, but the piece that it is reading can be seen. This is no second parser: where a head ends, Node says; what
  * is kept is what came since, and mostly nothing.
  */
 export class StartLines {
-  readonly #socket: ServerSocket;
+  readonly #socket: Socket;
   readonly #limitBytes: number;
   /** Of pieces that have been read: what may be the beginning of a head. */
   #kept: Buffer | undefined;
@@ -36,13 +31,9 @@ export class StartLines {
   constructor(socket: Socket, limitBytes: number) {
     this.#socket = socket;
     this.#limitBytes = limitBytes;
-    const { _unrefTimer: active } = this.#socket;
-    if (active === undefined) return;
-    // Node calls it after each piece; there is no event for one in which no head ends.
-    this.#socket._unrefTimer = () => {
-      active.call(socket);
+    onEachPiece(socket, () => {
       if (socket.bytesRead !== this.#seenBytes) this.#see();
-    };
+    });
   }
 
   /** To be asked when Node has found a head, before it reads on: is it one of HTTP? */
@@ -52,7 +43,7 @@ export class StartLines {
     this.#fromStart = !announcesBody(request);
     // Of many requests in one piece, the first has looked at all of it.
     if (this.#socket.bytesRead === this.#seenBytes && this.#clean) return true;
-    const piece = this.#piece();
+    const piece = pieceBeingRead(this.#socket);
     const bytes = this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]);
     this.#seenBytes = this.#socket.bytesRead;
     this.#clean = !bytes.includes(' RTSP/') && !bytes.includes(' ICE/');
@@ -73,7 +64,7 @@ export class StartLines {
       this.#kept = undefined;
       this.#fromStart = false;
     } else {
-      const piece = this.#piece();
+      const piece = pieceBeingRead(this.#socket);
       this.#kept = this.#within(this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]));
     }
   }
@@ -88,9 +79,5 @@ export class StartLines {
   /** The parser refuses a head that is longer. */
   #within(bytes: Buffer): Buffer {
     return Buffer.from(bytes.subarray(Math.max(0, bytes.length - this.#limitBytes)));
-  }
-
-  #piece(): Buffer {
-    return this.#socket.parser?.getCurrentBuffer?.() ?? Buffer.alloc(0);
   }
 }

@@ -1,5 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { RequestEvent } from '../events.ts';
+import { PlainHistogram } from '../seams/plain-histogram.ts';
 
 /** Upper bounds of the buckets of all durations, in seconds. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -42,7 +43,19 @@ export class RequestMetrics {
         for (const { labels, count } of codes.values()) this.inc(labels, count);
       },
     });
-    new RouteDurations(this.#routes, registry);
+    const routes = this.#routes;
+    new PlainHistogram({
+      name: 'bearerd_request_duration_seconds',
+      help: 'From the request head to the end of the answer.',
+      labelNames: ['route'],
+      buckets: SECONDS,
+      registry,
+      *series() {
+        for (const { route, count, seconds, buckets } of routes.values()) {
+          yield { labels: { route }, count, sum: seconds, buckets };
+        }
+      },
+    });
   }
 
   observe(event: RequestEvent): void {
@@ -83,47 +96,5 @@ export class RequestMetrics {
     const series = { labels, ofRoute, count: 0 };
     this.#codes.set(key, series);
     return series;
-  }
-}
-
-const DURATION = 'bearerd_request_duration_seconds';
-const DURATION_HELP = 'From the request head to the end of the answer.';
-
-class RouteDurations extends Histogram<'route'> {
-  readonly #routes: ReadonlyMap<string, RouteSeries>;
-
-  constructor(routes: ReadonlyMap<string, RouteSeries>, registry: Registry) {
-    super({
-      name: DURATION,
-      help: DURATION_HELP,
-      labelNames: ['route'],
-      buckets: SECONDS,
-      registers: [registry],
-    });
-    this.#routes = routes;
-  }
-
-  /** What prom-client's registry, and `get` itself, ask a histogram for; its types don't name it. */
-  async getForPromString() {
-    const values = [...this.#routes.values()].flatMap(({ route, count, seconds, buckets }) => {
-      let sum = 0;
-      const cumulative = SECONDS.map((le, i) => {
-        sum += buckets[i]!;
-        return { metricName: `${DURATION}_bucket`, labels: { le, route }, value: sum };
-      });
-      return [
-        ...cumulative,
-        { metricName: `${DURATION}_bucket`, labels: { le: '+Inf', route }, value: count },
-        { metricName: `${DURATION}_sum`, labels: { route }, value: seconds },
-        { metricName: `${DURATION}_count`, labels: { route }, value: count },
-      ];
-    });
-    return {
-      name: DURATION,
-      help: DURATION_HELP,
-      type: 'histogram',
-      values,
-      aggregator: 'sum',
-    };
   }
 }

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
 import type { Member } from '../members.ts';
+import { hearLastWords } from '../seams/last-words.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { KEEP_ALIVE_MS } from './connection.ts';
 import { ResponseFault } from './head-scanner.ts';
-import { hearLastWords } from './last-words.ts';
 import { wasCutOff } from './orderly-end.ts';
 import type { BufferReader, ReadBuffer } from './read-buffer.ts';
 import { type ResponseEvents, type ResponseHead, ResponseReader } from './response-reader.ts';

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import { Problem } from '../errors.ts';
+import { onWhole } from '../seams/stream-end.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { requestFields, responseLines } from './h2-fields.ts';
 
@@ -89,12 +90,9 @@ export class Http2Stream implements Carrier {
   }
 
   #listen(stream: ClientHttp2Stream): void {
-    // A reset without an error code looks like the end of the body to Node's streams; but by then it is `closed`.
-    const push = stream.push.bind(stream);
-    stream.push = (piece, encoding) => {
-      if (piece === null && !stream.closed) this.#whole = true;
-      return push(piece, encoding);
-    };
+    onWhole(stream, () => {
+      this.#whole = true;
+    });
     stream
       .on('response', (headers, _flags, raw: string[]) => this.#responded(headers, raw))
       .on('drain', () => this.#receiver.drained())
