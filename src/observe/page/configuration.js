@@ -13,8 +13,5 @@ export async function showConfiguration(since) {
   setText(byId('configured'), clock(since));
   setText(byId('configuration'), loaded.yaml);
   const { files } = loaded;
-  setText(
-    byId('files'),
-    files.length === 0 ? 'Read from the environment alone.' : `Files read: ${files.join(', ')}`,
-  );
+  setText(byId('files'), files.length === 0 ? 'No file was read.' : `Files read: ${files.join(', ')}`);
 }
