@@ -4,7 +4,7 @@ import { Secret } from '../config/secret.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
 import { PROBLEMS, UsageError } from '../errors.ts';
-import { logsIn } from '../gateway/logins.ts';
+import { logsIn, sessionPlaces } from '../gateway/logins.ts';
 import { splitTarget } from '../routes/path.ts';
 import { createRouteTable, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import { type Command, print } from './command.ts';
@@ -39,8 +39,8 @@ export const routes: Command = {
 function tableOf(config: Config): RouteTable {
   const credentials = new Map<string, Credential>();
   for (const credential of config.credentials.values()) {
-    const { name, header, origins } = credential;
-    const placement = { name, header, origins: new Set(origins) };
+    const { name, header, elsewhere, origins } = credential;
+    const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
     credentials.set(
       name,
       logsIn(credential)
@@ -48,7 +48,7 @@ function tableOf(config: Config): RouteTable {
         : { ...placement, kind: 'api-key', headerValue: NO_KEY, secrets: [] },
     );
   }
-  return createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath });
+  return createRouteTable(config.routes, credentials, sessionPlaces(config));
 }
 
 const NO_KEY = new Secret('');

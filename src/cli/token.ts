@@ -2,6 +2,7 @@ import type { Config, CredentialConfig } from '../config/config.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { logsIn } from '../gateway/logins.ts';
+import { sentOf } from '../gateway/sources.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
@@ -54,12 +55,18 @@ async function obtain(
   config: Config,
   credential: CredentialConfig,
 ): Promise<{ value: string; expiresAt: string | null }> {
-  if (!logsIn(credential)) return { value: credential.key.expose(), expiresAt: null };
+  if (!logsIn(credential)) return { value: sentOf(credential).expose(), expiresAt: null };
   const { token, lifetimeMs, warnings } = await logIn(config, credential);
   for (const warning of warnings) process.stderr.write(`bearerd: ${warning}\n`);
   return { value: token.expose(), expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };
 }
 
-function headerLine({ header, scheme }: CredentialConfig, value: string): string {
+function headerLine({ name, header, scheme, elsewhere }: CredentialConfig, value: string): string {
+  if (elsewhere?.in === 'query') {
+    throw new UsageError(
+      `--header: ${name} is sent as the query parameter ${elsewhere.name}, and in no header`,
+    );
+  }
+  if (elsewhere?.in === 'cookie') return `Cookie: ${elsewhere.name}=${value}`;
   return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
 }

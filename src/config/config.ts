@@ -11,7 +11,13 @@ export type ListenAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
 
-/** What the kinds of credential have in common: where it may go, and in which header. */
+/** A place in a request that is no header of its own: a parameter of the query, or one of the cookies. */
+export interface Elsewhere {
+  readonly in: 'query' | 'cookie';
+  readonly name: string;
+}
+
+/** What the kinds of credential have in common: where it may go, and where in a request it stands. */
 export interface CredentialPlacement {
   readonly name: string;
   /** The origins that it may be sent to; the base URL's where the configuration names none. */
@@ -20,6 +26,8 @@ export interface CredentialPlacement {
   readonly header: string;
   /** `Bearer` unless configured; empty for the bare value. */
   readonly scheme: string;
+  /** Where it stands if in no header. */
+  readonly elsewhere?: Elsewhere;
 }
 
 export type SessionGrant =
@@ -29,11 +37,21 @@ export type SessionGrant =
 export interface SessionCredentialConfig extends CredentialPlacement {
   readonly kind: 'session';
   readonly grant: SessionGrant;
+  /** Its own, where it logs in elsewhere than the others. */
+  readonly baseUrl?: Upstream;
+  readonly sessionPath?: string;
 }
 
 export interface ApiKeyCredentialConfig extends CredentialPlacement {
   readonly kind: 'api-key';
   readonly key: Secret;
+}
+
+/** A user name and a password for `Authorization: Basic` (RFC 7617). */
+export interface BasicCredentialConfig extends CredentialPlacement {
+  readonly kind: 'basic';
+  readonly username: Secret;
+  readonly password: Secret;
 }
 
 /** Where an OAuth 2.0 token is obtained: `path` begins with `/` and holds the query, if there is one. */
@@ -67,6 +85,7 @@ export interface ExecCredentialConfig extends CredentialPlacement {
 export type CredentialConfig =
   | SessionCredentialConfig
   | ApiKeyCredentialConfig
+  | BasicCredentialConfig
   | OAuth2CredentialConfig
   | ExecCredentialConfig;
 

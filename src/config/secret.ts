@@ -26,6 +26,11 @@ export class Secret {
     return other !== undefined && other.#value === this.#value;
   }
 
+  /** Whether the content is of this form; tells no more of it. */
+  fits(pattern: RegExp): boolean {
+    return pattern.test(this.#value);
+  }
+
   toString(): string {
     return '***';
   }

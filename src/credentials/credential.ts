@@ -1,3 +1,4 @@
+import type { Elsewhere } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import type { AccessToken } from './access-token.ts';
 
@@ -23,11 +24,13 @@ interface Placement {
   readonly name: string;
   /** Header name as sent, `Authorization` unless configured. */
   readonly header: string;
+  /** Where it stands if in no header. */
+  readonly elsewhere?: Elsewhere;
   /** The origins that this may be sent to. It exists together with them: there is no credential for everywhere. */
   readonly origins: ReadonlySet<string>;
 }
 
-/** A long-lived key: its header's value is known at once and for good. */
+/** A long-lived key, or a name and a password: what is sent is known at once and for good. */
 export interface ApiKeyCredential extends Placement {
   readonly kind: 'api-key';
   readonly headerValue: Secret;

@@ -8,3 +8,8 @@ export function headerValueOf(value: Secret, scheme: string): Secret {
   const bytes = Buffer.from(value.expose(), 'utf8').toString('latin1');
   return new Secret(scheme === '' ? bytes : `${scheme} ${bytes}`);
 }
+
+/** `user:password` in base64, as `Basic` has it (RFC 7617 §2), in UTF-8. */
+export function basicValueOf(username: Secret, password: Secret): Secret {
+  return new Secret(Buffer.from(`${username.expose()}:${password.expose()}`, 'utf8').toString('base64'));
+}

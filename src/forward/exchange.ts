@@ -9,7 +9,7 @@ import type { ResponseHead } from '../upstream/response-reader.ts';
 import { Attempt } from './attempt.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { headersUpstream } from './request-headers.ts';
+import { headersUpstream, targetUpstream } from './request-headers.ts';
 import { replyHead } from './response-headers.ts';
 import { isCoded, type Scrubbing, scrubbingOf } from './scrubbing.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
@@ -146,13 +146,13 @@ export class Exchange implements Watched {
       this.#authorize();
       return;
     }
-    const { request, target, head } = this.#f;
+    const { request, head } = this.#f;
     const body = this.#body?.begin(carrier) ?? NOTHING;
     this.#course = 'sending';
     this.#scrubbing?.sent(token);
     carrier.send({
       method: request.method!,
-      target,
+      target: targetUpstream(this.#f, token),
       headers: headersUpstream(this.#f, token, this.#context.via),
       chunked: head.contentLength === -1,
       body,

@@ -1,12 +1,16 @@
+import type { Elsewhere } from '../config/config.ts';
 import type { AccessToken } from '../credentials/access-token.ts';
-import { AUTHORIZATION, COOKIE, type FieldLines, foldedName, OTHER } from '../fields.ts';
+import { AUTHORIZATION, COOKIE, type FieldLines, fieldOf, foldedName, OTHER } from '../fields.ts';
 import type { Forwardable } from './forwardable.ts';
 import { DROPPED_FROM_REQUESTS, namedByConnection } from './hop-by-hop.ts';
+import { hasCookie, hasParameter, withoutCookie, withParameter } from './injection.ts';
 
 /** What is put into a request in place of what was struck out of it. */
 export interface Injection {
   /** The credential's header as sent, and its value; absent on a `none` route. */
   readonly credential: { readonly header: string; readonly value: string } | undefined;
+  /** A cookie that is ours: the client's of that name go. `line` is what is sent, if anything. */
+  readonly cookie: { readonly name: string; readonly line: string | undefined } | undefined;
   /** The client's own credential passes (`clientAuthorization: keep`). */
   readonly keepClientCredential: boolean;
   /** The header that a credential of this route stands in, as `foldedName` gives it. */
@@ -33,11 +37,16 @@ export function headersUpstream(
 ): string[] {
   const credential = keepsClientCredential ? undefined : route.credential;
   const value = credential?.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  const { elsewhere } = route;
   const headers = requestHeaders(head.lines, {
     credential:
-      credential === undefined || value === undefined
+      credential === undefined || value === undefined || elsewhere !== undefined
         ? undefined
         : { header: credential.header, value: value.expose() },
+    cookie:
+      elsewhere?.in !== 'cookie' || credential === undefined
+        ? undefined
+        : { name: elsewhere.name, line: value && `${elsewhere.name}=${value.expose()}` },
     keepClientCredential: keepsClientCredential,
     credentialHeader: route.credentialHeader,
     dropCookies,
@@ -54,6 +63,17 @@ export function headersUpstream(
   return headers;
 }
 
+/** The target of a request for the upstream, with the credential where it stands in the query. */
+export function targetUpstream(
+  { target, route, keepsClientCredential }: Forwardable,
+  token: AccessToken | undefined,
+): string {
+  const { elsewhere, credential } = route;
+  if (elsewhere?.in !== 'query' || credential === undefined || keepsClientCredential) return target;
+  const value = credential.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  return value === undefined ? target : withParameter(target, elsewhere.name, value.expose());
+}
+
 /**
  * Strip, then inject: names and values as flat pairs, in the client's order and bytes (each character a byte).
  * All that the client's `Connection` names goes before ours comes, so that it can't strike out our credential.
@@ -61,7 +81,7 @@ export function headersUpstream(
 export function requestHeaders(lines: FieldLines, injection: Injection): string[] {
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
-  const { credentialHeader, keepClientCredential, dropCookies, credential, id, scrub } = injection;
+  const { credentialHeader, keepClientCredential, dropCookies, credential, cookie, id, scrub } = injection;
   const result: string[] = [];
   for (let i = 0; i < fields.length; i++) {
     const name = pairs[2 * i]!;
@@ -73,13 +93,27 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
     }
     if (named?.has(name.toLowerCase()) || (id !== undefined && name.toLowerCase() === id.header)) continue;
     if (scrub && field === OTHER && NOT_WITH_SCRUB.has(name.toLowerCase())) continue;
-    result.push(name, pairs[2 * i + 1]!);
+    if (cookie !== undefined && field === COOKIE) {
+      const kept = withoutCookie(pairs[2 * i + 1]!, cookie.name);
+      if (kept !== '') result.push(name, kept);
+    } else result.push(name, pairs[2 * i + 1]!);
   }
+  if (cookie?.line !== undefined) addCookie(result, cookie.line);
   if (scrub) result.push('accept-encoding', 'identity');
   if (credential !== undefined) result.push(credential.header, credential.value);
   if (id !== undefined) result.push(id.header, id.value);
   result.push('via', injection.via);
   return result;
+}
+
+/** Behind the client's own: several `Cookie` lines are no HTTP/1.1 (RFC 6265 §5.4). */
+function addCookie(headers: string[], line: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (fieldOf(headers[i]!) !== COOKIE) continue;
+    headers[i + 1] = `${headers[i + 1]!.replace(/[ \t;]+$/, '')}; ${line}`;
+    return;
+  }
+  headers.push('cookie', line);
 }
 
 /**
@@ -89,16 +123,25 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
 export function clientCredentials(
   lines: FieldLines,
   credentialHeader: string,
+  elsewhere?: { readonly place: Elsewhere; readonly target: string },
 ): { readonly any: boolean; readonly usable: boolean; readonly repeated: boolean } {
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
   let usable = false;
   let authorizations = 0;
   let others = 0;
+  const inQuery = elsewhere?.place.in === 'query' && hasParameter(elsewhere.target, elsewhere.place.name);
+  const inCookie = (field: number, value: string) =>
+    field === COOKIE && elsewhere?.place.in === 'cookie' && hasCookie(value, elsewhere.place.name);
+  if (inQuery) {
+    others++;
+    usable = true;
+  }
   for (let i = 0; i < fields.length; i++) {
     const name = pairs[2 * i]!;
     if (fields[i] === AUTHORIZATION) authorizations++;
-    else if (isCredential(fields[i]!, name, credentialHeader)) others++;
+    else if (isCredential(fields[i]!, name, credentialHeader) || inCookie(fields[i]!, pairs[2 * i + 1]!))
+      others++;
     else continue;
     if (pairs[2 * i + 1]!.trim() !== '' && named?.has(name.toLowerCase()) !== true) usable = true;
   }

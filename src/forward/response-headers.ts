@@ -3,6 +3,7 @@ import type { RequestEvent } from '../events.ts';
 import { CONTENT_DISPOSITION, CONTENT_LENGTH, type FieldLines, LOCATION, SET_COOKIE } from '../fields.ts';
 import type { Route } from '../routes/route-table.ts';
 import { DROPPED_FROM_RESPONSES, namedByConnection } from './hop-by-hop.ts';
+import { referenceWithout } from './injection.ts';
 import { clientLocation } from './location.ts';
 
 /** What the response's way back depends on. */
@@ -50,7 +51,7 @@ export function replyHead(
       hasLength = true;
       recoded = value !== '0' && Number(value) > 0;
     } else if (field === LOCATION) {
-      value = clientLocation(value, route);
+      value = clientLocation(withoutCredential(value, route), route);
     } else if (field === CONTENT_DISPOSITION && recoded) {
       value = twice(value);
     }
@@ -68,6 +69,11 @@ export function replyHead(
     headers.push('vary', 'Origin');
   }
   return { headers, hasLength };
+}
+
+/** An upstream that sends on with the query that it got would show the client our parameter. */
+function withoutCredential(reference: string, { elsewhere }: Route): string {
+  return elsewhere?.in === 'query' ? referenceWithout(reference, elsewhere.name) : reference;
 }
 
 /**

@@ -18,6 +18,7 @@ import { createRouteTable } from '../routes/route-table.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { VERSION } from '../version.ts';
+import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import { Sources } from './sources.ts';
 
@@ -241,7 +242,7 @@ export class Gateway {
     const settings = {
       pools,
       guard: createGuard(config),
-      routes: createRouteTable(config.routes, credentials, { ...config.upstream, path: config.sessionPath }),
+      routes: createRouteTable(config.routes, credentials, sessionPlaces(config)),
       browserCookies: config.browserCookies,
       requestIdHeader: config.log.requestIdHeader?.toLowerCase(),
       loopMark: this.#id,

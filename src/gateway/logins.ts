@@ -1,20 +1,52 @@
 import type { Clock } from '../clock.ts';
-import type { ApiKeyCredentialConfig, Config, CredentialConfig } from '../config/config.ts';
+import type {
+  ApiKeyCredentialConfig,
+  BasicCredentialConfig,
+  Config,
+  CredentialConfig,
+  SessionCredentialConfig,
+} from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
+import { COOKIE_VALUE } from '../config/values/header-values.ts';
 import { createExecLogin } from '../credentials/command-token.ts';
+import { unusable } from '../credentials/issued-token.ts';
 import { createOAuth2Login } from '../credentials/oauth2-endpoint.ts';
 import { createLogin, type Login } from '../credentials/session-endpoint.ts';
+import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 
-/** A credential that is a token, and has to be got; a key is at hand. */
-export type LoginCredentialConfig = Exclude<CredentialConfig, ApiKeyCredentialConfig>;
+/** A credential that is at hand. */
+export type FixedCredentialConfig = ApiKeyCredentialConfig | BasicCredentialConfig;
+
+/** A credential that is a token, and has to be got. */
+export type LoginCredentialConfig = Exclude<CredentialConfig, FixedCredentialConfig>;
 
 export function logsIn(credential: CredentialConfig | undefined): credential is LoginCredentialConfig {
-  return credential !== undefined && credential.kind !== 'api-key';
+  return credential !== undefined && credential.kind !== 'api-key' && credential.kind !== 'basic';
 }
 
 /** How this credential gets its token: the one place that knows all the ways. */
 export function loginFor(
+  credential: LoginCredentialConfig,
+  config: Config,
+  pools: UpstreamPools,
+  clock: Clock,
+): Login {
+  const login = loginOf(credential, config, pools, clock);
+  return credential.elsewhere?.in === 'cookie' ? forCookie(login) : login;
+}
+
+/** A token that no cookie can hold would be read as another one, or as two cookies. */
+function forCookie(login: Login): Login {
+  return async (signal) => {
+    const issued = await login(signal);
+    if (!issued.token.fits(COOKIE_VALUE))
+      throw unusable('the token holds characters that no cookie may hold');
+    return issued;
+  };
+}
+
+function loginOf(
   credential: LoginCredentialConfig,
   config: Config,
   pools: UpstreamPools,
@@ -25,8 +57,8 @@ export function loginFor(
   };
   switch (credential.kind) {
     case 'session': {
-      const { origin, basePath } = config.upstream;
-      return createLogin(endpointAt(origin, basePath + config.sessionPath), credential.grant, clock);
+      const { origin, basePath, path } = sessionPlaceOf(credential, config);
+      return createLogin(endpointAt(origin, basePath + path), credential.grant, clock);
     }
     case 'oauth2': {
       const { origin, path } = credential.tokenEndpoint;
@@ -50,14 +82,14 @@ export function loginChange(
 ): 'same' | 'changed' | 'replaced' {
   const old = before.credentials.get(credential.name);
   if (!logsIn(old) || issuerOf(old, before) !== issuerOf(credential, after)) return 'replaced';
-  const sameEndpoint = credential.kind !== 'session' || sessionUrlOf(before) === sessionUrlOf(after);
+  const sameEndpoint = urlOf(old, before) === urlOf(credential, after);
   return sameEndpoint && sameCredential(old, credential) ? 'same' : 'changed';
 }
 
 function issuerOf(credential: LoginCredentialConfig, config: Config): string {
   switch (credential.kind) {
     case 'session':
-      return `session ${config.upstream.origin}`;
+      return `session ${sessionPlaceOf(credential, config).origin}`;
     case 'oauth2':
       return `oauth2 ${credential.tokenEndpoint.origin}`;
     case 'exec':
@@ -65,14 +97,33 @@ function issuerOf(credential: LoginCredentialConfig, config: Config): string {
   }
 }
 
-function sessionUrlOf({ upstream, sessionPath }: Config): string {
-  return upstream.origin + upstream.basePath + sessionPath;
+function urlOf(credential: LoginCredentialConfig, config: Config): string | undefined {
+  if (credential.kind !== 'session') return undefined;
+  const { origin, basePath, path } = sessionPlaceOf(credential, config);
+  return origin + basePath + path;
+}
+
+/** Where a session credential logs in: at a place of its own, or where all do. */
+function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, config: Config): SessionPlace {
+  return { ...(baseUrl ?? config.upstream), path: sessionPath ?? config.sessionPath };
+}
+
+/** Every session endpoint that is known, the global one first: nothing is forwarded to any of them. */
+export function sessionPlaces(config: Config): readonly [SessionPlace, ...SessionPlace[]] {
+  const sessions = [...config.credentials.values()].filter((credential) => credential.kind === 'session');
+  const own = sessions.filter(
+    ({ baseUrl, sessionPath }) => baseUrl !== undefined || sessionPath !== undefined,
+  );
+  return [
+    { ...config.upstream, path: config.sessionPath },
+    ...own.map((credential) => sessionPlaceOf(credential, config)),
+  ];
 }
 
 /** Whether both log in alike and make the same of the token. Where it may go, and in which header, is no matter. */
 function sameCredential(a: CredentialConfig, b: CredentialConfig): boolean {
-  const { header: _a, origins: _b, ...ours } = a;
-  const { header: _c, origins: _d, ...theirs } = b;
+  const { header: _a, origins: _b, elsewhere: _e, ...ours } = a;
+  const { header: _c, origins: _d, elsewhere: _f, ...theirs } = b;
   return same(ours, theirs);
 }
 

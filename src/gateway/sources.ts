@@ -1,13 +1,20 @@
 import type { Clock } from '../clock.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
 import type { Credential } from '../credentials/credential.ts';
-import { headerValueOf } from '../credentials/header-value.ts';
+import { basicValueOf, headerValueOf } from '../credentials/header-value.ts';
 import { LoginError } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
-import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './logins.ts';
+import {
+  type FixedCredentialConfig,
+  type LoginCredentialConfig,
+  loginChange,
+  loginFor,
+  logsIn,
+} from './logins.ts';
 
 /** What a configuration makes of the credentials, before anything has been changed by it. */
 export interface PreparedSources {
@@ -137,10 +144,17 @@ export class Sources {
   }
 }
 
+/** What is sent of one that doesn't log in, without its scheme. */
+export function sentOf(config: FixedCredentialConfig): Secret {
+  return config.kind === 'basic' ? basicValueOf(config.username, config.password) : config.key;
+}
+
 function credentialOf(config: CredentialConfig, source: RenewingSource | undefined): Credential {
-  const placement = { name: config.name, header: config.header, origins: new Set(config.origins) };
+  const { name, header, elsewhere, scheme, origins } = config;
+  const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
   if (source !== undefined) return { ...placement, kind: 'token', source };
-  if (config.kind !== 'api-key') throw new Error(`no source for credential ${config.name}`);
-  const headerValue = headerValueOf(config.key, config.scheme);
-  return { ...placement, kind: 'api-key', headerValue, secrets: [config.key] };
+  if (logsIn(config)) throw new Error(`no source for credential ${name}`);
+  const key = sentOf(config);
+  const secrets = config.kind === 'basic' ? [key, config.password] : [key];
+  return { ...placement, kind: 'api-key', headerValue: headerValueOf(key, scheme), secrets };
 }

@@ -95,7 +95,7 @@ export function admit(
   if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
   const { route } = match;
   const own = known?.head ?? head;
-  const keeps = keepsClientCredential(own.lines, route);
+  const keeps = keepsClientCredential(own.lines, target, route);
   if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
@@ -127,9 +127,13 @@ function checkCaller(known: Identification, match: Match, event: RequestEvent): 
 }
 
 /** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
-function keepsClientCredential(lines: FieldLines, route: Route): boolean | Problem {
+function keepsClientCredential(lines: FieldLines, target: string, route: Route): boolean | Problem {
   if (route.clientAuthorization === 'replace') return false;
-  const { any, usable, repeated } = clientCredentials(lines, route.credentialHeader);
+  const { any, usable, repeated } = clientCredentials(
+    lines,
+    route.credentialHeader,
+    route.elsewhere && { place: route.elsewhere, target },
+  );
   if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
   // Of two, the upstream might read either.
   return repeated ? new Problem('bad-request') : usable;

@@ -1,4 +1,4 @@
-import type { RouteConfig, Timeouts } from '../config/config.ts';
+import type { Elsewhere, RouteConfig, Timeouts } from '../config/config.ts';
 import type { Credential } from '../credentials/credential.ts';
 import type { ProblemCode } from '../errors.ts';
 import { foldedName } from '../fields.ts';
@@ -15,6 +15,8 @@ export interface Route {
   readonly credential: Credential | undefined;
   /** The header that it stands in, as `foldedName` gives it; `authorization` where there is none to send. */
   readonly credentialHeader: string;
+  /** Where it stands if in no header. */
+  readonly elsewhere: Elsewhere | undefined;
   readonly denied: boolean;
   readonly methods: ReadonlySet<string> | undefined;
   /** For `Allow` (RFC 9110 §10.2.1). */
@@ -51,16 +53,18 @@ export interface RouteTable {
 /**
  * @param credentials by name; `none` and `deny` need no entry.
  * @param session whose path is closed, by this name and by any other that a route gives it.
+ * @param others session endpoints of single credentials, closed wherever a route leads to them.
  */
 export function createRouteTable(
   configs: readonly RouteConfig[],
   credentials: ReadonlyMap<string, Credential>,
-  session: SessionPlace,
+  [session, ...others]: readonly [SessionPlace, ...SessionPlace[]],
 ): RouteTable {
   const routes: Route[] = [];
   for (const config of configs) routes.push(createRoute(config, credentials, routes));
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
+  const otherClosures = others.map((place) => new SessionClosure(place));
   // Only a route that changes the path can reach the session endpoint under another name.
   const renaming = new Set(
     routes.filter(
@@ -68,6 +72,12 @@ export function createRouteTable(
         upstreamPrefix !== session.basePath + withoutSlash(prefix) && closure.isAt(upstreamOrigin),
     ),
   );
+  const closing = new Map<Route, SessionClosure[]>();
+  for (const route of routes) {
+    const reached = otherClosures.filter((each) => each.isAt(route.upstreamOrigin));
+    if (renaming.has(route)) reached.push(closure);
+    if (reached.length > 0) closing.set(route, reached);
+  }
 
   function match(method: string, path: string): Match {
     if (method === 'TRACE' || method === 'CONNECT') {
@@ -83,7 +93,7 @@ export function createRouteTable(
       return refused('bad-path', route, 'another reading of the path takes another route');
     }
     if (route === undefined) return refused('no-route', route, 'no prefix matches');
-    if (renaming.has(route) && closure.reaches(upstreamTarget(route, path, ''))) {
+    if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');
     }
     if (route.denied) return refused('route-denied', route, 'the route denies');
@@ -121,6 +131,7 @@ function createRoute(
     credentialName,
     credential,
     credentialHeader: foldedName(credential?.header ?? 'authorization'),
+    elsewhere: credential?.elsewhere,
     denied,
     methods: config.methods === undefined ? undefined : new Set(config.methods),
     allow: config.methods?.join(', ') ?? '',

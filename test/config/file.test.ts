@@ -330,7 +330,7 @@ routes: { prefix: / }
     'limits.headerSize: has no unit; write 32768B',
     'allowedHosts: entry 2: must be one value and not a map; entry 3: must be a name without a port',
     'callerKey: must be in quotes',
-    'credentials.k.type: must be one of session, apiKey, oauth2, exec; did you mean apiKey?',
+    'credentials.k.type: must be one of session, apiKey, basic, oauth2, exec; did you mean apiKey?',
     'credentials.empty: needs clientId and clientSecret, or username and password',
   ]) {
     t.ok(text.includes(part), part);

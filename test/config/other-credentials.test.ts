@@ -183,9 +183,9 @@ t.test('a command is a list of texts, and a timeout has a unit', async (t) => {
     ['{ type: exec, command: [x], clientSecret: c4n4ry }', /clientSecret: unknown key/],
     [
       '{ type: exce, command: [x] }',
-      /type: must be one of session, apiKey, oauth2, exec; did you mean exec\?/,
+      /type: must be one of session, apiKey, basic, oauth2, exec; did you mean exec\?/,
     ],
-    ['{ command: [x] }', /type: is missing; it is one of session, apiKey, oauth2, exec/],
+    ['{ command: [x] }', /type: is missing; it is one of session, apiKey, basic, oauth2, exec/],
   ];
   for (const [entry, expected] of cases) {
     const faults = await faultsOfYaml(yaml(entry));

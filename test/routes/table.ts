@@ -41,7 +41,7 @@ export function tableOf(
       origins,
     },
   ]);
-  return createRouteTable(configs, new Map(credentials), place);
+  return createRouteTable(configs, new Map(credentials), [place]);
 }
 
 /** What becomes of a request: the prefix and the upstream's target, or the refusal's code. */

@@ -24,12 +24,22 @@ export const PLACEMENT_FIELDS = {
     default: 'Bearer',
     description: 'the word before it; empty for none',
   },
+  in: {
+    kind: kinds.choice(['header', 'query', 'cookie']),
+    default: 'header',
+    description: 'where in a request it is sent: in a header, as a parameter of the query, or as a cookie',
+  },
+  name: {
+    kind: kinds.text,
+    description: 'the name of the parameter or the cookie, or of the header',
+  },
 } as const satisfies Record<string, Field<unknown>>;
 
 /** The secrets of each type of credential. */
 export const SECRET_FIELDS = {
   session: ['clientId', 'clientSecret', 'username', 'password'],
   apiKey: ['key'],
+  basic: ['username', 'password'],
   oauth2: ['clientId', 'clientSecret'],
   exec: [],
 } as const;
@@ -82,10 +92,23 @@ export const EXEC_FIELDS = {
   },
 } as const satisfies Record<string, Field<unknown>>;
 
+/** What a `session` credential may have of its own in place of the global settings. */
+export const SESSION_FIELDS = {
+  baseUrl: {
+    kind: kinds.baseUrl,
+    description: 'the base URL that it logs in at, where it is not the global one',
+  },
+  sessionPath: {
+    kind: kinds.sessionPath,
+    description: 'the session endpoint below that, where it is not the global one',
+  },
+} as const satisfies Record<string, Field<unknown>>;
+
 /** What each type of credential may have besides its secrets and what all of them have. */
 export const OTHER_FIELDS: Readonly<Record<CredentialType, readonly string[]>> = {
-  session: [],
+  session: Object.keys(SESSION_FIELDS),
   apiKey: [],
+  basic: [],
   oauth2: [...Object.keys(OAUTH2_FIELDS), 'parameters'],
   exec: Object.keys(EXEC_FIELDS),
 };

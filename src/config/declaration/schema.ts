@@ -10,6 +10,7 @@ import {
   RESERVED_NAMES,
   ROUTE_FIELDS,
   SECRET_FIELDS,
+  SESSION_FIELDS,
   TIMEOUT_FIELDS,
 } from './file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS, URL_VARIABLE } from './settings.ts';
@@ -61,6 +62,12 @@ const SECRET: JsonSchema = {
 
 const SECRET_REFERENCE: JsonSchema = { $ref: '#/definitions/secret' };
 
+/** Where it may go and stand, as far as this type may say. */
+function placement(type: CredentialType): Readonly<Record<string, Described>> {
+  const { origins, header } = PLACEMENT_FIELDS;
+  return type === 'basic' ? { origins, header } : PLACEMENT_FIELDS;
+}
+
 /** `own` are the properties that this type alone has; `required` those of them that have to be there. */
 function credentialSchema(
   type: CredentialType,
@@ -72,7 +79,7 @@ function credentialSchema(
     type: { const: type },
     ...Object.fromEntries(secrets.map((secret) => [secret, SECRET_REFERENCE])),
     ...own,
-    ...mapValues<Described>(PLACEMENT_FIELDS, valueSchema),
+    ...mapValues<Described>(placement(type), valueSchema),
   };
   return mapSchema(properties, ['type', ...required, ...secrets]);
 }
@@ -90,15 +97,17 @@ function oauth2Schema(): JsonSchema {
 
 function credentialsSchema(): JsonSchema {
   const [clientId, clientSecret, username, password] = SECRET_FIELDS.session;
+  const session = mapValues<Described>(SESSION_FIELDS, valueSchema);
   return {
     type: 'object',
     description: 'credentials by name; the variables set token and apiKey',
     propertyNames: { pattern: NAME_PATTERN, not: { enum: RESERVED_NAMES } },
     additionalProperties: {
       oneOf: [
-        credentialSchema('session', [clientId, clientSecret]),
-        credentialSchema('session', [username, password]),
+        credentialSchema('session', [clientId, clientSecret], session),
+        credentialSchema('session', [username, password], session),
         credentialSchema('apiKey', SECRET_FIELDS.apiKey),
+        credentialSchema('basic', SECRET_FIELDS.basic),
         oauth2Schema(),
         credentialSchema('exec', [], mapValues<Described>(EXEC_FIELDS, valueSchema), ['command']),
       ],

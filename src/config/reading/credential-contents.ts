@@ -1,16 +1,27 @@
-import type { CredentialConfig, CredentialPlacement } from '../config.ts';
+import type { CredentialConfig, CredentialPlacement, Upstream } from '../config.ts';
 import {
   type CredentialType,
   OTHER_FIELDS,
   PLACEMENT_FIELDS,
   SECRET_FIELDS,
+  SESSION_FIELDS,
 } from '../declaration/file-fields.ts';
 import { SETTINGS } from '../declaration/settings.ts';
 import { execFromFile } from './exec-content.ts';
 import type { Report } from './faults.ts';
-import { type GivenSecret, secretFromFile, secretFromVariables } from './given-secret.ts';
-import { below, entry, isAbsent, reportUnknownSecretKeys, type YamlMap } from './maps.ts';
+import { type GivenSecret, type SecretUse, secretFromFile, secretFromVariables } from './given-secret.ts';
+import {
+  below,
+  entry,
+  isAbsent,
+  isMap,
+  readField,
+  reportUnknownSecretKeys,
+  valueAt,
+  type YamlMap,
+} from './maps.ts';
 import { oauth2FromFile } from './oauth2-content.ts';
+import { placementKeys } from './placement.ts';
 import type { Reading } from './reading.ts';
 
 type Unplaced<C> = C extends CredentialConfig ? Omit<C, keyof CredentialPlacement> : never;
@@ -83,13 +94,30 @@ export function contentsFromVariables(
     reportPairFaults(parts, (field) => SETTINGS[field].variable, reading);
     contents.set('token', { content: sessionContent(parts) });
   }
-  const key = secretFromVariables(SETTINGS.apiKey, reading);
+  const inFile = valueAt(reading.file.content, 'credentials.apiKey');
+  const key = secretFromVariables(SETTINGS.apiKey, reading, keyUse(isMap(inFile) ? inFile : {}));
   if (key !== undefined) contents.set('apiKey', { content: apiKeyContent(key) });
   return contents;
 }
 
+/** What the key has to fit into; a fault in `in` is told elsewhere. */
+function keyUse(map: YamlMap): SecretUse {
+  const where = PLACEMENT_FIELDS.in.kind.parse(entry(map, 'in') ?? PLACEMENT_FIELDS.in.default);
+  if (!('value' in where) || where.value === 'header') return 'header';
+  return where.value === 'cookie' ? 'cookie' : 'body';
+}
+
+function basicFromFile(map: YamlMap, path: string, reading: Reading): Content | undefined {
+  const [username, password] = SECRET_FIELDS.basic.map((field) => {
+    const given = secretFromFile(entry(map, field), below(path, field), field, reading);
+    if (given === undefined) reading.report(below(path, field), 'is missing');
+    return given?.secret;
+  });
+  return username && password && { kind: 'basic', username, password };
+}
+
 function apiKeyFromFile(map: YamlMap, path: string, reading: Reading): Content | undefined {
-  const key = secretFromFile(entry(map, 'key'), below(path, 'key'), 'header', reading);
+  const key = secretFromFile(entry(map, 'key'), below(path, 'key'), keyUse(map), reading);
   if (key === undefined) reading.report(below(path, 'key'), 'is missing');
   return apiKeyContent(key);
 }
@@ -110,6 +138,18 @@ function sessionFromFile(map: YamlMap, path: string, reading: Reading): Content 
   return sessionContent(parts);
 }
 
+/** Where a `session` entry logs in, as far as it says so itself; that holds for a content from variables, too. */
+export function readSessionPlace(
+  map: YamlMap,
+  path: string,
+  reading: Reading,
+): { readonly baseUrl?: Upstream; readonly sessionPath?: string } {
+  const baseUrl = readField(map, path, 'baseUrl', SESSION_FIELDS.baseUrl.kind, reading.report);
+  const sessionPath = readField(map, path, 'sessionPath', SESSION_FIELDS.sessionPath.kind, reading.report);
+  if (baseUrl !== undefined) reading.tokenOrigins.set(below(path, 'baseUrl'), baseUrl.origin);
+  return { ...(baseUrl && { baseUrl }), ...(sessionPath !== undefined && { sessionPath }) };
+}
+
 const TYPES = Object.keys(SECRET_FIELDS) as CredentialType[];
 
 /** Reports unknown keys; those of every type are known while the type itself is not. */
@@ -121,14 +161,20 @@ export function reportUnknownFields(
 ): void {
   const types = type === undefined ? TYPES : [type];
   const own = types.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
-  const known = ['type', ...own, ...Object.keys(PLACEMENT_FIELDS)];
+  const known = ['type', ...own, ...placementKeys(type)];
   const elsewhere = TYPES.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
   reportUnknownSecretKeys(map, path, known, elsewhere, report);
 }
 
 const READERS: Readonly<
   Record<CredentialType, (map: YamlMap, path: string, reading: Reading) => Content | undefined>
-> = { session: sessionFromFile, apiKey: apiKeyFromFile, oauth2: oauth2FromFile, exec: execFromFile };
+> = {
+  session: sessionFromFile,
+  apiKey: apiKeyFromFile,
+  basic: basicFromFile,
+  oauth2: oauth2FromFile,
+  exec: execFromFile,
+};
 
 /** The content of the file's entry, of the type that it says it has. */
 export function contentFromFile(

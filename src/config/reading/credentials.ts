@@ -1,34 +1,26 @@
 import type { CredentialConfig } from '../config.ts';
 import {
   CREDENTIAL_TYPE,
+  type CredentialType,
   NAME_PATTERN,
-  PLACEMENT_FIELDS,
   RESERVED_NAMES,
 } from '../declaration/file-fields.ts';
 import {
   type Content,
   contentFromFile,
   contentsFromVariables,
+  readSessionPlace,
   reportUnknownFields,
 } from './credential-contents.ts';
 import { noteVariables } from './given-secret.ts';
 import { below, entry, isAbsent, isMap, readField, readMap, valueAt, type YamlMap } from './maps.ts';
+import { readPlacement } from './placement.ts';
 import type { Reading } from './reading.ts';
 
 export interface Credentials {
   readonly usable: ReadonlyMap<string, CredentialConfig>;
   /** Every name that the configuration gives, those with a fault too. */
   readonly names: readonly string[];
-}
-
-function placementOf(map: YamlMap, path: string, baseOrigin: string | undefined, reading: Reading) {
-  const { origins, header, scheme } = PLACEMENT_FIELDS;
-  return {
-    origins:
-      readField(map, path, 'origins', origins.kind, reading.report) ?? (baseOrigin ? [baseOrigin] : []),
-    header: readField(map, path, 'header', header.kind, reading.report) ?? header.default,
-    scheme: readField(map, path, 'scheme', scheme.kind, reading.report) ?? scheme.default,
-  };
 }
 
 function reportName(name: string, path: string, reading: Reading): void {
@@ -43,10 +35,10 @@ function reportName(name: string, path: string, reading: Reading): void {
 function contentOf(
   map: YamlMap,
   path: string,
+  type: CredentialType | undefined,
   given: { readonly content: Content | undefined } | undefined,
   reading: Reading,
 ): Content | undefined {
-  const type = readField(map, path, 'type', CREDENTIAL_TYPE, reading.report);
   reportUnknownFields(map, path, type, reading.report);
   if (given === undefined) return contentFromFile(map, path, type, reading);
   noteVariables(map, reading);
@@ -68,9 +60,13 @@ export function readCredentials(reading: Reading, baseOrigin: string | undefined
     const raw = entry(file, name);
     const map = readMap(raw, path, reading.report);
     if (!isMap(raw) && !isAbsent(raw)) continue;
-    const content = contentOf(map, path, fromVariables.get(name), reading);
-    const placement = placementOf(map, path, baseOrigin, reading);
-    if (content !== undefined) usable.set(name, { name, ...placement, ...content });
+    const type = readField(map, path, 'type', CREDENTIAL_TYPE, reading.report);
+    const content = contentOf(map, path, type, fromVariables.get(name), reading);
+    const session = content?.kind === 'session' ? readSessionPlace(map, path, reading) : {};
+    // What a variable gives has the type that it has, whatever the file says.
+    const typeInUse = fromVariables.has(name) ? undefined : type;
+    const placement = readPlacement(map, path, typeInUse, session.baseUrl?.origin ?? baseOrigin, reading);
+    if (content !== undefined) usable.set(name, { name, ...placement, ...content, ...session });
   }
   return { usable, names };
 }

@@ -1,13 +1,29 @@
 import type { SecretSetting } from '../declaration/settings.ts';
 import { Secret } from '../secret.ts';
-import { headerValueProblem } from '../values/header-values.ts';
+import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import { entry, isAbsent, isMap, type YamlMap } from './maps.ts';
 import type { Reading } from './reading.ts';
 import { folderOf } from './single-settings.ts';
 import { isOtherEncoding, NOT_UTF8, readTextFile } from './text-file.ts';
 
-/** A header can't carry every text; a request body can. */
-export type SecretUse = SecretSetting['secret'];
+/** A header can't carry every text, and a cookie or `Basic` fewer yet; a request body, or a query, carries all. */
+export type SecretUse = SecretSetting['secret'] | 'cookie' | 'username' | 'password';
+
+function problemIn(text: string, use: SecretUse): string | undefined {
+  switch (use) {
+    case 'header':
+      return headerValueProblem(text);
+    case 'cookie':
+      return COOKIE_VALUE.test(text)
+        ? undefined
+        : 'cannot be sent in a cookie: it holds a character that none may hold';
+    case 'username':
+    case 'password':
+      return basicProblem(use, text);
+    case 'body':
+      return undefined;
+  }
+}
 
 /** A secret that the configuration gives; without a value when there is a fault in it, which has been reported. */
 export interface GivenSecret {
@@ -28,9 +44,7 @@ function checked(text: string, key: string, use: SecretUse, reading: Reading): G
         ? `holds what was lost in decoding: it is ${NOT_UTF8}`
         : text.startsWith('\ufeff')
           ? 'begins with a byte order mark (BOM); save it without'
-          : use === 'header'
-            ? headerValueProblem(text)
-            : undefined;
+          : problemIn(text, use);
   if (problem === undefined) return { key, secret: new Secret(text) };
   reading.report(key, problem);
   return { key };
@@ -48,7 +62,11 @@ function fromFile(path: string, folder: string, key: string, use: SecretUse, rea
 }
 
 /** The secret that `BEARERD_X` or `BEARERD_X_FILE` gives. */
-export function secretFromVariables(setting: SecretSetting, reading: Reading): GivenSecret | undefined {
+export function secretFromVariables(
+  setting: SecretSetting,
+  reading: Reading,
+  use: SecretUse = setting.secret,
+): GivenSecret | undefined {
   const { variables } = reading.environment;
   const fileVariable = `${setting.variable}_FILE`;
   const text = variables[setting.variable];
@@ -57,12 +75,12 @@ export function secretFromVariables(setting: SecretSetting, reading: Reading): G
     reading.report(setting.variable, `is given together with ${fileVariable}; keep one of the two`);
     return { key: setting.variable };
   }
-  if (text !== undefined) return checked(text, setting.variable, setting.secret, reading);
+  if (text !== undefined) return checked(text, setting.variable, use, reading);
   if (path?.trim() === '') {
     reading.report(fileVariable, 'is empty; it must name a file');
     return { key: fileVariable };
   }
-  return path === undefined ? undefined : fromFile(path, reading.cwd, fileVariable, setting.secret, reading);
+  return path === undefined ? undefined : fromFile(path, reading.cwd, fileVariable, use, reading);
 }
 
 const SHAPE = 'must be text, {env: NAME} or {file: PATH}';

@@ -6,7 +6,7 @@ import type {
   RouteConfig,
   TlsFiles,
 } from '../config.ts';
-import { EXEC_FIELDS, OAUTH2_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
+import { EXEC_FIELDS, OAUTH2_FIELDS, SESSION_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
 import { formatBaseUrl } from '../values/urls.ts';
 
@@ -31,10 +31,19 @@ function contentView(credential: CredentialConfig): Record<string, unknown> {
   switch (credential.kind) {
     case 'api-key':
       return { type: 'apiKey', key: HIDDEN };
-    case 'session':
-      return credential.grant.kind === 'user'
-        ? { type: 'session', username: HIDDEN, password: HIDDEN }
-        : { type: 'session', clientId: HIDDEN, clientSecret: HIDDEN };
+    case 'basic':
+      return { type: 'basic', username: HIDDEN, password: HIDDEN };
+    case 'session': {
+      const { grant, baseUrl, sessionPath } = credential;
+      return {
+        type: 'session',
+        ...(grant.kind === 'user'
+          ? { username: HIDDEN, password: HIDDEN }
+          : { clientId: HIDDEN, clientSecret: HIDDEN }),
+        ...(baseUrl && { baseUrl: SESSION_FIELDS.baseUrl.kind.format(baseUrl) }),
+        ...(sessionPath !== undefined && { sessionPath }),
+      };
+    }
     case 'oauth2':
       return oauth2View(credential);
     case 'exec': {
@@ -45,8 +54,9 @@ function contentView(credential: CredentialConfig): Record<string, unknown> {
 }
 
 function credentialView(credential: CredentialConfig): Record<string, unknown> {
-  const { origins, header, scheme } = credential;
-  return { ...contentView(credential), origins, header, scheme };
+  const { origins, header, scheme, elsewhere } = credential;
+  const where = elsewhere ?? (credential.kind === 'basic' ? { header } : { header, scheme });
+  return { ...contentView(credential), origins, ...where };
 }
 
 /** A route as it would stand in the file; what is the same as the global setting is left out. */

@@ -47,3 +47,17 @@ export function headerValueProblem(text: string): string | undefined {
   if (/^[\t ]|[\t ]$/.test(text)) return 'cannot be sent in a header: it begins or ends with white space';
   return undefined;
 }
+
+/** A cookie's name is a token (RFC 6265 §4.1.1). */
+export function cookieNameProblem(text: string): string | undefined {
+  return TOKEN.test(text) ? undefined : 'must be a cookie name, such as session';
+}
+
+/** What a cookie's value may hold (RFC 6265 §4.1.1); the upstream would read anything else in another way. */
+export const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
+
+/** What keeps a text from being a part of `Authorization: Basic` (RFC 7617 §2), if anything does. */
+export function basicProblem(field: 'username' | 'password', text: string): string | undefined {
+  if (/[\0-\x1f\x7f]/.test(text)) return 'holds a control character, which Basic does not allow';
+  return field === 'username' && text.includes(':') ? 'holds a colon, which would end it' : undefined;
+}

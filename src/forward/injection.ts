@@ -1,0 +1,79 @@
+/**
+ * Credentials that stand in no header: a parameter of the query, or a cookie. All that the client sends by that name
+ * goes, ours comes last, and every other byte stays.
+ */
+
+/** @param value a character for each byte */
+export function withParameter(target: string, name: string, value: string): string {
+  const { path, query } = split(target);
+  const kept = withoutParameter(query, name);
+  const before = kept === '' || kept.endsWith('&') ? kept : `${kept}&`;
+  return `${path}?${before}${encoded(name)}=${encoded(Buffer.from(value, 'latin1').toString('utf8'))}`;
+}
+
+/** A reference to a resource without our parameter, for whoever must not see it. */
+export function referenceWithout(reference: string, name: string): string {
+  const hash = reference.indexOf('#');
+  const fragment = hash === -1 ? '' : reference.slice(hash);
+  const { path, query } = split(hash === -1 ? reference : reference.slice(0, hash));
+  const kept = withoutParameter(query, name);
+  return kept === query ? reference : path + (kept === '' ? '' : `?${kept}`) + fragment;
+}
+
+/** True where a query has the parameter, with or without a value. */
+export function hasParameter(target: string, name: string): boolean {
+  const { query } = split(target);
+  return withoutParameter(query, name) !== query;
+}
+
+/** The client's `Cookie` without the cookies of that name; empty where none is left. Names are compared exactly. */
+export function withoutCookie(line: string, name: string): string {
+  if (!line.includes(name)) return line;
+  const kept = line.split(';').filter((pair) => cookieName(pair) !== name);
+  return kept.join(';').replace(/^[ \t]+/, '');
+}
+
+export function hasCookie(line: string, name: string): boolean {
+  return line.split(';').some((pair) => cookieName(pair) === name);
+}
+
+function cookieName(pair: string): string {
+  const end = pair.indexOf('=');
+  return (end === -1 ? pair : pair.slice(0, end)).trim();
+}
+
+function split(target: string): { readonly path: string; readonly query: string } {
+  const at = target.indexOf('?');
+  return at === -1 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
+}
+
+/**
+ * Names are compared as a server reads them, without escapes: `api%5Fkey` is `api_key`. Some servers take `;` for a
+ * separator as well (HTML 4 §B.2.2), so a parameter that follows one is struck out, too.
+ */
+function withoutParameter(query: string, name: string): string {
+  const wanted = Buffer.from(name, 'utf8').toString('latin1');
+  const pieces = query
+    .split('&')
+    .map((piece) => piece.split(';').filter((part) => parameterName(part) !== wanted));
+  return pieces
+    .filter((parts) => parts.length > 0)
+    .map((parts) => parts.join(';'))
+    .join('&');
+}
+
+/** A character for each byte; an escape that is none stays as it is. */
+function parameterName(part: string): string {
+  const end = part.indexOf('=');
+  return (end === -1 ? part : part.slice(0, end))
+    .replaceAll('+', ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Nothing in it means anything to a query. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

@@ -1,0 +1,160 @@
+import t, { type Test } from 'tap';
+import { configOf, gatewayFor, request } from '../support/gateway.ts';
+import { ask, until } from '../support/raw-client.ts';
+import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// A credential may stand in another place than a header, and log in at another place than the rest.
+
+const KEY = 'canary+key/=&é';
+const ON_THE_WIRE = 'canary%2Bkey%2F%3D%26%C3%A9';
+
+async function world(t: Test) {
+  const [api, staging] = await Promise.all([RawUpstream.startedFor(t), RawUpstream.startedFor(t)]);
+  const yaml = `
+credentials:
+  query:   { type: apiKey, key: '${KEY}', in: query, name: api_key }
+  cookie:  { type: apiKey, key: canary-cookie, in: cookie, name: sid }
+  named:   { type: apiKey, key: canary-named, in: header, name: X-Key, scheme: '' }
+  basic:   { type: basic, username: ada, password: 'canary:é' }
+  tokenQ:  { type: session, clientId: a, clientSecret: b, in: query, name: access_token }
+  tokenC:  { type: session, clientId: a, clientSecret: b, in: cookie, name: t }
+  staging: { type: session, clientId: s, clientSecret: b, baseUrl: '${staging.url}/base', sessionPath: /login }
+routes:
+  - { prefix: /query, credential: query }
+  - { prefix: /keep, credential: query, clientAuthorization: keep }
+  - { prefix: /reject, credential: query, clientAuthorization: reject }
+  - { prefix: /cookie, credential: cookie }
+  - { prefix: /reject-cookie, credential: cookie, clientAuthorization: reject }
+  - { prefix: /named, credential: named }
+  - { prefix: /basic, credential: basic }
+  - { prefix: /token/query, credential: tokenQ }
+  - { prefix: /token/cookie, credential: tokenC }
+  - { prefix: /staging, credential: staging, upstream: '${staging.url}/base', rewrite: / }
+  - { prefix: /plain, credential: staging, upstream: '${staging.url}' }
+  - { prefix: /login, credential: none, upstream: '${staging.url}/base' }
+  - { prefix: /, credential: none }
+`;
+  const env = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+  const options = { baseUrl: api.url, yaml, env };
+  let logins = 0;
+  staging.onRequest = ({ target, method }) =>
+    method === 'POST' && target === '/base/login'
+      ? ok(`{"accessToken":"staging-${++logins}","expires_in":3600}`)
+      : ok();
+  const proxy = await gatewayFor(t, options);
+  await until(() => proxy.gateway.readiness.ready, 'all have a token');
+  return { api, staging, proxy, options, logins: () => logins };
+}
+
+t.test('a key stands in the query: the own one of the client goes, all else stays', async (t) => {
+  const { api, proxy } = await world(t);
+  const target = '/query/x?a=%2f&api%5Fkey=mine&&b;api_key=mine';
+  t.equal((await proxy.get(target, 'authorization: Bearer mine')).status, 200);
+  t.equal(api.last.target, `/query/x?a=%2f&&b&api_key=${ON_THE_WIRE}`);
+  t.same(api.last.all('authorization'), []);
+  await proxy.get('/query');
+  t.equal(api.last.target, `/query?api_key=${ON_THE_WIRE}`);
+  await proxy.get('/?api_key=mine');
+  t.equal(api.last.target, '/?api_key=mine', "another route's parameter is the client's");
+});
+
+t.test("what the client sends as such a parameter or cookie is a credential of the client's", async (t) => {
+  const { api, proxy } = await world(t);
+  await proxy.get('/keep?api%5fkey=mine&x');
+  t.equal(api.last.target, '/keep?api%5fkey=mine&x');
+  await proxy.get('/keep?x');
+  t.equal(api.last.target, `/keep?x&api_key=${ON_THE_WIRE}`);
+  t.equal(JSON.parse((await proxy.get('/reject?a;api_key=1')).text).code, 'client-authorization');
+  t.equal((await proxy.get('/reject?a')).status, 200);
+  t.equal((await proxy.get('/reject-cookie', 'cookie: a=1; sid=2')).status, 400);
+  t.equal((await proxy.get('/reject-cookie', 'cookie: a=1; Sid=2')).status, 200);
+});
+
+t.test('a key stands in a cookie behind those of the client, in one line', async (t) => {
+  const { api, proxy } = await world(t);
+  const cookies = async (...lines: string[]) => {
+    t.equal((await proxy.get('/cookie', ...lines)).status, 200);
+    return api.last.all('cookie');
+  };
+  t.same(await cookies(), ['sid=canary-cookie']);
+  t.same(await cookies('cookie: a=1; sid=mine;b="2"'), ['a=1;b="2"; sid=canary-cookie']);
+  t.same(await cookies('cookie: sid=mine'), ['sid=canary-cookie']);
+  t.same(await cookies('cookie: a=1', 'x: y', 'cookie: sid=mine; b=2'), ['a=1', 'b=2; sid=canary-cookie']);
+  t.same(await cookies('cookie: a=1', 'connection: cookie'), ['sid=canary-cookie']);
+  t.same(await cookies('cookie: a=1', 'origin: http://localhost'), ['sid=canary-cookie'], 'of a browser');
+});
+
+t.test('a user and a password go as Basic, in UTF-8; a header may be called name', async (t) => {
+  const { api, proxy } = await world(t);
+  t.equal((await proxy.get('/basic', 'authorization: Basic bWluZQ==')).status, 200);
+  t.same(api.last.all('authorization'), [`Basic ${Buffer.from('ada:canary:é').toString('base64')}`]);
+  t.equal((await proxy.get('/named', 'x-key: mine')).status, 200);
+  t.same([api.last.all('x-key'), api.last.all('authorization')], [['canary-named'], []]);
+});
+
+t.test('a token stands there, too, and is renewed there after a 401', async (t) => {
+  const { api, proxy } = await world(t);
+  t.equal((await proxy.get('/token/query?access_token=mine&x=1')).status, 200);
+  const first = /^\/token\/query\?x=1&access_token=(tok-\d+)$/.exec(api.last.target)?.[1] ?? '';
+  t.match(first, /^tok-/);
+  api.onRequest = ({ target }) => (target.includes(first) ? head('401 No', 'content-length: 0') : ok());
+  t.equal((await proxy.get('/token/query?x=1')).status, 200);
+  t.match(api.last.target, /^\/token\/query\?x=1&access_token=tok-\d+$/);
+  t.notMatch(api.last.target, new RegExp(`${first}$`));
+  t.equal((await proxy.get('/token/cookie')).status, 200);
+  t.match(api.last.all('cookie')[0], /^t=tok-\d+$/);
+});
+
+t.test(
+  'the parameter never comes back in a Location, and is in no log line, status or configuration',
+  async (t) => {
+    const { api, proxy } = await world(t);
+    api.onRequest = ({ target }) =>
+      head('302 Found', `location: ${target.replace('query', 'query/')}`, 'content-length: 0');
+    t.equal((await proxy.get('/query?x=1')).header('location'), '/query/?x=1');
+    api.onRequest = ({ target }) =>
+      head('302 Found', `location: http://elsewhere.example${target}#f`, 'content-length: 0');
+    t.equal((await proxy.get('/query')).header('location'), 'http://elsewhere.example/query#f');
+    api.onRequest = () => 'HTTP/1.1 nonsense\r\n\r\n';
+    t.equal((await proxy.get('/query?x=1')).status, 502);
+    const shown = ['/status', '/requests', '/configuration', '/metrics'].map(
+      async (path) => (await ask(proxy.adminPort, request('GET', path))).text,
+    );
+    const everything = JSON.stringify([proxy.events, ...(await Promise.all(shown))]);
+    t.notMatch(everything, /canary/);
+  },
+);
+
+t.test(
+  'a session of its own logs in there, goes there alone, and its path is closed however a route calls it',
+  async (t) => {
+    const { api, staging, proxy, logins } = await world(t);
+    t.equal((await proxy.get('/staging/x')).status, 200);
+    t.equal(staging.last.target, '/base/x');
+    t.match(staging.last.header('authorization'), /^Bearer staging-1$/);
+    for (const path of [
+      '/staging/login',
+      '/staging/login/x',
+      '/staging/LOGIN',
+      '/staging/log%69n',
+      '/login',
+    ]) {
+      const { status, text } = await proxy.get(path);
+      t.match([status, JSON.parse(text).code], [403, 'route-denied'], path);
+    }
+    t.equal((await proxy.get('/plain/base/login')).status, 200, 'another path of the same server');
+    t.equal(staging.last.target, '/plain/base/login');
+    t.equal(api.requests.length, 0);
+    t.equal(logins(), 1);
+  },
+);
+
+t.test('what belongs to another credential is not asked for again by a reload that moves it', async (t) => {
+  const { proxy, options, api } = await world(t);
+  const before = api.logins;
+  const moved = options.yaml.replaceAll('name: access_token', 'name: token');
+  proxy.gateway.reconfigure(await configOf({ ...options, yaml: moved }));
+  t.equal((await proxy.get('/token/query')).status, 200);
+  t.equal(api.last.target.replace(/tok-.*/, ''), '/token/query?token=');
+  t.equal(api.logins, before);
+});
