@@ -1,14 +1,35 @@
-/** What a command of `exec` gets: ours without the secrets, and where its proxy is. */
+import type { Config } from '../config/config.ts';
+import { Secret } from '../config/secret.ts';
+
+/** A shorter secret is in many a text by chance. */
+const SHORTEST_SOUGHT = 8;
+/** What is kept like a secret and may well stand in other variables: a user's name, a resource's URL. */
+const HARMLESS: readonly string[] = ['clientId', 'username', 'parameters'];
+
+/** What a command of `exec` gets: ours without the secrets, and what it is to know of its proxy. */
 export function childEnvironment(
   ours: NodeJS.ProcessEnv,
-  secrets: readonly string[],
-  name: string,
-  url: string,
+  config: Pick<Config, 'secretVariables' | 'credentials'>,
+  told: ReadonlyMap<string, string>,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...ours };
-  for (const secret of secrets) delete env[secret];
-  env[name] = url;
+  for (const variable of config.secretVariables) delete env[variable];
+  const secrets = secretsIn([...config.credentials.values()]);
+  for (const [variable, value = ''] of Object.entries(env)) {
+    if (secrets.some((secret) => value.includes(secret))) delete env[variable];
+  }
+  for (const [variable, value] of told) env[variable] = value;
   return { ...env, ...withoutProxy(env) };
+}
+
+/** The texts of all secrets in a value, whatever kinds of credentials there are. */
+function secretsIn(value: unknown): readonly string[] {
+  if (value instanceof Secret) {
+    const text = value.expose();
+    return text.length < SHORTEST_SOUGHT ? [] : [text];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (HARMLESS.includes(key) ? [] : secretsIn(inner)));
 }
 
 /** The command's calls to us go past the proxy of its environment. Each spelling has those who read it alone. */

@@ -1,7 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import { visible } from '../observe/visible.ts';
 
-export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
+export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** One subcommand. Its module is loaded when it is called, so that none pays for the others. */
 export interface Command {
@@ -26,6 +26,12 @@ export interface Command {
 export function textOption(values: OptionValues, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** All values of an option that may be given again and again. */
+export function textOptions(values: OptionValues, name: string): readonly string[] {
+  const value = values[name];
+  return Array.isArray(value) ? value : [];
 }
 
 /** Tells a person on stderr. What it quotes of a file or an argument can't act on the terminal. */

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
-import { UsageError } from '../errors.ts';
+import { Secret } from '../config/secret.ts';
 import { childEnvironment } from './child-environment.ts';
-import { type Command, textOption } from './command.ts';
+import { childVariables, filledIn } from './child-variables.ts';
+import type { Command } from './command.ts';
 import { sourceOf } from './configuration.ts';
 import { isForeground } from './foreground.ts';
 import { open } from './serve.ts';
@@ -14,14 +16,21 @@ const NOT_EXECUTABLE = 126;
 const OF_TERMINALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH'];
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
+/** In hexadecimal digits it may stand in a URL, in a header and in an argument. */
+const KEY_BYTES = 32;
+
 /** Who runs a command this way mostly wants it to do without the credential. */
 const DEFAULTS = { BEARERD_SCRUB: 'true' };
 
 export const exec: Command = {
-  synopsis: '[--env NAME] [--config FILE] -- CMD ARG...',
+  synopsis: '[--env NAME[=TEMPLATE]]... [--key-env NAME]... [--config FILE] -- CMD ARG...',
   summary: 'runs a command with a proxy of its own, and exits with the command’s code',
   help: `
-  --env NAME   the variable that tells the command the proxy's URL; BEARERD_URL unless given
+  --env NAME            the variable that tells the command the proxy's URL; BEARERD_URL unless given
+  --env NAME=TEMPLATE   a variable with {url}, {key}, {host} and {port} filled in, as in 'API_BASE={url}/v1'
+  --key-env NAME        a variable with a random key of this run, which every caller then has to send
+
+Each may be given again and again. {key} asks for a key, too. The command sends it where it would send an API key.
 
 The proxy takes a free port of 127.0.0.1. The command's environment holds none of the secret variables, and the proxy's
 host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
@@ -29,26 +38,29 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
   examples: [
     'bearerd exec -- sh -c \'curl -s "$BEARERD_URL/companies/example.com"\'',
     'bearerd exec --env API_URL --config bearerd.yaml -- npm test',
+    "bearerd exec --key-env OPENAI_API_KEY --env 'OPENAI_BASE_URL={url}/v1' -- my-agent",
   ],
   variables: ['BEARERD_CONFIG', 'BEARERD_BASE_URL', 'BEARERD_LOG_LEVEL'],
-  options: { env: { type: 'string' } },
+  options: { env: { type: 'string', multiple: true }, 'key-env': { type: 'string', multiple: true } },
   positionals: [1, Number.POSITIVE_INFINITY],
   settings: true,
   async run(values, [command, ...args]) {
-    const name = textOption(values, 'env') ?? 'BEARERD_URL';
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-      throw new UsageError(`--env ${name}: not the name of a variable`);
+    const variables = childVariables(values);
+    const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
     const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);
-    const served = await open({ source, fd: 2, forChild: true });
-    const env = childEnvironment(process.env, served.config.secretVariables, name, served.gateway.urls[0]!);
-    const code = await runChild(command!, args, env);
-    await served.gateway.destroy();
-    await served.log.close();
-    return code;
+    const child = { callerKey: key === undefined ? undefined : new Secret(key) };
+    const { gateway, config, log } = await open({ source, fd: 2, child });
+    try {
+      const told = filledIn(variables, { url: gateway.urls[0]!, key });
+      return await runChild(command!, args, childEnvironment(process.env, config, told));
+    } finally {
+      await gateway.destroy();
+      await log.close();
+    }
   },
 };
 
-/** Ports of its own, no caller key, which the command doesn't know, and a log that leaves stderr to the command. */
+/** Ports of its own, no caller key but one of this run, and a log that leaves stderr to the command. */
 function execEnvironment(): Record<string, string | undefined> {
   const { BEARERD_CALLER_KEY: _key, BEARERD_CALLER_KEY_FILE: _file, ...rest } = process.env;
   const quiet = (rest.BEARERD_LOG_LEVEL ?? '').trim() === '' ? { BEARERD_LOG_LEVEL: 'warn' } : {};

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
@@ -17,8 +18,8 @@ export interface ServeOptions {
   readonly source: ConfigurationSource;
   /** Where the log goes. */
   readonly fd: 1 | 2;
-  /** Runs for one child process (`exec`): no caller key, and signals are the child's. */
-  readonly forChild?: boolean;
+  /** Runs for one child process (`exec`): with its caller key or none, and signals are the child's. */
+  readonly child?: { readonly callerKey: Secret | undefined };
   /** Called once the sockets are open. */
   readonly onListening?: (gateway: Gateway) => void | Promise<void>;
 }
@@ -32,8 +33,8 @@ export interface Served {
 }
 
 /** Opens the gateway and everything around it that a long-running process needs, but for the signals that end it. */
-export async function open({ source, fd, forChild = false, onListening }: ServeOptions): Promise<Served> {
-  const adapt = forChild ? withoutCallerKey : (loaded: Config) => loaded;
+export async function open({ source, fd, child, onListening }: ServeOptions): Promise<Served> {
+  const adapt = (loaded: Config) => (child === undefined ? loaded : forChild(loaded, child.callerKey));
   let config = adapt(await source.load());
   const log = await createLog(config.log, fd);
   const events = new EventBus(log.observe);
@@ -49,10 +50,10 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   boundHeapGrowth();
   announce(gateway, config.upstream.origin + config.upstream.basePath, log);
   tellOfDotEnv(config, log);
-  if (!forChild) tellOfContainer(config, log);
+  if (child === undefined) tellOfContainer(config, log);
   warnOfExposure(config, log);
   // One command has no use for so many, and its own words on stderr.
-  if (!forChild) warnOfLimit(config, gateway, log);
+  if (child === undefined) warnOfLimit(config, gateway, log);
 
   const apply = (loaded: Config, by: string) => {
     const next = adapt(loaded);
@@ -62,7 +63,7 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
     events.tell({ type: 'reloaded', by, restartNeededFor });
   };
   const reloads = new Reloads({ config, source, apply, observe: events.tell });
-  if (!forChild) process.on('SIGHUP', () => reloads.all('SIGHUP'));
+  if (child === undefined) process.on('SIGHUP', () => reloads.all('SIGHUP'));
   await onListening?.(gateway);
 
   const stop = async (signal: string) => {
@@ -74,9 +75,13 @@ export async function open({ source, fd, forChild = false, onListening }: ServeO
   return { gateway, log, config, stop };
 }
 
-/** A child process knows no caller key: only it is told the port, unless a flag opens that to others. */
-function withoutCallerKey(config: Config): Config {
+/**
+ * A child process knows no key but the one of its own run, which is then asked of everybody. Without such a key only it
+ * is told the port, unless a flag opens that to others.
+ */
+function forChild(config: Config, key: Secret | undefined): Config {
   const { callerKey: _, ...rest } = config;
+  if (key !== undefined) return { ...rest, callerKey: key, callers: [] };
   return config.listen.some(isRemotelyReachable) ? config : { ...rest, callers: [] };
 }
 

@@ -121,7 +121,11 @@ t.test("the command of exec has its proxy's host in NO_PROXY and no_proxy", asyn
     [{ NO_PROXY: '' }, loopback, loopback],
   ];
   for (const [given, upper, lower] of cases) {
-    const { NO_PROXY, no_proxy } = childEnvironment(given, [], 'BEARERD_URL', 'http://127.0.0.1:1');
+    const { NO_PROXY, no_proxy } = childEnvironment(
+      given,
+      { secretVariables: [], credentials: new Map() },
+      new Map(),
+    );
     t.same([NO_PROXY, no_proxy], [upper, lower], JSON.stringify(given));
   }
 });
