@@ -26,6 +26,12 @@ export function hasParameter(target: string, name: string): boolean {
   return withoutParameter(query, name) !== query;
 }
 
+/** A query, with its `?`, without the parameters that are taken; both texts without escapes, a character for each byte. */
+export function queryWithout(query: string, taken: (name: string, value: string) => boolean): string {
+  const kept = keptParts(query.slice(1), (part) => taken(parameterName(part), parameterValue(part)));
+  return kept === '' ? '' : `?${kept}`;
+}
+
 /** The client's `Cookie` without the cookies of that name; empty where none is left. Names are compared exactly. */
 export function withoutCookie(line: string, name: string): string {
   if (!line.includes(name)) return line;
@@ -53,19 +59,31 @@ function split(target: string): { readonly path: string; readonly query: string 
  */
 function withoutParameter(query: string, name: string): string {
   const wanted = Buffer.from(name, 'utf8').toString('latin1');
-  const pieces = query
+  return keptParts(query, (part) => parameterName(part) === wanted);
+}
+
+function keptParts(query: string, taken: (part: string) => boolean): string {
+  return query
     .split('&')
-    .map((piece) => piece.split(';').filter((part) => parameterName(part) !== wanted));
-  return pieces
+    .map((piece) => piece.split(';').filter((part) => !taken(part)))
     .filter((parts) => parts.length > 0)
     .map((parts) => parts.join(';'))
     .join('&');
 }
 
-/** A character for each byte; an escape that is none stays as it is. */
 function parameterName(part: string): string {
   const end = part.indexOf('=');
-  return (end === -1 ? part : part.slice(0, end))
+  return decoded(end === -1 ? part : part.slice(0, end));
+}
+
+function parameterValue(part: string): string {
+  const end = part.indexOf('=');
+  return end === -1 ? '' : decoded(part.slice(end + 1));
+}
+
+/** A character for each byte; an escape that is none stays as it is. */
+function decoded(text: string): string {
+  return text
     .replaceAll('+', ' ')
     .replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

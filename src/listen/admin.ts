@@ -114,7 +114,7 @@ export class AdminListener {
     const path = forServer || target === undefined ? '*' : target.path;
     if (!arrivedAtLoopback(request) && !OPEN_TO_PROBES.has(path)) {
       // Those with names may call the API, by routes of their own; what all of them did is shown here.
-      if (guard.callers?.identify(head)?.caller.name !== '') return new Problem('caller-key-required');
+      if (guard.callers?.identify(head, '')?.caller.name !== '') return new Problem('caller-key-required');
     }
     const endpoint = path.startsWith(PAGE_PATH) ? '/' : path;
     const allow = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint]! : undefined;

@@ -72,7 +72,7 @@ export function admit(
   }
   let known: Identification | undefined;
   if (rules.guard.callers !== undefined) {
-    known = rules.guard.callers.identify(head);
+    known = rules.guard.callers.identify(head, split?.query ?? '');
     if (known === undefined) return refuse(KEY_REQUIRED, origin);
     event.caller = known.caller.name;
   }
@@ -95,13 +95,14 @@ export function admit(
   if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
   const { route } = match;
   const own = known?.head ?? head;
-  const keeps = keepsClientCredential(own.lines, target, route);
+  const query = known?.query ?? split.query;
+  const keeps = keepsClientCredential(own.lines, split.path + query, route);
   if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
     head: own,
     route,
-    target: upstreamTarget(route, split.path, split.query),
+    target: upstreamTarget(route, split.path, query),
     corsOrigin: origin,
     dropCookies: head.fromBrowser && !rules.browserCookies,
     keepsClientCredential: keeps,

@@ -2,7 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHead } from '../client/request-head.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
+import type { Credential } from '../credentials/credential.ts';
 import { AUTHORIZATION, foldedName } from '../fields.ts';
+import { queryWithout } from '../forward/injection.ts';
 import type { Route } from '../routes/route-table.ts';
 
 /** Somebody who may call. */
@@ -17,21 +19,36 @@ export interface Caller {
 export interface Identification {
   /** Whose key it is, wherever it stands: good for an answer of our own. */
   readonly caller: Caller;
-  /** Whose it is on a route, which takes no key in the header of another route's credential. */
+  /** Whose it is on a route, which takes no key in the place of another route's credential. */
   callerOn(route: Route): Caller | undefined;
   /** The head without the lines that hold a key: they are for us, and nothing of the client's own. */
   readonly head: RequestHead;
+  /** The query, likewise. */
+  readonly query: string;
 }
 
 /** All who may call, by their keys. */
 export interface Callers {
-  identify(head: RequestHead): Identification | undefined;
+  /** @param query with its `?`, where there is one */
+  identify(head: RequestHead, query: string): Identification | undefined;
 }
+
+/**
+ * Where credentials of routes stand: `header x-api-key`, `query api_key`. No cookie: a browser sends those of itself,
+ * and a key has to be meant.
+ */
+type Place = `header ${string}` | `query ${string}`;
 
 interface Found {
   readonly caller: Caller;
-  /** The credential's header that the key stands in, in lower case; undefined where every route takes it. */
-  readonly header: string | undefined;
+  /** Undefined where every route takes it. */
+  readonly place: Place | undefined;
+}
+
+function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>): Place | undefined {
+  if (elsewhere === undefined) return `header ${foldedName(header)}`;
+  // A query's characters are bytes.
+  return elsewhere.in === 'query' ? `query ${Buffer.from(elsewhere.name).toString('latin1')}` : undefined;
 }
 
 /** Undefined where everybody may call. */
@@ -47,10 +64,10 @@ export function createCallers(
     keys.unshift({ digest: digestOf(callerKey), caller: { name: '', routes: undefined } });
   }
   if (keys.length === 0) return undefined;
-  const headers = new Set(
+  const places = new Set(
     routes.flatMap(({ credential }) => {
-      const header = credentials.get(credential)?.header;
-      return header === undefined ? [] : [foldedName(header)];
+      const known = credentials.get(credential);
+      return (known && placeOf(known)) ?? [];
     }),
   );
 
@@ -63,22 +80,22 @@ export function createCallers(
     return found;
   };
 
-  return { identify: (head) => identify(head, headers, whose) };
+  return { identify: (head, query) => identify({ head, query }, places, whose) };
 }
 
 function identify(
-  head: RequestHead,
-  headers: ReadonlySet<string>,
+  { head, query }: Pick<Identification, 'head' | 'query'>,
+  places: ReadonlySet<Place>,
   whose: (given: string) => Caller | undefined,
 ): Identification | undefined {
   const { pairs, fields } = head.lines;
   const found: Found[] = [];
   const keyLines = new Set<number>();
-  const look = (candidates: readonly string[], header?: string): boolean => {
+  const look = (candidates: readonly string[], place?: Place): boolean => {
     const before = found.length;
     for (const candidate of candidates) {
       const caller = whose(candidate);
-      if (caller !== undefined) found.push({ caller, header });
+      if (caller !== undefined) found.push({ caller, place });
     }
     return found.length > before;
   };
@@ -86,17 +103,24 @@ function identify(
   if (head.proxyAuthorization !== undefined) look(keysIn(head.proxyAuthorization));
   for (let i = 0; i < fields.length; i++) {
     const value = pairs[2 * i + 1]!;
-    const header = fields[i] === AUTHORIZATION ? undefined : foldedName(pairs[2 * i]!);
-    if (header !== undefined && !headers.has(header)) continue;
-    if (look([value, ...keysIn(value)], header)) keyLines.add(i);
+    const place: Place | undefined =
+      fields[i] === AUTHORIZATION ? undefined : `header ${foldedName(pairs[2 * i]!)}`;
+    if (place !== undefined && !places.has(place)) continue;
+    if (look([value, ...keysIn(value)], place)) keyLines.add(i);
   }
+  const isKey = (name: string, value: string) =>
+    places.has(`query ${name}`) && look([value], `query ${name}`);
+  const otherQuery = query.length > 1 ? queryWithout(query, isKey) : query;
   const [first] = found;
   if (first === undefined) return undefined;
   return {
     caller: first.caller,
-    callerOn: ({ credentialHeader }) =>
-      found.find(({ header }) => header === undefined || header === credentialHeader)?.caller,
+    callerOn: ({ credential }) => {
+      const own = credential && placeOf(credential);
+      return found.find(({ place }) => place === undefined || place === own)?.caller;
+    },
     head: keyLines.size === 0 ? head : without(keyLines, head),
+    query: otherQuery,
   };
 }
 

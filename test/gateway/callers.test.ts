@@ -12,12 +12,18 @@ const YAML = `
 credentials:
   custom: { type: apiKey, key: real-secret, header: X_Api-Key, scheme: '' }
   other: { type: apiKey, key: other-secret, header: X-Other, scheme: Token }
+  asked: { type: apiKey, key: query-secret, in: query, name: api_key }
+  baked: { type: apiKey, key: cookie-secret, in: cookie, name: sid }
 routes:
   - { prefix: /, credential: token }
   - { prefix: /api, credential: token }
   - { prefix: /api/admin, credential: token, methods: [GET] }
   - { prefix: /custom, credential: custom }
   - { prefix: /other, credential: other }
+  - { prefix: /asked, credential: asked }
+  - { prefix: /keep-asked, credential: asked, clientAuthorization: keep }
+  - { prefix: /reject-asked, credential: asked, clientAuthorization: reject }
+  - { prefix: /baked, credential: baked }
   - { prefix: /keep, credential: token, clientAuthorization: keep }
   - { prefix: /keep-custom, credential: custom, clientAuthorization: keep }
   - { prefix: /reject, credential: token, clientAuthorization: reject }
@@ -85,6 +91,42 @@ t.test("a caller is known by its key in the header of the route's own credential
     t.same(await asked('/other', line), [200, 'build'], line);
     t.match(upstream.last.all('x-other'), ['Token other-secret']);
   }
+});
+
+t.test("a caller is known by its key in the parameter of the route's own credential", async (t) => {
+  const key = encodeURIComponent(BUILD);
+  for (const [sent, upstreamGets] of [
+    [`?api_key=${key}`, '?api_key=query-secret'],
+    [`?a=1&api%5Fkey=${key}&b=%2f&b`, '?a=1&b=%2f&b&api_key=query-secret'],
+    [`?a;api_key=${BUILD.replaceAll(' ', '+')};b`, '?a;b&api_key=query-secret'],
+  ] as const) {
+    t.same(await asked(`/asked${sent}`), [200, 'build'], sent);
+    t.equal(upstream.last.target, `/asked${upstreamGets}`);
+  }
+  for (const prefix of ['/keep-asked', '/reject-asked']) {
+    t.same(await asked(`${prefix}?x&api_key=${key}`), [200, 'build'], prefix);
+    t.equal(upstream.last.target, `${prefix}?x&api_key=query-secret`);
+  }
+  t.same(await asked(`/keep-asked?api_key=${key}&api_key=mine`), [200, 'build']);
+  t.equal(upstream.last.target, '/keep-asked?api_key=mine');
+  t.same(await asked(`/reject-asked?api_key=${key}&api_key=mine`), [400, 'client-authorization', 'build']);
+  t.same(await asked('/asked?y=%zz&x=1', `x-bearerd-key: ${BUILD}`), [200, 'build']);
+  t.equal(upstream.last.target, '/asked?y=%zz&x=1&api_key=query-secret', 'the rest keeps its bytes');
+
+  upstream.reset();
+  for (const target of [
+    `/asked?API_KEY=${key}`,
+    '/asked?api_key=guess',
+    '/asked?api_key',
+    `/api?other=${key}`,
+  ]) {
+    t.same(await asked(target), [407, 'caller-key-required', undefined], target);
+  }
+  t.same(await asked(`/api?api_key=${key}`), [407, 'caller-key-required', 'build']);
+  t.same(await asked('/baked', `cookie: sid=${AGENT}`), [407, 'caller-key-required', undefined]);
+  t.same(upstream.requests, []);
+  t.same(await asked(`/api?api_key=${AGENT}&z`, `x-bearerd-key: ${BUILD}`), [200, 'build']);
+  t.equal(upstream.last.target, '/api?z', 'a key that nobody needs goes no further either');
 });
 
 t.test(
