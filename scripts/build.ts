@@ -20,6 +20,8 @@ async function make(): Promise<number> {
   rmSync(`${root}dist`, { recursive: true, force: true });
   const { bundle } = await import('./bundle.ts'); // Its tools are development dependencies, like the compiler.
   await bundle(`${root}dist`);
+  const { emitTypes } = await import('./types.ts');
+  emitTypes(`${root}dist/types`);
   chmodSync(executable, 0o755);
   return 0;
 }

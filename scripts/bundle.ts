@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { billOfMaterials } from './sbom.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAND_INS = fileURLToPath(new URL('stand-ins/', import.meta.url));
@@ -38,7 +39,7 @@ const standIns: Plugin = {
 export async function bundle(outdir: string): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['src/main.ts'],
+    entryPoints: { main: 'src/main.ts', index: 'src/library/index.ts', fastify: 'src/library/fastify.ts' },
     outdir,
     bundle: true,
     splitting: true,
@@ -54,23 +55,26 @@ export async function bundle(outdir: string): Promise<void> {
     logLevel: 'warning',
     metafile: true,
   });
-  writeFileSync(join(outdir, 'THIRD-PARTY.txt'), licences(metafile));
+  const folders = packagesIn(metafile);
+  writeFileSync(join(outdir, 'THIRD-PARTY.txt'), folders.map(licence).join('\n'));
+  writeFileSync(join(outdir, 'sbom.cdx.json'), billOfMaterials(folders));
   cpSync(join(ROOT, 'src/observe/page'), join(outdir, 'page'), {
     recursive: true,
     filter: (path) => !path.endsWith('tsconfig.json'),
   });
 }
 
-/** The licence of each package that went into the bundle, as all of them ask for. */
-function licences({ inputs }: Metafile): string {
+/** The folders of the packages that went into the bundle. */
+function packagesIn({ inputs }: Metafile): string[] {
   const folders = new Set<string>();
   for (const file of Object.keys(inputs)) {
     const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
     if (folder !== undefined) folders.add(folder);
   }
-  return [...folders].sort().map(licence).join('\n');
+  return [...folders].sort();
 }
 
+/** As all of them ask for. */
 function licence(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
   const file = readdirSync(join(ROOT, folder)).find((entry) => /^licen[cs]e/i.test(entry));

@@ -51,6 +51,16 @@ export class NotWrittenError extends Error {
   override readonly name = 'NotWrittenError';
 }
 
+/** Something was asked of what the program that it is a part of has closed. */
+export class ClosedError extends Error {
+  readonly code = 'closed';
+
+  constructor() {
+    super('bearerd was closed');
+    this.name = 'ClosedError';
+  }
+}
+
 /** An address can't be listened on (exit code 71). */
 export class ListenError extends Error {
   readonly code = 'listen-failed';

@@ -84,6 +84,32 @@ t.test('the parts that are loaded when they are called are there', async (t) => 
   t.match(await pretty.until(/(\d listening)/), /listening/);
 });
 
+t.test(
+  'the bill of materials lists every package in the bundle with its version, licence and hash',
+  async (t) => {
+    const bill = JSON.parse(readFileSync(join(root, 'dist/sbom.cdx.json'), 'utf8'));
+    t.match(bill, {
+      bomFormat: 'CycloneDX',
+      specVersion: '1.6',
+      metadata: { component: { name: 'bearerd' } },
+    });
+    const named = bill.components.map(
+      ({ group, name, version }: Record<string, string>) => `${group ? `${group}/` : ''}${name} ${version}`,
+    );
+    const licences = readFileSync(join(root, 'dist/THIRD-PARTY.txt'), 'utf8');
+    t.same(
+      named,
+      [...licences.matchAll(/^={80}\n(\S+ \S+) \(/gm)].map(([, name]) => name),
+    );
+    for (const { purl, licenses, hashes } of bill.components) {
+      t.match(purl, /^pkg:npm\/(?:%40[^/]+\/)?[^/]+@\d+\.\d+\.\d+/);
+      t.match(licenses, [/./], purl);
+      t.match(hashes, [{ alg: 'SHA-512', content: /^[0-9a-f]{128}$/ }], purl);
+    }
+    t.same(bill.dependencies[0].dependsOn.length, new Set(named).size);
+  },
+);
+
 t.test('the bundle names whose work is in it, with their licences', async (t) => {
   const text = readFileSync(join(root, 'dist/THIRD-PARTY.txt'), 'utf8');
   for (const name of ['fastify', '@fastify/http-proxy', 'undici', 'pino', 'env-schema', 'yaml']) {

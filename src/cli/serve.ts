@@ -1,17 +1,17 @@
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
+import type { ConfigurationSource } from '../config/source.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
+import { Reloads } from '../gateway/reloads.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { boundHeapGrowth, sweepBodies } from '../seams/heap.ts';
 import { announce } from './announce.ts';
-import type { ConfigurationSource } from './configuration.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
-import { Reloads } from './reloads.ts';
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */

@@ -153,6 +153,8 @@ export interface Config {
   /** The key of callers that have no name. */
   readonly callerKey?: Secret;
   readonly callers: readonly CallerConfig[];
+  /** Whoever reaches it may call, from other machines too, without a caller key. */
+  readonly allowRemoteCallers: boolean;
   readonly timeouts: Timeouts;
   readonly closeTunnels: 'never' | 'at-expiry';
   readonly limits: {

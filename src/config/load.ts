@@ -2,7 +2,7 @@ import { finishCallers } from './checks/callers.ts';
 import { finishRoutes } from './checks/routes.ts';
 import { checkTogether } from './checks/together.ts';
 import type { Config } from './config.ts';
-import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
+import { FILE_SETTINGS, SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
 import { deepFreeze } from './freeze.ts';
 import { readCallers } from './reading/callers.ts';
 import { readConfigFile } from './reading/config-file.ts';
@@ -19,6 +19,11 @@ import { readTls } from './reading/tls.ts';
 import { effectiveView } from './shown/effective.ts';
 import { originsOf, placeInFile } from './shown/origins.ts';
 
+/** A program that hands in an object has set no variable: what it lacks is named by its key. */
+const KEY_OF: ReadonlyMap<string, string> = new Map(
+  FILE_SETTINGS.map(({ variable, key }) => [variable, key]),
+);
+
 async function startReading(input: LoadInput, { report }: FaultList): Promise<Reading> {
   const cwd = input.cwd ?? process.cwd();
   const environment = readEnvironment(input, cwd, report);
@@ -29,7 +34,8 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
     variablesNamed: new Set<string>(),
     tokenOrigins: new Map(),
   };
-  const reportAt: Report = (key, problem) => {
+  const reportAt: Report = (at, problem) => {
+    const key = input.content === undefined || at in environment.variables ? at : (KEY_OF.get(at) ?? at);
     // A variable's fault is that of the flag which gave it; one of the file has its line.
     if (Object.hasOwn(flags, key)) report(environment.sourceOf(key), problem);
     else report(key, problem, placeInFile(key, file));
@@ -67,6 +73,7 @@ function settingsPart(values: Values) {
     allowedHosts: values.allowedHosts,
     allowedOrigins: values.allowedOrigins,
     browserCookies: values.browserCookies,
+    allowRemoteCallers: values.allowRemoteCallers,
     timeouts: { connectMs, responseMs, idleMs },
     closeTunnels: values.closeTunnels,
     limits: { connections, waiting, headerSizeBytes },

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Departures } from '../client/departures.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
@@ -126,6 +127,11 @@ export class Gateway {
       throw error;
     }
     this.#sources.start();
+  }
+
+  /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
+  take(request: IncomingMessage, response: ServerResponse): void {
+    this.#proxy.take(request, response, request.url!);
   }
 
   /**

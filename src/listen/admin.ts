@@ -8,7 +8,7 @@ import { Problem } from '../errors.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
-import { arrivedByUnixSocket } from './bind.ts';
+import { arrivedAtLoopback } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
 import { StatusFeed } from './status-feed.ts';
@@ -121,10 +121,4 @@ export class AdminListener {
     if (allow === undefined) return new Problem('no-route');
     return allow.split(', ').includes(method) ? undefined : new Problem('method-refused', { allow });
   }
-}
-
-/** Not whence it came: what counts is the address that was opened to others. */
-function arrivedAtLoopback({ socket }: IncomingMessage): boolean {
-  const address = socket.localAddress ?? '';
-  return arrivedByUnixSocket(socket) || address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }

@@ -1,4 +1,5 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import type { ListenAddress } from '../config/config.ts';
 import { ListenError } from '../errors.ts';
@@ -130,4 +131,10 @@ function listening(server: Server, listen: () => void, name: string): Promise<vo
       failed(error as NodeJS.ErrnoException);
     }
   });
+}
+
+/** Not whence it came: what counts is the address that was opened to others. */
+export function arrivedAtLoopback({ socket }: IncomingMessage): boolean {
+  const address = socket.localAddress ?? '';
+  return arrivedByUnixSocket(socket) || address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }

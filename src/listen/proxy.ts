@@ -56,7 +56,7 @@ export class ProxyListener {
       handler: (request, response) =>
         METHOD_NAMES.has(request.method!)
           ? handler(request, response)
-          : this.#request(request, response, request.url!),
+          : this.take(request, response, request.url!),
       headerSizeBytes,
       maxConnections: () => settings().maxConnections,
       shouldUpgrade: isTunnelled,
@@ -69,7 +69,7 @@ export class ProxyListener {
         handler = listener;
         return this.#listeners.createServer();
       },
-      (request, response, target) => this.#request(request, response, target),
+      (request, response, target) => this.take(request, response, target),
     );
   }
 
@@ -91,7 +91,8 @@ export class ProxyListener {
     await this.#app.close();
   }
 
-  #request(request: IncomingMessage, response: ServerResponse, target: string): void {
+  /** Takes over one request, whose target may be another one than the client sent. */
+  take(request: IncomingMessage, response: ServerResponse, target: string): void {
     try {
       const forwardable = this.#admit(request, response, target);
       if (forwardable === undefined) return;

@@ -76,6 +76,13 @@ function defaultPlaces(env: LoadInput['env'], cwd: string): readonly string[] {
   ];
 }
 
+/** What a program hands in has no lines, and its relative paths begin where the process runs. */
+function givenContent(content: unknown, report: Report): ConfigFile {
+  if (isMap(content)) return { content, placeOf: NOWHERE, broken: false };
+  report('config', 'must be an object of keys and values');
+  return { content: {}, placeOf: NOWHERE, broken: true };
+}
+
 /** The named file, which must be there, or the first of the default places that there is. */
 export async function readConfigFile(
   input: LoadInput,
@@ -83,6 +90,7 @@ export async function readConfigFile(
   environment: Environment,
   report: Report,
 ): Promise<ConfigFile> {
+  if (input.content !== undefined) return givenContent(input.content, report);
   const named = input.configFile ?? environment.variables.BEARERD_CONFIG;
   const places = named === undefined ? defaultPlaces(input.env, cwd) : [resolve(cwd, named)];
   for (const path of places) {

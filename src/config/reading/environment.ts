@@ -60,7 +60,10 @@ function ownVariables(source: Readonly<Record<string, string | undefined>>): Rec
 
 export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
   // Whoever names a file has said what counts; a working directory may be anybody's.
-  const named = input.configFile !== undefined || (input.env.BEARERD_CONFIG ?? '').trim() !== '';
+  const named =
+    input.content !== undefined ||
+    input.configFile !== undefined ||
+    (input.env.BEARERD_CONFIG ?? '').trim() !== '';
   const there = readDotEnv(cwd, input.readFile, named ? () => {} : report);
   const dotEnv = named ? {} : there;
   const ignored = namesIn(there).length > 0 ? 'ignored' : 'none';

@@ -8,6 +8,8 @@ export interface LoadInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a text file, or throws what `fs.readFileSync` throws. */
   readonly readFile: (path: string) => string;
+  /** What would stand in a configuration file, as a program hands it in: no file is looked for then, and no `.env`. */
+  readonly content?: unknown;
   /** From `--config`. */
   readonly configFile?: string | undefined;
   /** What flags of the command line say, by their variables' names; they win over everything else. */

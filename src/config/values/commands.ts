@@ -20,5 +20,5 @@ export function parseCommand(raw: unknown): Parsed<readonly string[]> {
     const problem = wordProblem(word, index);
     return problem === undefined ? [] : [`entry ${index + 1}: ${problem}`];
   });
-  return problems.length > 0 ? { problem: problems.join('; ') } : { value: raw as string[] };
+  return problems.length > 0 ? { problem: problems.join('; ') } : { value: [...raw] as string[] };
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
+import type { ConfigurationSource } from '../config/source.ts';
 import { type SecretFileWatch, watchSecretFiles } from '../config/watch.ts';
 import { ConfigError, ConfigFileError } from '../errors.ts';
 import type { Observe } from '../events.ts';
-import type { ConfigurationSource } from './configuration.ts';
 
 /** An id and its secret change together, but are seen one after the other: a login with half of a pair is refused. */
 const GATHER_MS = 100;

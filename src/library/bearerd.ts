@@ -1,0 +1,35 @@
+import type { Status } from '../observe/status.ts';
+import type { ConfigObject } from './config-object.ts';
+import { openHosted } from './hosted.ts';
+import type { LibraryOptions } from './options.ts';
+
+/** A proxy that runs in this process. */
+export interface Bearerd {
+  /** Where it listens. */
+  readonly urls: readonly string[];
+  readonly adminUrls: readonly string[];
+  /** Resolves once every credential in use has a token; rejected by `close`. */
+  ready(): Promise<void>;
+  /** What `/status` of the admin listener says. */
+  status(): Status;
+  /** Takes no more requests, finishes those under way within `drainTimeout`, and ends. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a proxy as a part of this program. Resolves once it listens, whether or not there is a token yet.
+ *
+ * @param config what a configuration file would hold
+ * @throws ConfigError with every fault that there is
+ * @throws ListenError when an address can't be had
+ */
+export async function createBearerd(config: ConfigObject, options: LibraryOptions = {}): Promise<Bearerd> {
+  const { gateway, readiness, close } = await openHosted(config, options);
+  return {
+    urls: gateway.urls,
+    adminUrls: gateway.adminUrls,
+    ready: () => readiness.wait(),
+    status: () => gateway.status,
+    close,
+  };
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { answerProblem } from '../client/problem.ts';
+import type { Config } from '../config/config.ts';
+import { parsePath } from '../config/values/paths.ts';
+import { ConfigError, Problem } from '../errors.ts';
+import { arrivedAtLoopback } from '../listen/bind.ts';
+import type { ConfigObject } from './config-object.ts';
+import { openHosted } from './hosted.ts';
+import type { LibraryOptions } from './options.ts';
+
+export interface BearerdPluginOptions extends LibraryOptions {
+  readonly config: ConfigObject;
+  /** Fastify's own: where in the host's paths it is. */
+  readonly prefix?: string;
+}
+
+/**
+ * Routes of the host's application that lead to the upstream. The host's hooks run first, and no parser reads a body;
+ * then the request is taken over raw, and answered past Fastify. Ends with the application.
+ */
+async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPluginOptions): Promise<void> {
+  const mount = mountOf(app);
+  if (Object.hasOwn(config ?? {}, 'listen'))
+    throw new ConfigError([
+      { key: 'listen', problem: 'has no meaning in a plugin: the application listens' },
+    ]);
+  let inForce: Config | undefined;
+  const hosted = await openHosted(config, {
+    ...(env !== undefined && { env }),
+    ...(log !== undefined && { log }),
+    defaults: { BEARERD_ADMIN_LISTEN: 'off' },
+    adapt: (loaded) => {
+      inForce = mountedAt(mount, loaded);
+      return inForce;
+    },
+  });
+  app.addHook('onClose', () => hosted.close());
+  const take = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.hijack();
+    // By the same rule a listener of our own isn't opened to others at all.
+    const open = hasKeys(inForce) || inForce?.allowRemoteCallers === true;
+    if (open || arrivedAtLoopback(request.raw)) hosted.gateway.take(request.raw, reply.raw);
+    else answerProblem(reply.raw, new Problem('caller-key-required'));
+  };
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  for (const url of ['/', '/*'])
+    app.route({ url, method: app.supportedMethods, exposeHeadRoute: false, handler: take });
+}
+
+/** The whole prefix, those of plugins around this one too; empty at the top. */
+function mountOf({ prefix, initialConfig }: FastifyInstance): string {
+  if (initialConfig.http2 === true) throw new Error('bearerd takes requests of HTTP/1.1 only, not of http2');
+  const parsed = prefix === '' ? { value: '' } : parsePath(prefix);
+  if ('problem' in parsed) throw new Error(`the prefix ${parsed.problem}`);
+  if (/[:*]/.test(parsed.value)) throw new Error('the prefix may hold no parameters');
+  return parsed.value === '/' ? '' : parsed.value;
+}
+
+/**
+ * The routes as the host's clients see them. The mount's prefix is a part of each, and is replaced by what stood there
+ * without it: so a redirect of the upstream's leads back below the mount.
+ */
+function mountedAt(mount: string, config: Config): Config {
+  if (mount === '') return { ...config, listen: [] };
+  const mounted = (prefix: string) => (prefix === '/' ? mount : mount + prefix);
+  return {
+    ...config,
+    listen: [],
+    routes: config.routes.map(({ prefix, rewrite = prefix, ...route }) => ({
+      ...route,
+      prefix: mounted(prefix),
+      rewrite,
+    })),
+    callers: config.callers.map(({ routes, ...caller }) => ({
+      ...caller,
+      ...(routes && { routes: routes.map(mounted) }),
+    })),
+  };
+}
+
+function hasKeys(config: Config | undefined): boolean {
+  return config?.callerKey !== undefined || (config?.callers.length ?? 0) > 0;
+}
+
+// As Fastify's own plugins say what they are; not `skip-override`: what is registered here stays in here.
+Object.assign(bearerd, { [Symbol.for('plugin-meta')]: { name: 'bearerd', fastify: '5.x' } });
+
+// biome-ignore lint/style/noDefaultExport: Fastify's convention for plugins.
+export default bearerd;

@@ -1,0 +1,71 @@
+import type { Config } from '../config/config.ts';
+import { ConfigurationSource } from '../config/source.ts';
+import { EventBus, type Observe } from '../events.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import { Reloads } from '../gateway/reloads.ts';
+import { type HostLog, observerFor } from '../observe/host-log.ts';
+import type { ConfigObject } from './config-object.ts';
+import type { LibraryOptions } from './options.ts';
+import { Readiness } from './readiness.ts';
+
+/** A gateway as a part of another program, which keeps its signals, its exceptions and its stdout. */
+export interface Hosted {
+  readonly gateway: Gateway;
+  readonly readiness: Readiness;
+  /** Finishes the requests under way, within `drainTimeout`. */
+  close(): Promise<void>;
+}
+
+export interface HostedOptions extends LibraryOptions {
+  /** By variable, in place of the usual defaults. */
+  readonly defaults?: Readonly<Record<string, string>>;
+  /** What is made of each configuration that is read, now and when a secret's file changes. */
+  readonly adapt?: (config: Config) => Config;
+}
+
+interface Told {
+  readonly observe: Observe;
+  readonly dropped: () => number;
+  close(): Promise<void>;
+}
+
+export async function openHosted(content: ConfigObject, options: HostedOptions): Promise<Hosted> {
+  const { env = {}, log = false, defaults = {}, adapt = (config) => config } = options;
+  const source = new ConfigurationSource(env, { content: content ?? null, defaults });
+  let config = adapt(await source.load());
+  const told = await listenerOf(log, config);
+  const events = new EventBus(told.observe);
+  const gateway = new Gateway({ config, events, droppedLogLines: told.dropped });
+  const readiness = new Readiness(() => gateway.readiness.ready);
+  events.subscribe(readiness.look);
+  await gateway.start();
+  const apply = (loaded: Config, by: string) => {
+    config = adapt(loaded);
+    events.tell({ type: 'reloaded', by, restartNeededFor: gateway.reconfigure(config) });
+  };
+  const reloads = new Reloads({ config, source, apply, observe: events.tell });
+  const end = async () => {
+    reloads.stop();
+    readiness.end();
+    await gateway.drain(config.drainTimeoutMs, 'close');
+    await told.close();
+  };
+  let ended: Promise<void> | undefined;
+  return {
+    gateway,
+    readiness,
+    close: () => {
+      ended ??= end();
+      return ended;
+    },
+  };
+}
+
+/** Whom to tell what happens. Never stdout, which is the host's. */
+export async function listenerOf(log: boolean | HostLog, config: Config): Promise<Told> {
+  const nobody = { dropped: () => 0, close: async () => {} };
+  if (log === false) return { ...nobody, observe: () => {} };
+  if (log !== true) return { ...nobody, observe: observerFor(log) };
+  const { createLog } = await import('../observe/log.ts');
+  return createLog(config.log, 2);
+}

@@ -1,0 +1,14 @@
+// The package's own door. Nothing happens on import.
+export { ClosedError, ConfigError, type ConfigFault, ListenError } from '../errors.ts';
+export type { HostLog } from '../observe/host-log.ts';
+export type { Status } from '../observe/status.ts';
+export { type Bearerd, createBearerd } from './bearerd.ts';
+export type {
+  CallerObject,
+  ConfigObject,
+  CredentialObject,
+  RouteObject,
+  SecretValue,
+} from './config-object.ts';
+export type { LibraryOptions } from './options.ts';
+export { createTokenSource, type Token, type TokenSource } from './token-source.ts';

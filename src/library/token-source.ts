@@ -1,0 +1,99 @@
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigurationSource } from '../config/source.ts';
+import { untilMs } from '../credentials/deadline.ts';
+import { ClosedError, ConfigError } from '../errors.ts';
+import { EventBus } from '../events.ts';
+import { logsIn } from '../gateway/logins.ts';
+import { Reloads } from '../gateway/reloads.ts';
+import { Sources } from '../gateway/sources.ts';
+import { systemLookup } from '../upstream/dial.ts';
+import { UpstreamPools } from '../upstream/pools.ts';
+import type { ConfigObject } from './config-object.ts';
+import { listenerOf } from './hosted.ts';
+import type { LibraryOptions } from './options.ts';
+
+/** A token as it may be sent now. */
+export interface Token {
+  readonly value: string;
+  readonly expiresAt: Date;
+}
+
+/** One credential's life, without a proxy. */
+export interface TokenSource {
+  /** The token at hand, or the next one, for which it waits `session.tokenWait` at most. */
+  token(): Promise<Token>;
+  /** Says that the API refused this token (401): unless there is a newer one by now, one is got. */
+  invalidate(value: string): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Logs in with one credential of the configuration, and keeps its token fresh. Opens no port.
+ *
+ * @throws ConfigError with every fault that there is
+ */
+export async function createTokenSource(
+  config: ConfigObject,
+  name = 'token',
+  { env = {}, log = false }: LibraryOptions = {},
+): Promise<TokenSource> {
+  // Routes mean nothing here; without any, the usual one would ask for a credential named `token` or `apiKey`.
+  const content =
+    config?.routes === undefined ? { ...config, routes: [{ prefix: '/', credential: name }] } : config;
+  const configuration = new ConfigurationSource(env, { content });
+  let current = alone(await configuration.load(), name);
+  const told = await listenerOf(log, current);
+  const events = new EventBus(told.observe);
+  const sources = new Sources(systemClock, events.tell);
+  let pools = new UpstreamPools(current, systemLookup);
+  const prepared = sources.prepare(current, undefined, pools);
+  const credential = prepared.credentials.get(name);
+  if (credential?.kind !== 'token') throw new Error(`${name} was not checked`);
+  const { source } = credential;
+  prepared.commit();
+  sources.start();
+  const apply = (loaded: Config, by: string) => {
+    const next = alone(loaded, name);
+    pools = new UpstreamPools(next, systemLookup, pools);
+    sources.prepare(next, current, pools).commit();
+    pools.replaceBefore();
+    current = next;
+    events.tell({ type: 'reloaded', by, restartNeededFor: [] });
+  };
+  const reloads = new Reloads({ config: current, source: configuration, apply, observe: events.tell });
+  let ended: Promise<void> | undefined;
+  const end = async () => {
+    reloads.stop();
+    await sources.abort();
+    pools.destroy();
+    await told.close();
+  };
+  return {
+    async token() {
+      if (ended !== undefined) throw new ClosedError();
+      const { value, expires } = await source.wait();
+      return { value: value.expose(), expiresAt: new Date(Date.now() + untilMs(expires, systemClock)) };
+    },
+    invalidate(value) {
+      const token = source.current();
+      if (ended === undefined && token?.value.expose() === value) void source.rejected(token);
+    },
+    close() {
+      ended ??= end();
+      return ended;
+    },
+  };
+}
+
+/** The configuration with this one credential: no other logs in. */
+function alone(config: Config, name: string): Config {
+  const credential = config.credentials.get(name);
+  if (credential !== undefined && logsIn(credential))
+    return { ...config, credentials: new Map([[name, credential]]) };
+  const problem =
+    credential === undefined
+      ? 'is not there, and a token was asked for'
+      : 'is a key, and a token was asked for';
+  throw new ConfigError([{ key: `credentials.${name}`, problem }]);
+}

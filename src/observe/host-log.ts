@@ -1,0 +1,42 @@
+import type { Observe, RequestEvent } from '../events.ts';
+import { describe } from './event-line.ts';
+
+type Write = (fields: object, message: string) => void;
+
+/** What a program that bearerd is a part of logs with: pino's, Fastify's `app.log`, or anything with these three. */
+export interface HostLog {
+  info: Write;
+  warn: Write;
+  error: Write;
+}
+
+/** Tells the host's logger what happens, with the fields of our own log. */
+export function observerFor(log: HostLog): Observe {
+  return (event) => {
+    if (event.type === 'request') {
+      log.info(requestFields(event), 'request');
+      return;
+    }
+    const [severity, fields, message] = describe(event);
+    log[severity](fields, message);
+  };
+}
+
+function requestFields(event: RequestEvent): object {
+  const { method, path, route, credential, status, durationMs, bytesIn, bytesOut, requestId } = event;
+  return {
+    method,
+    path,
+    route,
+    credential,
+    status,
+    durationMs: Math.round(durationMs * 100) / 100,
+    bytesIn,
+    bytesOut,
+    requestId,
+    ...(event.code !== undefined && { code: event.code }),
+    ...(event.aborted && { aborted: true }),
+    ...(event.closedBy !== undefined && { closedBy: event.closedBy }),
+    ...(event.scrubbed === true && { scrubbed: true }),
+  };
+}

@@ -1,0 +1,156 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import t, { type Test } from 'tap';
+import type { ConfigObject } from '../../src/library/config-object.ts';
+import bearerd from '../../src/library/fastify.ts';
+import { startMockApi } from '../../src/mock/mock-api.ts';
+import { request } from '../support/gateway.ts';
+import { ask } from '../support/raw-client.ts';
+import { head, RawUpstream } from '../support/raw-upstream.ts';
+
+const api = await startMockApi();
+t.teardown(() => api.close());
+const { clientId, clientSecret } = api.credentials;
+const CONFIG: ConfigObject = {
+  baseUrl: api.url,
+  credentials: { token: { type: 'session', clientId, clientSecret } },
+};
+
+async function listening(t: Test, add: (app: FastifyInstance) => void): Promise<number> {
+  const app = fastify();
+  t.teardown(() => app.close());
+  add(app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as { port: number }).port;
+}
+
+t.test(
+  'the paths below the prefix lead to the upstream, without it; all others stay the host’s',
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    const config = { ...CONFIG, baseUrl: `${upstream.url}/base` };
+    const port = await listening(t, (app) => {
+      app.get('/own', async () => 'own');
+      app.register(bearerd, { prefix: '/api', config });
+    });
+    const get = (target: string) => ask(port, request('GET', target));
+    t.match(await get('/own'), { status: 200 });
+    t.equal((await get('/other')).status, 404);
+    for (const [asked, sent] of [
+      ['/api/companies/acme?x=%2F', '/base/companies/acme?x=%2F'],
+      ['/api/', '/base/'],
+      ['/api?x=1', '/base?x=1'],
+    ] as const) {
+      t.equal((await get(asked)).status, 200, asked);
+      t.equal(upstream.requests.at(-1)?.target, sent);
+      t.match(upstream.requests.at(-1)?.header('authorization'), /^Bearer tok-/);
+    }
+    for (const odd of ['/api/../own', '/api/..%2Fown', '/api/x/../../own'])
+      t.match((await get(odd)).status, /^(?:400|404)$/, odd);
+    t.equal((await get('/api/api/identity/v1/session')).status, 403, 'the session path is closed');
+  },
+);
+
+t.test('a redirect of the upstream leads back below the prefix', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onRequest = () => head('302 Found', `location: ${upstream.url}/next?x=1`, 'content-length: 0');
+  const port = await listening(t, (app) => {
+    app.register(bearerd, { prefix: '/api', config: { ...CONFIG, baseUrl: upstream.url } });
+  });
+  const response = await ask(port, request('GET', '/api/first'));
+  t.equal(response.header('location'), '/api/next?x=1');
+});
+
+t.test(
+  'bodies pass as they are, whatever their type and size, and no parser of the host reads them',
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    const port = await listening(t, (app) => {
+      app.addContentTypeParser('text/x-own', (_request, _payload, done) => done(new Error('read')));
+      app.register(bearerd, { config: { ...CONFIG, baseUrl: upstream.url } });
+    });
+    const post = async (body: string, ...lines: string[]) => {
+      const { status } = await ask(
+        port,
+        request('POST', '/x', `content-length: ${body.length}`, ...lines) + body,
+      );
+      return [status, (await upstream.requests.at(-1)!.message).body.toString()];
+    };
+    t.same(await post('{"broken', 'content-type: application/json'), [200, '{"broken']);
+    t.same(await post('abc', 'content-type: text/x-own'), [200, 'abc']);
+    t.same(await post('abc'), [200, 'abc']);
+    const large = 'x'.repeat(3 * 1024 * 1024);
+    t.same(await post(large, 'content-type: application/json'), [200, large], 'past the limit of the host');
+  },
+);
+
+t.test("the host's hooks run first, and may refuse", async (t) => {
+  const port = await listening(t, (app) => {
+    for (const hook of ['onRequest', 'preHandler'] as const) {
+      app.addHook(hook, async (request, reply) => {
+        if (request.headers[`x-no-${hook.toLowerCase()}`] !== undefined) await reply.code(401).send('no');
+      });
+    }
+    app.register(bearerd, { prefix: '/api', config: CONFIG });
+  });
+  t.equal((await ask(port, request('GET', '/api/echo'))).status, 200);
+  t.equal((await ask(port, request('GET', '/api/echo', 'x-no-onrequest: 1'))).status, 401);
+  t.equal((await ask(port, request('GET', '/api/echo', 'x-no-prehandler: 1'))).status, 401);
+});
+
+t.test('what the plugin sets up stays inside it', async (t) => {
+  const port = await listening(t, (app) => {
+    app.register(bearerd, { prefix: '/api', config: CONFIG });
+    app.post('/own', async ({ body }) => body);
+  });
+  const body = '{"a":1}';
+  const lines = ['content-type: application/json', `content-length: ${body.length}`];
+  const { status, body: echoed } = await ask(port, request('POST', '/own', ...lines) + body);
+  t.same([status, echoed.toString()], [200, body]);
+});
+
+t.test('it ends with the application, and a fault of its configuration is one of the start', async (t) => {
+  const app = fastify();
+  app.register(bearerd, { config: CONFIG });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.close();
+  const { logins } = api.stats;
+  api.revokeAll();
+  t.equal(api.stats.logins, logins, 'no more logins');
+
+  for (const options of [
+    { config: { ...CONFIG, baseUrl: 'nowhere' } },
+    { config: { ...CONFIG, listen: '127.0.0.1:0' } },
+    { config: CONFIG, prefix: '/:tenant' },
+  ]) {
+    const faulty = fastify();
+    faulty.register(bearerd, options);
+    await t.rejects(Promise.resolve(faulty.ready()), JSON.stringify(options.prefix ?? options.config));
+    await faulty.close();
+  }
+});
+
+t.test('nobody from another machine may call without a caller key, unless that is allowed', async (t) => {
+  const app = fastify();
+  t.teardown(() => app.close());
+  // As if the connection had come in at another address of this machine.
+  app.addHook('onRequest', async ({ raw }) => {
+    Object.defineProperty(raw.socket, 'localAddress', { value: '192.0.2.1' });
+  });
+  app.register(bearerd, { prefix: '/closed', config: CONFIG });
+  app.register(bearerd, { prefix: '/open', config: { ...CONFIG, allowRemoteCallers: true } });
+  app.register(bearerd, { prefix: '/keyed', config: { ...CONFIG, callerKey: 'caller-key-1' } });
+  const callers = { shop: { key: 'shop-key-1', routes: '/' }, none: { key: 'none-key-1', routes: '/none' } };
+  const routes = [
+    { prefix: '/', credential: 'token' },
+    { prefix: '/none', credential: 'none' },
+  ];
+  app.register(bearerd, { prefix: '/named', config: { ...CONFIG, callers, routes } });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as { port: number };
+  t.equal((await ask(port, request('GET', '/closed/echo'))).status, 407);
+  t.equal((await ask(port, request('GET', '/open/echo'))).status, 200);
+  t.equal((await ask(port, request('GET', '/keyed/echo'))).status, 407);
+  t.equal((await ask(port, request('GET', '/keyed/echo', 'x-bearerd-key: caller-key-1'))).status, 200);
+  t.equal((await ask(port, request('GET', '/named/echo', 'x-bearerd-key: shop-key-1'))).status, 200);
+  t.equal((await ask(port, request('GET', '/named/echo', 'x-bearerd-key: none-key-1'))).status, 403);
+});
