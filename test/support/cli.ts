@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { within } from './raw-client.ts';
 
-export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** What runs: the sources, or what users get, such as `BEARERD_TEST_PROGRAM=dist/main.js`. */
+export const MAIN = resolve(
+  process.env.BEARERD_TEST_PROGRAM ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
+);
 
 /** More than a loaded machine needs; what takes longer hangs. */
 const OUTPUT_MS = 60_000;
