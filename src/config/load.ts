@@ -113,8 +113,8 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const reading = await startReading(input, faults);
   const values = readSettings(reading);
   reportUnknownSettings(reading);
-  const callers = readCallers(reading);
   const credentials = readCredentials(reading, values.upstream?.origin);
+  const callers = readCallers(reading);
   const drafts = readRoutes(reading, values, credentials);
   const tls = readTls(values, reading);
   const outboundProxy = readOutboundProxy(input.env, reading.report);

@@ -59,7 +59,7 @@ t.test(
         [...comment.matchAll(/^# {3}([A-Z_]+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]),
       );
       const files = new Map(
-        [...comment.matchAll(/^# {3}(\/\S+)$/gm)].map(([, path = '']) => [path, 'content of a secret\n']),
+        [...comment.matchAll(/^# {3}(\/\S+)$/gm)].map(([, path = '']) => [path, `content of ${path}\n`]),
       );
       const configFile = join(ROOT, 'config', name);
       const readFile = (path: string): string => {

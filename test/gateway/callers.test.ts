@@ -1,6 +1,7 @@
+import { networkInterfaces } from 'node:os';
 import t from 'tap';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
-import { ask, until } from '../support/raw-client.ts';
+import { ask, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // Callers with names: each with a key of its own, known by it wherever a program can put one.
@@ -266,6 +267,40 @@ t.test(
     const configuration = (await admin('/configuration')).text;
     t.match(configuration, /agent:\\n {4}key: \\"\*\*\*\\"|agent:\\n {4}key: '?\*\*\*/);
     t.notMatch(configuration + text, /k3y/);
+  },
+);
+
+const lan = Object.values(networkInterfaces())
+  .flat()
+  .find((face) => face?.family === 'IPv4' && !face.internal)?.address;
+
+t.test(
+  'callers with names get no further into the admin listener than anybody, where others reach it',
+  { skip: lan === undefined && 'no such address' },
+  async (t) => {
+    const adminOf = async (more: Record<string, string>) => {
+      const { adminPort } = await gatewayFor(t, {
+        ...options,
+        env: { BEARERD_ADMIN_LISTEN: '0.0.0.0:0', ...more },
+      });
+      return async (target: string, ...lines: string[]) => {
+        const client = await RawClient.to({ host: lan!, port: adminPort });
+        const { status } = await client.send(request('GET', target, ...lines)).response();
+        client.close();
+        return status;
+      };
+    };
+    const keyed = await adminOf({ BEARERD_CALLER_KEY: OWNER });
+    const named = await adminOf({});
+    for (const line of ['x: y', `x-bearerd-key: ${AGENT}`, `authorization: ${basic('u', BUILD)}`]) {
+      for (const target of ['/status', '/requests', '/configuration', '/']) {
+        t.same([await keyed(target, line), await named(target, line)], [407, 407], `${target} ${line}`);
+      }
+      t.equal(await named('/metrics', line), 200, line);
+    }
+    t.equal(await keyed('/requests', `x-bearerd-key: ${OWNER}`), 200);
+    t.equal(await keyed('/requests', `authorization: ${basic('me', OWNER)}`), 200);
+    t.equal(await named('/requests', `x-bearerd-key: ${OWNER}`), 407);
   },
 );
 
