@@ -44,7 +44,7 @@ export async function bundle(outdir: string): Promise<void> {
     bundle: true,
     splitting: true,
     platform: 'node',
-    target: 'node22.19',
+    target: 'node22.22',
     format: 'esm',
     // Names stay: a place in the log can be found again.
     minifyWhitespace: true,

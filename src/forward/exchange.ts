@@ -70,6 +70,7 @@ export class Exchange implements Watched {
   #tunnel: Tunnel | undefined;
   #retried = false;
   #unseen = 0;
+  #http1 = false;
   #clientUntilMonoMs = 0;
 
   constructor(context: ForwardContext, forwardable: Forwardable, upgrade?: Upgrade) {
@@ -134,7 +135,7 @@ export class Exchange implements Watched {
     this.#course = 'waiting';
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // To connect has a limit of its own.
     this.attempt = new Attempt(this, token);
-    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined });
+    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1: this.#http1 });
   }
 
   connected(attempt: Attempt, carrier: Carrier): void {
@@ -305,6 +306,7 @@ export class Exchange implements Watched {
       this.#held.problem = problem;
     } else if (this.#mayRepeat(repeatable)) {
       // Whoever has been refused twice goes alone: he is the first that his connection carries.
+      if (repeatable === 'http1') this.#http1 = true;
       this.#connect(attempt.token, repeatable === 'stale' || this.#unseen > 1);
     } else {
       this.#upstreamFailed(problem);
@@ -313,7 +315,7 @@ export class Exchange implements Watched {
 
   #mayRepeat(repeatable: Repeatable): boolean {
     if (this.#reply.begun) return false;
-    if (repeatable === 'unseen') {
+    if (repeatable === 'unseen' || repeatable === 'http1') {
       return this.#unseen++ < MOST_UNSEEN && (this.#body === undefined || this.#body.replayable);
     }
     // The upstream had closed this idle connection before the request came: nobody has seen it.

@@ -37,9 +37,10 @@ export interface Carrier {
 
 /**
  * How a request that failed may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7): `unseen`: nobody has looked at it;
- * `stale`: the connection had carried others before, and may have been closed before it came.
+ * `stale`: the connection had carried others before, and may have been closed before it came;
+ * `http1`: nobody has seen it, and HTTP/2 can't carry it.
  */
-export type Repeatable = 'no' | 'stale' | 'unseen';
+export type Repeatable = 'no' | 'stale' | 'unseen' | 'http1';
 
 /**
  * Who sends a request and gets its response. Each call may lead to any call of the carrier. After `ended`, `failed`
@@ -64,4 +65,6 @@ export interface SendOptions {
   readonly fresh: boolean;
   /** The request wants to switch protocols, which HTTP/2 can't. */
   readonly upgrade: boolean;
+  /** HTTP/2 can't carry it. */
+  readonly http1: boolean;
 }

@@ -223,9 +223,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
 
   #ended(): void {
     this.#peerGone = true;
-    // A write that can't be finished any more, and has not said so yet: the kernel tells of a reset only once.
-    if (this.#socket.writableLength > 0) this.#peerReset = true;
-    const inOrder = !this.#peerReset && !wasCutOff(this.#socket);
+    // With the request still under way, it may be a reset, which the kernel tells only once, and not always here.
+    const inOrder = this.#sent && !this.#peerReset && !wasCutOff(this.#socket);
     if (this.#receiver !== undefined && inOrder && this.#reader.finish()) return;
     this.#broken(new Error('the upstream closed the connection'));
   }

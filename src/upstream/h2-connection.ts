@@ -148,6 +148,7 @@ export class Http2Connection implements StreamOwner {
       ? new Problem('upstream-invalid', { cause })
       : this.#problem(this.#peerGone ? (stream.error ?? cause) : cause);
     if (responseBegun) return { problem, repeatable: 'no' };
+    if (stream.unfit) return { problem, repeatable: 'http1' };
     if (unseen) return { problem, repeatable: 'unseen' };
     if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.#wantsHttp1) {
       this.#owner.http1Required();

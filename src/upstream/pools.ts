@@ -51,7 +51,7 @@ export class UpstreamPool {
 
   /** Sends a request. After `close` too: a request that began before a reload ends as it began. */
   send(receiver: Receiver, options: SendOptions): void {
-    if (options.upgrade || performance.now() < this.#http2FromMonoMs) {
+    if (options.upgrade || options.http1 || performance.now() < this.#http2FromMonoMs) {
       this.#http1.send(receiver, options);
     } else if (options.fresh || this.#closed) {
       const alone = this.#createHttp2();
@@ -72,7 +72,8 @@ export class UpstreamPool {
       http1: (socket, waiting) => {
         this.#speakHttp1(pool);
         socket.destroy(); // How it ends in HTTP/1.1 can't be seen on it (`orderly-end.ts`).
-        for (const receiver of waiting) this.#http1.send(receiver, { fresh: false, upgrade: false });
+        for (const receiver of waiting)
+          this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true });
       },
       http1Required: () => this.#speakHttp1(pool),
     });

@@ -67,8 +67,8 @@ t.test('check --online tries both, tells refused from failed, and shows no secre
   const { bearerd, issuer } = await folder(t);
   const good = await bearerd('hello', 'check', '--online');
   t.match(good, { code: 0, stdout: /# program: fresh; .*\n# partner: fresh; the token lives for 600 s/ });
-  t.match(good.stdout, /type: oauth2\n *tokenUrl: http:.*\/token\n *clientId: (['"]?)\*\*\*\1\n/);
-  t.match(good.stdout, /type: exec\n *command:\n *- .*\/print-token\n *timeout: 20s/);
+  t.match(good.stdout, /type: oauth2 .*\n *tokenUrl: http:.*\/token .*\n *clientId: (['"]?)\*\*\*\1 .*\n/);
+  t.match(good.stdout, /type: exec .*\n *command:\n *- .*\/print-token .*\n *timeout: 20s/);
   const failed = await bearerd('fail', 'check', '--online');
   t.match(failed, { code: 69, stderr: /program: starting; the command \S+ failed \(exit code 3; 7 bytes/ });
   const no = '{"error":"invalid_client","error_description":"SECRET"}';

@@ -7,11 +7,11 @@ import { until } from '../support/raw-client.ts';
 
 // What HTTP/1.1 has no words for: streams that end while their connection lives, and the other way round.
 
-const BREAKS: Record<string, (request: Http2Request) => void> = {
+const BREAKS: Record<string, (request: Http2Request, upstream: Http2Upstream) => void> = {
   'RST_STREAM without an error': ({ stream }) => stream.destroy(),
   'RST_STREAM INTERNAL_ERROR': ({ stream }) => stream.destroy(new Error('broken')),
   'GOAWAY with an error': ({ session }) => session.destroy(new Error('broken')),
-  'the end of the connection': ({ session }) => session.socket.destroy(),
+  'the end of the connection': ({ session }, upstream) => upstream.socketOf(session).destroy(),
 };
 
 for (const [what, breakOff] of Object.entries(BREAKS)) {
@@ -24,7 +24,7 @@ for (const [what, breakOff] of Object.entries(BREAKS)) {
           if (request.target !== '/broken') return answer(request, 'ok');
           request.stream.respond(fieldsOf(200, lines));
           request.stream.write('part');
-          setTimeout(() => breakOff(request), 50);
+          setTimeout(() => breakOff(request, upstream), 50);
         };
         const { client, get, requests } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
         t.equal((await get('/first')).status, 200);
@@ -41,7 +41,7 @@ for (const [what, breakOff] of Object.entries(BREAKS)) {
   t.test(`${what} before an answer is 502, and the next request is served`, async (t) => {
     const upstream = await Http2Upstream.startedFor(t);
     upstream.onRequest = (request) =>
-      request.target === '/broken' ? breakOff(request) : answer(request, 'ok');
+      request.target === '/broken' ? breakOff(request, upstream) : answer(request, 'ok');
     const { get, ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
     t.equal((await get('/first')).status, 200);
     const post = await ask(`${request('POST', '/broken', 'content-length: 2')}{}`);
@@ -143,7 +143,7 @@ for (const how of ['close', 'destroy'] as const) {
       });
       await sleep(100); // What the library has handed to the system must be gone, too.
       if (how === 'close') session.close();
-      else session.socket.destroySoon();
+      else upstream.socketOf(session).destroySoon();
       await sleep(200);
       slow.socket.resume();
       const response = await read;
@@ -211,7 +211,7 @@ t.test('a stale connection costs a request without body nothing, and one with a 
   await get('/');
   let cuts = 1;
   upstream.onRequest = (request) => {
-    if (cuts-- > 0) request.session.socket.destroy();
+    if (cuts-- > 0) upstream.socketOf(request.session).destroy();
     else answer(request, 'ok');
   };
   t.match(await get('/stale'), { status: 200, text: 'ok' });
@@ -315,7 +315,7 @@ t.test('when both sides break at once, again and again, nothing is left over', a
         stream.respond({ ':status': 200 });
         stream.write('123');
       }
-      if (round % 3 === 0) session.socket.destroy();
+      if (round % 3 === 0) upstream.socketOf(session).destroy();
       else stream.destroy();
       one.reset();
     };

@@ -27,8 +27,9 @@ const hook = createHook({
 function work(): Work {
   const io = process.platform === 'linux' ? readFileSync('/proc/thread-self/io', 'utf8') : '';
   const calls = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1] ?? 0);
-  const { total_allocated_bytes: allocatedBytes } = v8.getHeapStatistics() as unknown as {
-    total_allocated_bytes: number;
+  // Node before 26 doesn't count it: there the newest one alone holds the limit.
+  const { total_allocated_bytes: allocatedBytes = 0 } = v8.getHeapStatistics() as unknown as {
+    total_allocated_bytes?: number;
   };
   return { allocatedBytes, reads: calls('syscr'), writes: calls('syscw'), timers, promises };
 }
