@@ -31,7 +31,8 @@ const LEAVES = ['clock.ts', 'errors.ts', 'events.ts', 'fields.ts', 'members.ts',
 const OWNERS: Record<string, string[]> = {
   fastify: ['listen', 'library'],
   '@fastify/http-proxy': ['listen'],
-  undici: ['cli'],
+  undici: ['cli', 'credentials'],
+  jose: ['credentials'],
   pino: ['observe'],
   'prom-client': ['observe', 'seams'],
   'env-schema': ['config'],
@@ -143,14 +144,17 @@ t.test('a secret comes out by expose() in few places', async (t) => {
   t.same(exposing.sort(), [
     'cli/child-environment.ts',
     'cli/token.ts',
+    'credentials/client-authentication.ts',
     'credentials/header-value.ts',
     'credentials/oauth2-endpoint.ts',
     'credentials/session-endpoint.ts',
+    'credentials/signed-assertion.ts',
     'forward/request-headers.ts',
     'forward/scrubbing.ts',
     'library/token-source.ts',
     'listen/callers.ts',
     'upstream/outbound-proxy.ts',
+    'upstream/pools.ts',
     'upstream/secure-context.ts',
   ]);
 });

@@ -60,14 +60,75 @@ export interface TokenEndpoint {
   readonly path: string;
 }
 
-/** The client credentials grant of RFC 6749 §4.4. */
-export interface OAuth2CredentialConfig extends CredentialPlacement {
-  readonly kind: 'oauth2';
-  readonly tokenEndpoint: TokenEndpoint;
-  readonly clientId: Secret;
-  readonly clientSecret: Secret;
+/** A file that is read anew at each login: whoever writes it needs no reload of ours. */
+export interface LoginFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As a message may show it. */
+  readonly shown: string;
+}
+
+/**
+ * How an OAuth 2.0 client says who it is. Only the first has a secret of its own in the configuration; what the others
+ * prove themselves by changes from login to login, or is the client's certificate.
+ */
+export type ClientAuthentication =
   /** In the `Authorization` header, or among the form's parameters (RFC 6749 §2.3.1). */
-  readonly clientAuthentication: 'basic' | 'body';
+  | {
+      readonly clientAuthentication: 'basic' | 'body';
+      readonly clientId: Secret;
+      readonly clientSecret: Secret;
+    }
+  /** A JWT that somebody else signs for us (RFC 7523 §2.2). */
+  | {
+      readonly clientAuthentication: 'assertion';
+      readonly clientId?: Secret;
+      readonly assertion: LoginFile;
+    }
+  /** A JWT that we sign (RFC 7523 §2.2). */
+  | {
+      readonly clientAuthentication: 'privateKeyJwt';
+      readonly clientId: Secret;
+      readonly privateKey: LoginFile;
+      readonly keyId?: string;
+      readonly algorithm: SigningAlgorithm;
+      /** The token endpoint unless given. */
+      readonly assertionAudience?: string;
+    }
+  /** By the certificate in `tls` (RFC 8705 §2). */
+  | {
+      readonly clientAuthentication: 'tls';
+      readonly clientId: Secret;
+      readonly tls: ClientCertificate;
+    }
+  /** A public client: its name at most. */
+  | { readonly clientAuthentication: 'none'; readonly clientId?: Secret };
+
+export type SigningAlgorithm = 'RS256' | 'PS256' | 'ES256' | 'EdDSA';
+
+export interface ClientCertificate {
+  readonly certFile: LoginFile;
+  readonly keyFile: LoginFile;
+}
+
+/** Somebody else's token that is exchanged for ours (RFC 8693). */
+export interface TokenExchange {
+  readonly subjectToken: LoginFile;
+  readonly subjectTokenType: string;
+}
+
+/** A client of a token endpoint, by client credentials (RFC 6749 §4.4) or by token exchange (RFC 8693). */
+export type OAuth2CredentialConfig = OAuth2Common & ClientAuthentication;
+
+export interface OAuth2Common extends CredentialPlacement {
+  readonly kind: 'oauth2';
+  /** One of the two is there: the endpoint, or the issuer that tells where it is. */
+  readonly tokenEndpoint?: TokenEndpoint;
+  readonly issuer?: string;
+  /** The certificate of its own that it shows to the token endpoint. */
+  readonly tls?: ClientCertificate;
+  /** There where the grant is token exchange. */
+  readonly exchange?: TokenExchange;
   readonly scope?: string;
   readonly audience?: string;
   /** More form parameters; none of those that the fields above make. */

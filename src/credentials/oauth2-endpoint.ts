@@ -1,45 +1,77 @@
 import type { Clock } from '../clock.ts';
 import type { OAuth2CredentialConfig } from '../config/config.ts';
-import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';
+import { LoginError } from '../errors.ts';
+import { type ClientProof, proveClient } from './client-authentication.ts';
+import { createDiscovery } from './issuer.ts';
+import { readLoginFile } from './login-file.ts';
+import { type LoginRequest, type LoginServer, postLogin } from './login-request.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
 import type { Login } from './session-endpoint.ts';
 
-/** The client credentials grant (RFC 6749 §4.4): the program acts for itself, and there is no refresh token. */
+/** RFC 8693 §2.1. */
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** How token endpoints are reached. */
+export interface TokenServers {
+  /** The server of an origin, which sees the credential's own certificate where it has one. Rejects with a LoginError. */
+  at(origin: string): Promise<LoginServer>;
+  /** As `LoginEndpoint` has it. */
+  readonly timeoutMs?: number;
+}
+
+/** A client of a token endpoint: the program acts for itself, and there is no refresh token. */
 export function createOAuth2Login(
-  endpoint: LoginEndpoint,
+  servers: TokenServers,
   config: OAuth2CredentialConfig,
   clock: Clock,
 ): Login {
-  return async (signal) =>
-    readTokenAnswer(await postLogin(endpoint, encodeRequest(config), clock, signal), config.scheme);
+  const { tokenEndpoint, issuer, tls } = config;
+  const discovery =
+    issuer === undefined
+      ? undefined
+      : createDiscovery({ issuer, withCertificate: tls !== undefined }, servers, clock);
+  return async (signal) => {
+    const endpoint = tokenEndpoint ?? (await discovery!.find(signal));
+    const request = encodeRequest(
+      config,
+      await proveClient(config, endpoint, clock),
+      await subjectOf(config),
+    );
+    const { timeoutMs } = servers;
+    const server = await servers.at(endpoint.origin);
+    const at = { server, path: endpoint.path, ...(timeoutMs !== undefined && { timeoutMs }) };
+    try {
+      return readTokenAnswer(await postLogin(at, request, clock, signal), config.scheme);
+    } catch (error) {
+      // It may have moved.
+      if (error instanceof LoginError && error.code !== 'refused') discovery?.forget();
+      throw error;
+    }
+  };
+}
+
+/** What is exchanged, as it stands in its file now. */
+async function subjectOf({ exchange }: OAuth2CredentialConfig): Promise<Record<string, string>> {
+  if (exchange === undefined) return {};
+  const token = await readLoginFile(exchange.subjectToken, 'subject token');
+  return { subject_token: token.expose(), subject_token_type: exchange.subjectTokenType };
 }
 
 /** Headers and body of the request. */
-function encodeRequest(config: OAuth2CredentialConfig): LoginRequest {
-  const { clientAuthentication, scope, audience, parameters } = config;
-  const [id, secret] = [config.clientId.expose(), config.clientSecret.expose()];
-  const inBody = clientAuthentication === 'body';
+function encodeRequest(
+  { exchange, scope, audience, parameters }: OAuth2CredentialConfig,
+  proof: ClientProof,
+  subject: Readonly<Record<string, string>>,
+): LoginRequest {
   const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    ...(inBody && { client_id: id, client_secret: secret }),
-    ...(scope !== undefined && { scope }),
-    ...(audience !== undefined && { audience }),
+    grant_type: exchange === undefined ? 'client_credentials' : TOKEN_EXCHANGE,
   });
+  for (const [name, value] of Object.entries(proof.parameters)) form.append(name, value.expose());
+  for (const [name, value] of Object.entries(subject)) form.append(name, value);
+  if (scope !== undefined) form.append('scope', scope);
+  if (audience !== undefined) form.append('audience', audience);
   for (const [name, value] of Object.entries(parameters)) form.append(name, value.expose());
   const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
-  if (!inBody) headers.push('authorization', basic(id, secret));
+  if (proof.authorization !== undefined) headers.push('authorization', proof.authorization.expose());
   return { headers, body: form.toString(), to: 'token endpoint', readsFailures: true };
-}
-
-/**
- * Both parts are form-encoded before they are joined (RFC 6749 §2.3.1), which `Basic` alone doesn't ask for: an ID
- * may hold a colon, and both may hold what is no Latin-1.
- */
-function basic(id: string, secret: string): string {
-  const pair = [id, secret].map(formEncoded).join(':');
-  return `Basic ${Buffer.from(pair).toString('base64')}`;
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
 }

@@ -14,6 +14,7 @@ import { createOAuth2Login } from '../credentials/oauth2-endpoint.ts';
 import { createLogin, type Login } from '../credentials/session-endpoint.ts';
 import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
+import { tokenServers } from './token-servers.ts';
 
 /** A credential that is at hand. */
 export type FixedCredentialConfig = ApiKeyCredentialConfig | BasicCredentialConfig;
@@ -60,10 +61,8 @@ function loginOf(
       const { origin, basePath, path } = sessionPlaceOf(credential, config);
       return createLogin(endpointAt(origin, basePath + path), credential.grant, clock);
     }
-    case 'oauth2': {
-      const { origin, path } = credential.tokenEndpoint;
-      return createOAuth2Login(endpointAt(origin, path), credential, clock);
-    }
+    case 'oauth2':
+      return createOAuth2Login(tokenServers(config, pools, credential.tls), credential, clock);
     case 'exec':
       return createExecLogin(credential, withoutSecrets(config.secretVariables), clock);
   }
@@ -91,7 +90,7 @@ function issuerOf(credential: LoginCredentialConfig, config: Config): string {
     case 'session':
       return `session ${sessionPlaceOf(credential, config).origin}`;
     case 'oauth2':
-      return `oauth2 ${credential.tokenEndpoint.origin}`;
+      return `oauth2 ${credential.tokenEndpoint?.origin ?? credential.issuer}`;
     case 'exec':
       return 'exec';
   }

@@ -1,6 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import { type Connected, type Connectors, createConnectors } from './connector.ts';
@@ -147,6 +148,32 @@ export class UpstreamPools {
       this.#pools.set(key, pool);
     }
     return pool;
+  }
+
+  /**
+   * For logins that show a certificate of their own, which no request may.
+   *
+   * @throws where the two are no pair in PEM.
+   */
+  loginServer(
+    origin: string,
+    connectTimeoutMs: number,
+    { cert, key }: { readonly cert: Secret; readonly key: Secret },
+  ): Pick<UpstreamPool, 'host' | 'headerSizeBytes' | 'connect'> {
+    const { tls, outboundProxy, limits } = this.#config;
+    const secureContext = lazySecureContext({ ...tls, cert: cert.expose(), key });
+    secureContext();
+    const { http1 } = createConnectors(origin, {
+      timeoutMs: connectTimeoutMs,
+      secureContext,
+      outboundProxy,
+      lookup: this.#lookup,
+    });
+    return {
+      host: new URL(origin).host,
+      headerSizeBytes: limits.headerSizeBytes,
+      connect: (done, signal) => http1(done, { signal }),
+    };
   }
 
   /** Once this is in use, and has been asked for each pool that it needs: the others of the one before close. */

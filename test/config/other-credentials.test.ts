@@ -10,12 +10,13 @@ ${more}
 credentials: { partner: ${entry} }
 routes: [{ prefix: /, credential: partner }]
 `;
+type SecretClient = Extract<OAuth2CredentialConfig, { readonly clientAuthentication: 'basic' | 'body' }>;
 const partnerOf = (config: Config) => config.credentials.get('partner');
 
 const OAUTH2 = 'type: oauth2, tokenUrl: https://login.example/token, clientId: id, clientSecret: secret';
 
 t.test('an oauth2 credential has a token URL, a client, and defaults for the rest', async (t) => {
-  const partner = partnerOf(await loadYaml(yaml(`{ ${OAUTH2} }`))) as OAuth2CredentialConfig;
+  const partner = partnerOf(await loadYaml(yaml(`{ ${OAUTH2} }`))) as SecretClient;
   const { clientId, clientSecret, ...rest } = partner;
   t.strictSame(rest, {
     name: 'partner',
@@ -50,7 +51,7 @@ t.test('it may have everything else, and each secret may stand elsewhere', async
     { PARTNER_ID: 'id-1', PARTNER_KEY: 'key-1' },
     { [`${CWD}/secrets/partner`]: 'secret-1\n', '/run/p': 'p-1' },
   );
-  const partner = partnerOf(config) as OAuth2CredentialConfig;
+  const partner = partnerOf(config) as SecretClient;
   t.match(partner, {
     tokenEndpoint: {
       origin: 'https://login.example:8443',
@@ -90,15 +91,15 @@ t.test('what is missing or wrong in it is a fault with its full key, all of them
   const faults = await faultsOfYaml(yaml(entry));
   t.same(faults, [
     'credentials.partner.audience: must not be empty',
-    'credentials.partner.clientAuthentication: must be one of basic, body; did you mean basic?',
+    'credentials.partner.clientAuthentication: must be one of basic, body, assertion, privateKeyJwt, tls, none; did you mean basic?',
     'credentials.partner.clientId: is empty',
     'credentials.partner.clientSecret: must be in quotes: YAML reads it as a number or a boolean',
     'credentials.partner.command: unknown key',
-    'credentials.partner.key: unknown key',
+    'credentials.partner.key: unknown key; did you mean credentials.partner.keyId?',
     'credentials.partner.parameters.audience: cannot be given here: it comes from audience, beside parameters',
     'credentials.partner.parameters.client_id: cannot be given here: it comes from clientId',
     'credentials.partner.parameters.client_secret: cannot be given here: it comes from clientSecret',
-    'credentials.partner.parameters.grant_type: cannot be given here: it is always client_credentials',
+    'credentials.partner.parameters.grant_type: cannot be given here: it comes from grant',
     'credentials.partner.parameters.resource: must be in quotes: YAML reads it as a number or a boolean',
     'credentials.partner.parameters.scope: cannot be given here: it comes from scope, beside parameters',
     'credentials.partner.scope: must be one value and not a list',

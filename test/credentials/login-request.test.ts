@@ -8,6 +8,7 @@ import { createLogin, type Login } from '../../src/credentials/session-endpoint.
 import { LoginError } from '../../src/errors.ts';
 import { loginServer } from '../support/login-server.ts';
 import { outcomeOf } from '../support/outcome.ts';
+import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
 // What both kinds of login have in common: the request that is sent, and the answer that is read.
@@ -20,7 +21,10 @@ const KINDS: Readonly<Record<string, (endpoint: LoginEndpoint) => Login>> = {
     createLogin(endpoint, { kind: 'service-account', clientId, clientSecret }, systemClock),
   oauth2: (endpoint) =>
     createOAuth2Login(
-      endpoint,
+      {
+        at: async () => endpoint.server,
+        ...(endpoint.timeoutMs !== undefined && { timeoutMs: endpoint.timeoutMs }),
+      },
       {
         kind: 'oauth2',
         name: 'partner',
@@ -64,6 +68,7 @@ for (const kind of Object.keys(KINDS)) {
     const abort = new AbortController();
     const place = { server: { host: 'x', headerSizeBytes: 1000, connect }, path: '/login' };
     const outcome = outcomeOf(KINDS[kind]!(place)(abort.signal));
+    await until(() => connecting !== undefined, 'it connects');
     t.equal(connecting?.aborted, false);
     abort.abort();
     t.match(await outcome, { code: 'unreachable' });

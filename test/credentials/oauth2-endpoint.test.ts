@@ -13,8 +13,11 @@ import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 const PATH = '/oauth2/token?api-version=2';
 const LOGIN = ok('{"access_token":"tok-1","token_type":"bearer","expires_in":60}');
 
+/** The two ways that a secret is sent. */
+type SecretClient = Extract<OAuth2CredentialConfig, { readonly clientAuthentication: 'basic' | 'body' }>;
+
 interface World {
-  readonly client?: Partial<OAuth2CredentialConfig>;
+  readonly client?: Partial<SecretClient>;
   readonly timeoutMs?: number;
   readonly clock?: FakeClock;
   readonly signal?: AbortSignal;
@@ -28,7 +31,7 @@ async function logIn(t: Test, script: Script, world: World = {}) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = script;
   const { origin = endpoint.url, clock = systemClock, timeoutMs = 10_000 } = world;
-  const config: OAuth2CredentialConfig = {
+  const config: SecretClient = {
     kind: 'oauth2',
     name: 'partner',
     origins: [],
@@ -41,14 +44,14 @@ async function logIn(t: Test, script: Script, world: World = {}) {
     parameters: {},
     ...world.client,
   };
-  const login = createOAuth2Login({ server: loginServer(origin), path: PATH, timeoutMs }, config, clock);
+  const login = createOAuth2Login({ at: async (at) => loginServer(at), timeoutMs }, config, clock);
   const signal = world.signal ?? new AbortController().signal;
   const result = await outcomeOf(login(signal));
   return { result, endpoint };
 }
 
 /** Head and body as they went over the wire. */
-async function sentBy(t: Test, client: Partial<OAuth2CredentialConfig>) {
+async function sentBy(t: Test, client: Partial<SecretClient>) {
   const { result, endpoint } = await logIn(t, () => LOGIN, { client });
   t.match(result, { token: 'tok-1', warnings: [] });
   t.equal(endpoint.requests.length, 1);

@@ -58,7 +58,7 @@ function loginTo(path: string, chance: Chance) {
   const endpoint = { server: loginServer(origin), path, timeoutMs: 250 };
   if (chance.odds(0.7)) return createLogin(endpoint, chance.pick(grants), systemClock);
   return createOAuth2Login(
-    endpoint,
+    { at: async () => endpoint.server, timeoutMs: endpoint.timeoutMs },
     {
       kind: 'oauth2',
       name: 'x',

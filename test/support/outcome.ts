@@ -19,3 +19,8 @@ export async function outcomeOf(login: Promise<IssuedToken>): Promise<ReadableTo
     throw error;
   }
 }
+
+/** What a promise gives, or the error that it ends with. */
+export function settled<T>(promise: Promise<T>): Promise<T | Error> {
+  return promise.catch((error: Error) => error);
+}

@@ -54,10 +54,38 @@ export const OAUTH2_FIELDS = {
     kind: kinds.tokenUrl,
     description: 'the token endpoint, the whole URL of it',
   },
+  issuer: {
+    kind: kinds.issuer,
+    description: 'in place of tokenUrl: the issuer that tells where its token endpoint is (RFC 8414, OpenID)',
+  },
+  grant: {
+    kind: kinds.choice(['clientCredentials', 'tokenExchange']),
+    default: 'clientCredentials',
+    description: 'for itself, or in exchange for the token in subjectToken (RFC 8693)',
+  },
+  subjectTokenType: {
+    kind: kinds.text,
+    default: 'urn:ietf:params:oauth:token-type:jwt',
+    description: 'what kind of token subjectToken is',
+  },
   clientAuthentication: {
-    kind: kinds.choice(['basic', 'body']),
+    kind: kinds.choice(['basic', 'body', 'assertion', 'privateKeyJwt', 'tls', 'none']),
     default: 'basic',
-    description: 'where client ID and secret go: in the Authorization header, or in the body',
+    description:
+      'how the client says who it is: by its secret in the Authorization header or in the body, by a signed assertion from a file or of its own, by its certificate, or not at all',
+  },
+  keyId: {
+    kind: kinds.text,
+    description: 'the kid of the assertions that are signed with privateKey',
+  },
+  algorithm: {
+    kind: kinds.choice(['RS256', 'PS256', 'ES256', 'EdDSA']),
+    default: 'RS256',
+    description: 'what they are signed by',
+  },
+  assertionAudience: {
+    kind: kinds.text,
+    description: 'whom they are for; the token URL unless given',
   },
   scope: {
     kind: kinds.text,
@@ -69,11 +97,29 @@ export const OAUTH2_FIELDS = {
   },
 } as const satisfies Record<string, Field<unknown>>;
 
+/** Files of an `oauth2` credential, `{file: PATH}`: each is read anew at each login. */
+export const OAUTH2_FILES = {
+  assertion:
+    'a JWT that somebody else signs for the client (RFC 7523), such as a projected token of Kubernetes',
+  privateKey: 'the private key that assertions are signed with, in PEM or as a JWK',
+  subjectToken: 'the token that is exchanged',
+} as const;
+
+/** The certificate of an `oauth2` credential, for its token requests alone. */
+export const OAUTH2_TLS = {
+  certFile: 'its certificate, with the chain below it',
+  keyFile: 'the private key of it',
+} as const;
+
 /** Form parameters that come from elsewhere, and from where: `parameters` can't set them. */
 export const OWN_PARAMETERS: Readonly<Record<string, string>> = {
-  grant_type: 'it is always client_credentials',
+  grant_type: 'it comes from grant',
   client_id: 'it comes from clientId',
   client_secret: 'it comes from clientSecret',
+  client_assertion: 'it comes from assertion or privateKey',
+  client_assertion_type: 'it is always that of a JWT',
+  subject_token: 'it comes from subjectToken',
+  subject_token_type: 'it comes from subjectTokenType',
   scope: 'it comes from scope, beside parameters',
   audience: 'it comes from audience, beside parameters',
 };
@@ -109,7 +155,7 @@ export const OTHER_FIELDS: Readonly<Record<CredentialType, readonly string[]>> =
   session: Object.keys(SESSION_FIELDS),
   apiKey: [],
   basic: [],
-  oauth2: [...Object.keys(OAUTH2_FIELDS), 'parameters'],
+  oauth2: [...Object.keys(OAUTH2_FIELDS), ...Object.keys(OAUTH2_FILES), 'tls', 'parameters'],
   exec: Object.keys(EXEC_FIELDS),
 };
 

@@ -5,6 +5,8 @@ import {
   EXEC_FIELDS,
   NAME_PATTERN,
   OAUTH2_FIELDS,
+  OAUTH2_FILES,
+  OAUTH2_TLS,
   OWN_PARAMETERS,
   PLACEMENT_FIELDS,
   RESERVED_NAMES,
@@ -91,8 +93,43 @@ function oauth2Schema(): JsonSchema {
     propertyNames: { not: { enum: Object.keys(OWN_PARAMETERS) } },
     additionalProperties: SECRET_REFERENCE,
   };
-  const own = { ...mapValues<Described>(OAUTH2_FIELDS, valueSchema), parameters };
-  return credentialSchema('oauth2', SECRET_FIELDS.oauth2, own, ['tokenUrl']);
+  const file = (description: string) => ({
+    ...mapSchema({ file: { type: 'string', minLength: 1 } }, ['file']),
+    description: `${description}; read anew at each login`,
+  });
+  const path = (description: string) => ({
+    type: 'string',
+    minLength: 1,
+    description: `${description}; read anew at each login`,
+  });
+  const own = {
+    ...Object.fromEntries(SECRET_FIELDS.oauth2.map((secret) => [secret, SECRET_REFERENCE])),
+    ...mapValues<Described>(OAUTH2_FIELDS, valueSchema),
+    ...mapValues<string>(OAUTH2_FILES, file),
+    tls: mapSchema(mapValues<string>(OAUTH2_TLS, path), Object.keys(OAUTH2_TLS)),
+    parameters,
+  };
+  const { required: _, ...schema } = credentialSchema('oauth2', [], own);
+  const by = (methods: readonly string[], required: readonly string[]) => ({
+    properties: { clientAuthentication: { enum: methods } },
+    required: methods.includes('basic') ? required : ['clientAuthentication', ...required],
+  });
+  return {
+    ...schema,
+    required: ['type'],
+    allOf: [
+      { oneOf: [{ required: ['tokenUrl'] }, { required: ['issuer'] }] },
+      {
+        anyOf: [
+          by(['basic', 'body'], ['clientId', 'clientSecret']),
+          by(['assertion'], ['assertion']),
+          by(['privateKeyJwt'], ['clientId', 'privateKey']),
+          by(['tls'], ['clientId', 'tls']),
+          by(['none'], []),
+        ],
+      },
+    ],
+  };
 }
 
 function credentialsSchema(): JsonSchema {

@@ -46,7 +46,7 @@ export function withoutMark(text: string): string {
  * A path as a message may show it. Somebody who puts a secret where its file's path belongs must not find it in
  * a log, so only what looks like a path is shown.
  */
-function shown(path: string, folder: string): string {
+export function shown(path: string, folder: string): string {
   return isAbsolute(path) || /^\.\.?\//.test(path) ? path : `the file that it names (read from ${folder})`;
 }
 

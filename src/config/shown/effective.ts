@@ -13,18 +13,48 @@ import { formatBaseUrl } from '../values/urls.ts';
 const HIDDEN = '***';
 
 function oauth2View(credential: OAuth2CredentialConfig): Record<string, unknown> {
-  const { tokenEndpoint, clientAuthentication, scope, audience } = credential;
+  const { tokenEndpoint, issuer, clientId, exchange, tls, scope, audience } = credential;
   const parameters = Object.keys(credential.parameters).map((name) => [name, HIDDEN]);
   return {
     type: 'oauth2',
-    tokenUrl: OAUTH2_FIELDS.tokenUrl.kind.format(tokenEndpoint),
-    clientId: HIDDEN,
-    clientSecret: HIDDEN,
-    clientAuthentication,
+    ...(tokenEndpoint && { tokenUrl: OAUTH2_FIELDS.tokenUrl.kind.format(tokenEndpoint) }),
+    ...(issuer !== undefined && { issuer }),
+    ...(clientId && { clientId: HIDDEN }),
+    ...authenticationView(credential),
+    ...(tls && { tls: { certFile: tls.certFile.shown, keyFile: tls.keyFile.shown } }),
+    ...(exchange && {
+      grant: 'tokenExchange',
+      subjectToken: { file: exchange.subjectToken.shown },
+      subjectTokenType: exchange.subjectTokenType,
+    }),
     ...(scope !== undefined && { scope }),
     ...(audience !== undefined && { audience }),
     ...(parameters.length > 0 && { parameters: Object.fromEntries(parameters) }),
   };
+}
+
+function authenticationView(credential: OAuth2CredentialConfig): Record<string, unknown> {
+  const { clientAuthentication } = credential;
+  switch (clientAuthentication) {
+    case 'basic':
+    case 'body':
+      return { clientSecret: HIDDEN, clientAuthentication };
+    case 'assertion':
+      return { clientAuthentication, assertion: { file: credential.assertion.shown } };
+    case 'privateKeyJwt': {
+      const { privateKey, keyId, algorithm, assertionAudience } = credential;
+      return {
+        clientAuthentication,
+        privateKey: { file: privateKey.shown },
+        ...(keyId !== undefined && { keyId }),
+        algorithm,
+        ...(assertionAudience !== undefined && { assertionAudience }),
+      };
+    }
+    case 'tls':
+    case 'none':
+      return { clientAuthentication };
+  }
 }
 
 function contentView(credential: CredentialConfig): Record<string, unknown> {

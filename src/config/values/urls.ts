@@ -43,6 +43,13 @@ export function parseTokenUrl(text: string): Parsed<TokenEndpoint> {
   return { value: { origin: url.origin, path: url.pathname + url.search } };
 }
 
+/** An issuer's identifier: a URL without query and fragment (RFC 8414 §2). */
+export function parseIssuer(text: string): Parsed<string> {
+  const parsed = parseTokenUrl(text);
+  if ('problem' in parsed) return { problem: parsed.problem };
+  return text.includes('?') ? { problem: 'may not have a query (?)' } : { value: text };
+}
+
 export function formatTokenUrl(endpoint: TokenEndpoint): string {
   return `${endpoint.origin}${endpoint.path}`;
 }

@@ -21,6 +21,7 @@ import {
   formatTokenUrl,
   parseAllowedHost,
   parseBaseUrl,
+  parseIssuer,
   parseOrigin,
   parseTokenUrl,
   parseWebOrigin,
@@ -87,6 +88,8 @@ export const tokenUrl: Kind<TokenEndpoint> = scalar(
   { type: 'string', pattern: '^https?://' },
   formatTokenUrl,
 );
+/** Compared as it stands (RFC 8414 §3.3), so it is kept as it stands. */
+export const issuer: Kind<string> = scalar(parseIssuer, { type: 'string', pattern: '^https?://' });
 export const headerName: Kind<string> = scalar(parseHeaderName, STRING);
 export const requestIdHeader: Kind<string> = scalar(parseRequestIdHeader, STRING);
 export const scheme: Kind<string> = scalar(parseScheme, STRING);
