@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exportJWK } from 'jose';
 import t, { type Test } from 'tap';
 import { bundle } from '../scripts/bundle.ts';
+import { identityProvider } from './support/identity-provider.ts';
 
 // What users run is made from src/ by a bundler. The other tests run src/; this one asks whether the parts that the
 // bundle leaves out or puts in place of others are missed.
@@ -69,6 +72,27 @@ t.test('the bundle needs no package beside it: it logs in, forwards and counts',
   t.match(await script.text(), /EventSource/);
   child.kill('SIGTERM');
   t.match(await closed, /"stopped"/);
+});
+
+t.test('it finds a token endpoint by its issuer, and signs an assertion', async (t) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { issuer } = await identityProvider(t, [
+    {
+      client_id: 'c',
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_signing_alg: 'ES256',
+      jwks: { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] },
+    },
+  ]);
+  writeFileSync(join(root, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const client =
+    'clientAuthentication: privateKeyJwt, clientId: c, algorithm: ES256, privateKey: { file: key.pem }';
+  const file = join(root, 'issuer.yaml');
+  writeFileSync(
+    file,
+    `baseUrl: https://api.example.com\ncredentials: { token: { type: oauth2, issuer: '${issuer}', ${client} } }\n`,
+  );
+  t.match(await run(t, ['token', '--config', file]).closed, /^[\w-]{20,}\n$/);
 });
 
 t.test('the parts that are loaded when they are called are there', async (t) => {

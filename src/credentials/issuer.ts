@@ -1,3 +1,4 @@
+import { Client } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { TokenEndpoint } from '../config/config.ts';
 import { isInsecure, parseTokenUrl } from '../config/values/urls.ts';
@@ -115,7 +116,6 @@ async function ask(
   path: string,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  const { Client } = await import('undici');
   const client = new Client(origin, {
     connect: (_options, done) => server.connect((...result) => done(...result), signal),
     maxHeaderSize: server.headerSizeBytes,

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { OAuth2CredentialConfig } from '../config/config.ts';
 import { LoginError } from '../errors.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
-import { createDiscovery } from './issuer.ts';
+import type { Discovery } from './issuer.ts';
 import { readLoginFile } from './login-file.ts';
 import { type LoginRequest, type LoginServer, postLogin } from './login-request.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
@@ -26,12 +26,15 @@ export function createOAuth2Login(
   clock: Clock,
 ): Login {
   const { tokenEndpoint, issuer, tls } = config;
-  const discovery =
-    issuer === undefined
-      ? undefined
-      : createDiscovery({ issuer, withCertificate: tls !== undefined }, servers, clock);
+  let discovery: Discovery | undefined;
+  const find = async (signal: AbortSignal) => {
+    // Loaded as a part of its own: undici would else come with every start.
+    const { createDiscovery } = await import('./issuer.ts');
+    discovery ??= createDiscovery({ issuer: issuer!, withCertificate: tls !== undefined }, servers, clock);
+    return discovery.find(signal);
+  };
   return async (signal) => {
-    const endpoint = tokenEndpoint ?? (await discovery!.find(signal));
+    const endpoint = tokenEndpoint ?? (await find(signal));
     const request = encodeRequest(
       config,
       await proveClient(config, endpoint, clock),
