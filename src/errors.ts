@@ -209,7 +209,8 @@ export const PROBLEMS = {
   'caller-key-required': {
     status: 407,
     title: 'Caller key required',
-    detail: 'Send the caller key as "Proxy-Authorization: Bearer ..." or "X-Bearerd-Key".',
+    detail:
+      'Send the caller key as "X-Bearerd-Key", "Proxy-Authorization: Bearer ..." or "Authorization: Bearer ...".',
     proxyStatus: 'http_request_denied',
   },
   'route-denied': {

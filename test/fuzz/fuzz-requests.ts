@@ -44,13 +44,22 @@ const [open, keyed, locked] = (await Promise.all(
 )) as [FuzzedGateway, FuzzedGateway, FuzzedGateway];
 await Promise.all([open, keyed, locked].map(ready));
 
-const KEY_LINES = [`X-Bearerd-Key: ${SECRETS.callerKey}`, `Proxy-Authorization: Bearer ${SECRETS.callerKey}`];
+const basic = (key: string) => `Basic ${Buffer.from(`me:${key}`).toString('base64')}`;
+const KEY_LINES = [
+  `X-Bearerd-Key: ${SECRETS.callerKey}`,
+  `Proxy-Authorization: Bearer ${SECRETS.callerKey}`,
+  `Authorization: Bearer ${SECRETS.callerKey}`,
+  `authorization: ${basic(SECRETS.callerKey)}`,
+  `X_API-Key: ${SECRETS.callerKey}`,
+];
 const WRONG_KEY_LINES = [
   `X-Bearerd-Key: ${SECRETS.callerKey}x`,
   `X-Bearerd-Key: ${SECRETS.callerKey.slice(0, -1)}`,
   `X-Bearerd-Key: ${SECRETS.callerKey.toUpperCase()}`,
   `Proxy-Authorization: Basic ${SECRETS.callerKey}`,
   `Proxy-Authorization: Bearer`,
+  `Authorization: ${basic(`${SECRETS.callerKey}x`)}`,
+  `X-Api-Key: ${SECRETS.callerKey.slice(1)}`,
   'X-Bearerd-Key:',
 ];
 
