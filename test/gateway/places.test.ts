@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { ask, until } from '../support/raw-client.ts';
@@ -148,6 +149,15 @@ t.test(
     t.equal(logins(), 1);
   },
 );
+
+t.test('no key and no password of these kinds shows itself, whatever object holds it', async (t) => {
+  const { proxy, options } = await world(t);
+  const config = await configOf(options);
+  const shown = [config, proxy.gateway].map((each) => inspect(each, { depth: 20, showHidden: true }));
+  const values = [...config.credentials.values()];
+  const text = [...shown, JSON.stringify(values), `${values}`].join();
+  t.notMatch(text, new RegExp(`canary|${Buffer.from('ada:canary:é').toString('base64')}`));
+});
 
 t.test('what belongs to another credential is not asked for again by a reload that moves it', async (t) => {
   const { proxy, options, api } = await world(t);
