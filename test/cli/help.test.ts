@@ -5,7 +5,7 @@ import { optionsOf } from '../../src/cli/arguments.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { commandHelp, overview } from '../../src/cli/help.ts';
 import { KNOWN_VARIABLES } from '../../src/config/declaration/settings.ts';
-import { MAIN, run } from '../support/cli.ts';
+import { run } from '../support/cli.ts';
 
 const commands = await Promise.all(
   Object.entries(COMMANDS).map(async ([name, load]) => ({ name, command: await load() })),
@@ -52,7 +52,10 @@ t.test('start --help lists each setting with its flag, variable and default', as
 t.test(
   'a signal while it is being loaded ends every command that serves with 0: main.ts knows the others',
   async (t) => {
-    const [, names = ''] = /const others = \/\^\(\?:([a-z|]+)\)\$\//.exec(readFileSync(MAIN, 'utf8')) ?? [];
+    const [, names = ''] =
+      /const others = \/\^\(\?:([a-z|]+)\)\$\//.exec(
+        readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8'),
+      ) ?? [];
     const serving = ['start', 'demo', 'mock'];
     const others = commands.map(({ name }) => name).filter((name) => !serving.includes(name));
     t.same(names.split('|').sort(), [...others, 'help', 'version'].sort());

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import t from 'tap';
+import { environmentSchema } from '../src/config/declaration/schema.ts';
+
+// The bundle has scripts/stand-ins in the place of two packages. What they rely on in those is asked here, so that a
+// new version that changes it fails a test and not a user's start.
+
+const require = createRequire(import.meta.url);
+const text = (specifier: string) => readFileSync(require.resolve(specifier), 'utf8');
+
+t.test('the stand-in of undici is a part of undici: each export is the very same', async (t) => {
+  const standIn = require('../scripts/stand-ins/undici.cjs') as Record<string, unknown>;
+  const undici = require('undici') as Record<string, unknown>;
+  for (const [name, value] of Object.entries(standIn)) t.equal(value, undici[name], name);
+});
+
+t.test('the dispatchers have the verbs that the index of undici gives them', async (t) => {
+  const { Dispatcher, Agent } = require('../scripts/stand-ins/undici.cjs');
+  for (const verb of Object.keys(require('undici/lib/api')))
+    t.type(Dispatcher.prototype[verb], 'function', verb);
+  const agent = new Agent();
+  t.ok(agent instanceof Dispatcher);
+  await agent.destroy();
+});
+
+t.test('reply-from uses of undici what it used when the stand-in was written', async (t) => {
+  const source = text('@fastify/reply-from/lib/request.js');
+  const used = new Set([...source.matchAll(/\bundici\.([A-Za-z]+)\b(?! ===)/g)].map(([, name]) => name!));
+  const standIn = require('../scripts/stand-ins/undici.cjs') as Record<string, unknown>;
+  // Those are asked for only by options that we don't give, or by a request of its own, which it never makes.
+  const unreached = ['BalancedPool', 'ProxyAgent', 'getGlobalDispatcher', 'Client'];
+  t.same(
+    [...used].filter((name) => !(name in standIn) && !unreached.includes(name)),
+    [],
+  );
+});
+
+t.test('the stand-in of Ajv leaves out the check of the schema, and no more', async (t) => {
+  const Ajv = require('ajv');
+  const StandIn = require('../scripts/stand-ins/ajv.cjs');
+  const wrong = { type: 'object', properties: { a: { minLength: 'many' } } };
+  t.throws(() => new Ajv({ strict: false }).compile(wrong), /schema is invalid/);
+  t.ok(new StandIn({ strict: false }) instanceof Ajv);
+  t.equal(new StandIn({}).opts.validateSchema, false);
+  t.equal(new StandIn({}).opts.meta, false);
+  for (const data of [{ a: 1 }, { a: 'text' }, { b: null }, []]) {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+    t.equal(new StandIn().compile(schema)(data), new Ajv().compile(schema)(data), JSON.stringify(data));
+  }
+});
+
+t.test('the schema that is not checked at the start is right', async (t) => {
+  const Ajv = require('ajv');
+  const ajv = new Ajv({ strict: true });
+  t.ok(ajv.validateSchema(environmentSchema()), ajv.errorsText());
+});
+
+t.test('env-schema makes its Ajv in the way that the stand-in takes the place of', async (t) => {
+  const source = text('env-schema');
+  t.match(source, /const Ajv = require\('ajv'\)/);
+  t.equal([...source.matchAll(/new Ajv\(/g)].length, 1);
+});
