@@ -64,11 +64,11 @@ export async function bundle(outdir: string): Promise<void> {
   });
 }
 
-/** The folders of the packages that went into the bundle. */
+/** The folders of the packages that went into the bundle; `node_modules` itself may be a link to elsewhere. */
 function packagesIn({ inputs }: Metafile): string[] {
   const folders = new Set<string>();
   for (const file of Object.keys(inputs)) {
-    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
+    const folder = /(?:^|\/)(node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
     if (folder !== undefined) folders.add(folder);
   }
   return [...folders].sort();

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { within } from './raw-client.ts';
 
-/** What runs: the sources, or what users get, such as `BEARERD_TEST_PROGRAM=dist/main.js`. */
+/** What runs: the sources, or what users get. Its name isn't one of ours, which would be a fault: `TESTED_PROGRAM=dist/main.js`. */
 export const MAIN = resolve(
-  process.env.BEARERD_TEST_PROGRAM ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
+  process.env.TESTED_PROGRAM ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
 );
 
 /** More than a loaded machine needs; what takes longer hangs. */

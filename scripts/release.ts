@@ -1,0 +1,118 @@
+/**
+ * Makes what a release consists of, out of a tag and nothing else:
+ *
+ *     node scripts/release.ts v1.2.3 --repository https://git.example.com/us/bearerd --out release
+ *
+ * The tarball, its bill of materials, the notes of that version and the checksums of all. Publishes nothing: `npm publish`
+ * of the tarball does, with `--provenance` where CI can vouch for it.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+interface Manifest {
+  readonly version: string;
+  readonly [field: string]: unknown;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { repository: { type: 'string' }, out: { type: 'string', default: 'release' } },
+  });
+  try {
+    release(positionals[0] ?? '', values.repository, resolve(values.out));
+  } catch (error) {
+    process.stderr.write(`release: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function release(tag: string, repository: string | undefined, out: string): void {
+  const staged = mkdtempSync(join(tmpdir(), 'bearerd-release-'));
+  try {
+    exportTag(tag, staged);
+    const text = readFileSync(join(staged, 'package.json'), 'utf8');
+    const manifest = withHome(JSON.parse(text) as Manifest, repository);
+    if (`v${manifest.version}` !== tag) throw new Error(`${tag} is the tag of version ${manifest.version}`);
+    const notes = notesOf(readFileSync(join(staged, 'CHANGELOG.md'), 'utf8'), manifest.version);
+    // The same packages as here, if the lock files are the same.
+    if (
+      readFileSync(join(staged, 'package-lock.json'), 'utf8') !==
+      readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
+    )
+      throw new Error(`the lock file here is not that of ${tag}: check it out and run npm ci`);
+    symlinkSync(join(ROOT, 'node_modules'), join(staged, 'node_modules'));
+    execFileSync(process.execPath, ['scripts/build.ts'], { cwd: staged, stdio: 'inherit' });
+    writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    mkdirSync(out, { recursive: true });
+    if (readdirSync(out).length > 0) throw new Error(`${out} is not empty`);
+    execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: staged });
+    copyFileSync(join(staged, 'dist/sbom.cdx.json'), join(out, `bearerd-${manifest.version}.cdx.json`));
+    writeFileSync(join(out, 'NOTES.md'), notes);
+    writeFileSync(join(out, 'SHA256SUMS'), checksums(out));
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
+  }
+}
+
+function exportTag(tag: string, folder: string): void {
+  if (!/^v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/.test(tag)) throw new Error('name a tag, such as v1.2.3');
+  let archive: Buffer;
+  try {
+    const args = ['archive', '--format=tar', `refs/tags/${tag}`];
+    archive = execFileSync('git', args, { cwd: ROOT, maxBuffer: 2 ** 30, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch {
+    throw new Error(`there is no tag ${tag}`);
+  }
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+}
+
+/** The manifest with the places that it names filled in: what is in the sources stands for a home that they have not got. */
+export function withHome(manifest: Manifest, repository: string | undefined): Manifest {
+  const url = repository === undefined ? null : URL.parse(repository);
+  if (url?.protocol !== 'https:' || url.hostname.endsWith('.invalid'))
+    throw new Error('name the home of the sources: --repository https://…');
+  const home = url.href.replace(/(?:\.git)?\/?$/, '');
+  return {
+    ...manifest,
+    homepage: `${home}#readme`,
+    bugs: { url: `${home}/issues` },
+    repository: { type: 'git', url: `git+${home}.git` },
+  };
+}
+
+/** What the changelog says of one version. */
+export function notesOf(changelog: string, version: string): string {
+  const begin = changelog.indexOf(`\n## [${version}]`);
+  if (begin === -1) throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  const rest = changelog.slice(begin + 1);
+  const end = rest.indexOf('\n## ', 1);
+  return `${(end === -1 ? rest : rest.slice(0, end)).trim()}\n`;
+}
+
+function checksums(folder: string): string {
+  const sum = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
+  return readdirSync(folder)
+    .sort()
+    .map((name) => `${sum(name)}  ${name}\n`)
+    .join('');
+}
