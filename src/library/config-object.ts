@@ -3,6 +3,8 @@ import type {
   CredentialType,
   EXEC_FIELDS,
   OAUTH2_FIELDS,
+  OAUTH2_FILES,
+  OAUTH2_TLS,
   PLACEMENT_FIELDS,
   ROUTE_FIELDS,
   SESSION_FIELDS,
@@ -45,8 +47,9 @@ interface Contents {
   readonly session: (Account | User) & Fields<typeof SESSION_FIELDS>;
   readonly basic: User;
   readonly apiKey: { readonly key: SecretValue };
-  readonly oauth2: Account &
-    Needs<Fields<typeof OAUTH2_FIELDS>, 'tokenUrl'> & {
+  readonly oauth2: Fields<typeof OAUTH2_FIELDS> &
+    Partial<Account> & { readonly [K in keyof typeof OAUTH2_FILES]?: { readonly file: string } } & {
+      readonly tls?: { readonly [K in keyof typeof OAUTH2_TLS]: string };
       readonly parameters?: Readonly<Record<string, SecretValue>>;
     };
   readonly exec: Needs<Fields<typeof EXEC_FIELDS>, 'command'>;
