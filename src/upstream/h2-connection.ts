@@ -230,6 +230,7 @@ function sessionOptions(headerSizeBytes: number) {
   return {
     peerMaxConcurrentStreams: STREAMS,
     strictSingleValueFields: false, // What a client sends twice goes up twice.
+    strictFieldWhitespaceValidation: false, // A line with white space around its value would vanish; we trim it.
     maxHeaderListPairs: headerSizeBytes,
     maxSendHeaderBlockLength: 2 * headerSizeBytes + 65_536,
     settings: {
