@@ -175,6 +175,33 @@ t.test('a request that the upstream refuses unseen is sent again, three times at
   t.equal(refusals, 0);
 });
 
+t.test(
+  'an upstream that asks for HTTP/1.1 gets it, for this request where that is safe, and for the next',
+  async (t) => {
+    for (const how of ['RST_STREAM', 'GOAWAY'] as const) {
+      const upstream = await Http2Upstream.startedFor(t);
+      const code = constants.NGHTTP2_HTTP_1_1_REQUIRED;
+      upstream.onRequest = ({ stream, session }) => {
+        if (how === 'RST_STREAM') stream.close(code);
+        else session.goaway(code, stream.id!);
+      };
+      const { ask, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
+      t.match(await get('/'), { status: 200, text: 'by HTTP/1.1' }, how);
+      t.match(await ask(`${request('POST', '/', 'content-length: 1')}x`), {
+        status: 200,
+        text: 'by HTTP/1.1',
+      });
+      t.equal(upstream.requests.length, 1);
+    }
+    const upstream = await Http2Upstream.startedFor(t);
+    upstream.onRequest = ({ stream }) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED);
+    const { ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
+    const post = `${request('POST', '/', 'content-length: 1')}x`;
+    t.equal((await ask(post)).status, 502, 'nobody says that it has not been looked at');
+    t.match(await ask(post), { status: 200, text: 'by HTTP/1.1' });
+  },
+);
+
 t.test('GOAWAY lets what is in flight end; what comes after it has a new connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => request.target !== '/slow' && answer(request, 'ok');

@@ -48,6 +48,19 @@ t.test(
   },
 );
 
+t.test('what a GOAWAY with an error leaves out is sent again, a POST too', async (t) => {
+  const { upstream, get, ask } = await started(t);
+  const goAway = (last: number) => Buffer.from([0, 0, 0, last, 0, 0, 0, 2]);
+  upstream.onRequest = (connection, id) => {
+    if (upstream.connections.length === 2) connection.headers(id, OK).data(id, 'ok', END_STREAM);
+    else if (id > 1) connection.send(TYPE.goAway, 0, 0, goAway(1));
+    else connection.headers(id, OK).data(id, 'first', END_STREAM);
+  };
+  t.equal((await get('/')).text, 'first');
+  t.match(await ask(`${request('POST', '/', 'content-length: 1')}x`), { status: 200, text: 'ok' });
+  t.equal(upstream.connections.length, 2);
+});
+
 const INVALID: Record<string, (connection: FrameConnection, id: number) => unknown> = {
   'no HTTP/2 at all': ({ socket }) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'.repeat(20)),
