@@ -88,17 +88,25 @@ export type LoginFailure =
 export class LoginError extends Error {
   readonly code: LoginFailure;
   readonly status: number | undefined;
+  /** What to do about it, where that is known; `message` ends with it. */
+  readonly remedy: string | undefined;
   /** What `Retry-After` asked for, in milliseconds, unclamped. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     code: LoginFailure,
     message: string,
-    detail: { status?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {},
+    detail: {
+      status?: number | undefined;
+      retryAfterMs?: number | undefined;
+      remedy?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.name = 'LoginError';
     this.code = code;
+    this.remedy = detail.remedy;
     this.status = detail.status;
     this.retryAfterMs = detail.retryAfterMs;
   }
@@ -283,13 +291,15 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** A request that bearerd answers itself. `cause` is for the log and never reaches a client. */
+/** A request that bearerd answers itself. `message` is what the client is told; `cause` never reaches it. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   /** Seconds for `Retry-After`. */
   readonly retryAfterS: number | undefined;
   /** For `Allow` with a 405. */
   readonly allow: string | undefined;
+  /** For the log: what to do about it. Constant. */
+  readonly remedy: string | undefined;
   /** A more exact RFC 9209 error type than the code's usual one. */
   readonly proxyStatus: string;
 
@@ -299,14 +309,21 @@ export class Problem extends Error {
       retryAfterS?: number | undefined;
       allow?: string | undefined;
       proxyStatus?: string | undefined;
+      /** A more exact text than the code's usual one; constant as well. */
+      detail?: string | undefined;
+      remedy?: string | undefined;
       cause?: unknown;
     } = {},
   ) {
-    super(PROBLEMS[code].detail, extra.cause === undefined ? undefined : { cause: extra.cause });
+    super(
+      extra.detail ?? PROBLEMS[code].detail,
+      extra.cause === undefined ? undefined : { cause: extra.cause },
+    );
     this.name = 'Problem';
     this.code = code;
     this.retryAfterS = extra.retryAfterS;
     this.allow = extra.allow;
+    this.remedy = extra.remedy;
     this.proxyStatus = extra.proxyStatus ?? PROBLEMS[code].proxyStatus;
   }
 }

@@ -46,6 +46,9 @@ export type Event =
       readonly type: 'upstream-failed';
       readonly code: ProblemCode;
       readonly route: string;
+      /** What the client was told, and what to do about it. */
+      readonly detail: string;
+      readonly remedy: string | undefined;
       readonly cause: unknown;
     }
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }

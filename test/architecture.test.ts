@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A folder may import from itself and from those before it. */
 const ORDER = [
   'seams',
+  'failures',
   'config',
   'credentials',
   'tokens',
@@ -146,6 +147,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'cli/token.ts',
     'credentials/client-authentication.ts',
     'credentials/header-value.ts',
+    'credentials/login-failure.ts',
     'credentials/oauth2-endpoint.ts',
     'credentials/session-endpoint.ts',
     'credentials/signed-assertion.ts',

@@ -4,18 +4,19 @@ import { PROBLEMS, Problem, type ProblemCode } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { linger, lingerAtEnd } from './linger.ts';
 
-/** The body of each problem (RFC 9457), made once: nothing of a request ever goes into it. */
-const BODIES = new Map<ProblemCode, Buffer>(
-  (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => {
-    const { status, title, detail } = PROBLEMS[code];
-    return [
-      code,
-      Buffer.from(
-        `${JSON.stringify({ type: `urn:bearerd:problem:${code}`, title, status, detail, code })}\n`,
-      ),
-    ];
-  }),
-);
+/** The body of each problem (RFC 9457) by its detail, made once: nothing of a request ever goes into it. */
+const BODIES = new Map<string, Buffer>();
+
+function bodyOf({ code, message: detail }: Problem): Buffer {
+  const key = `${code} ${detail}`;
+  const known = BODIES.get(key);
+  if (known !== undefined) return known;
+  const { status, title } = PROBLEMS[code];
+  const type = `urn:bearerd:problem:${code}`;
+  const body = Buffer.from(`${JSON.stringify({ type, title, status, detail, code })}\n`);
+  BODIES.set(key, body);
+  return body;
+}
 
 /** After these nothing sensible can follow on the connection. */
 const CLOSES = new Set<ProblemCode>([
@@ -38,7 +39,7 @@ function problemHeaders(
     'content-type',
     'application/problem+json',
     'content-length',
-    String(BODIES.get(problem.code)!.length),
+    String(bodyOf(problem).length),
     'cache-control',
     'no-store',
     'proxy-status',
@@ -60,7 +61,7 @@ export function answerProblem(
   event?: RequestEvent,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const body = BODIES.get(problem.code)!;
+  const body = bodyOf(problem);
   const { status } = PROBLEMS[problem.code];
   if (event !== undefined) {
     event.code = problem.code;
@@ -90,7 +91,7 @@ export function answerOnSocket(socket: Socket, problem: Problem): void {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
   socket.write(`${head}\r\n`);
-  socket.write(BODIES.get(problem.code)!);
+  socket.write(bodyOf(problem));
   linger(socket);
 }
 

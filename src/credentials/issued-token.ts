@@ -1,6 +1,7 @@
 import { Secret } from '../config/secret.ts';
-import { LoginError } from '../errors.ts';
+import type { LoginError } from '../errors.ts';
 import { type AnswerTiming, expiryOf } from './expiry.ts';
+import { answerFailure } from './login-failure.ts';
 
 export interface IssuedToken {
   readonly token: Secret;
@@ -42,5 +43,5 @@ export function firstFilled(values: readonly unknown[]): string | undefined {
 }
 
 export function unusable(reason: string, status?: number): LoginError {
-  return new LoginError('unusable', `the login gave no usable token: ${reason}`, { status });
+  return answerFailure('no-token', [reason], { status });
 }

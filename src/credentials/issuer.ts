@@ -6,6 +6,7 @@ import { LoginError } from '../errors.ts';
 import { USER_AGENT } from '../version.ts';
 import { type Deadline, deadlineIn, untilMs } from './deadline.ts';
 import { parseJsonObject } from './json-object.ts';
+import { connectionError, toldOf } from './login-failure.ts';
 import type { LoginServer } from './login-request.ts';
 
 /** All of it, from the first question to the last byte of an answer. */
@@ -54,12 +55,17 @@ async function discover(
 ): Promise<TokenEndpoint> {
   const { origin } = new URL(question.issuer);
   const server = await servers.at(origin);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(DISCOVERY_TIMEOUT_MS)]);
+  const timeout = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
+  const limit = AbortSignal.any([signal, timeout]);
   for (const path of metadataPaths(question.issuer)) {
     const body = await ask(server, origin, path, limit).catch((cause: unknown) => {
-      throw new LoginError('unreachable', "the issuer's metadata can't be had: no whole answer came", {
-        cause,
-      });
+      const progress = {
+        connected: true,
+        answered: true,
+        late: timeout.aborted,
+        limitMs: DISCOVERY_TIMEOUT_MS,
+      };
+      throw toldOf(`the issuer ${origin}${path}`, connectionError(cause, origin, progress), {});
     });
     const metadata = body === undefined ? undefined : parseJsonObject(body);
     if (metadata?.issuer !== undefined) return tokenEndpointOf(metadata, question);

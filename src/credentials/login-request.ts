@@ -1,10 +1,13 @@
 import http, { type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { LoginError, OutboundProxyError } from '../errors.ts';
+import type { Secret } from '../config/secret.ts';
+import { LoginError } from '../errors.ts';
+import { codeOf } from '../failures/kind.ts';
 import { USER_AGENT } from '../version.ts';
 import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
+import { connectionError } from './login-failure.ts';
 import type { SessionAnswer } from './session-response.ts';
 
 /** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
@@ -13,6 +16,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Where logins are sent. Each gets a connection of its own: a POST that meets a stale one can't be sent again. */
 export interface LoginServer {
+  readonly origin: string;
   /** For `Host`. */
   readonly host: string;
   /** How long an answer's head may be. */
@@ -39,6 +43,8 @@ export interface LoginRequest {
   readonly to: string;
   /** Whether the body of an answer that is no login says anything that is used; else it is not read. */
   readonly readsFailures: boolean;
+  /** What it sends of secrets, by what a person calls them. */
+  readonly secrets: Readonly<Record<string, Secret>>;
 }
 
 /**
@@ -56,26 +62,35 @@ export async function postLogin(
   const timeoutMs = endpoint.timeoutMs ?? LOGIN_TIMEOUT_MS;
   const timeout = AbortSignal.timeout(timeoutMs);
   const sent = { wallMs: clock.wallMs(), monoMs: clock.monoMs() };
+  const progress = { connected: false, answered: false };
   try {
-    const answer = await post(endpoint, request, AbortSignal.any([signal, timeout]));
+    const answer = await post(endpoint, request, progress, AbortSignal.any([signal, timeout]));
     const receivedWallMs = clock.wallMs();
     // The further of the two: the machine may have slept in between, and the monotonic clock with it.
     const elapsedMs = Math.max(receivedWallMs - sent.wallMs, clock.monoMs() - sent.monoMs);
     return { ...answer, receivedWallMs, elapsedMs };
   } catch (error) {
     if (error instanceof LoginError) throw error;
-    const reason = timeout.aborted ? `no whole answer within ${timeoutMs / 1000} s` : reasonOf(error);
-    throw new LoginError('unreachable', `the ${request.to} can't be reached: ${reason}`, { cause: error });
+    const late = timeout.aborted;
+    throw connectionError(error, endpoint.server.origin, { ...progress, late, limitMs: timeoutMs });
   }
+}
+
+/** Says how far it got, whether it gets to the end or not. */
+interface Steps {
+  connected: boolean;
+  answered: boolean;
 }
 
 async function post(
   endpoint: LoginEndpoint,
   request: LoginRequest,
+  steps: Steps,
   signal: AbortSignal,
 ): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'body'>> {
   signal.throwIfAborted();
-  const answer = await send(endpoint, request, signal);
+  const answer = await send(endpoint, request, steps, signal);
+  steps.answered = true;
   const { date, location, 'retry-after': retryAfter } = answer.headers;
   return {
     status: answer.statusCode!,
@@ -90,11 +105,11 @@ async function post(
 }
 
 /** By `node:http`, which passes over each 1xx, asked for or not (RFC 9110 §15.2); to undici a 100 is the end. */
-function send({ server, path }: LoginEndpoint, request: LoginRequest, signal: AbortSignal) {
+function send({ server, path }: LoginEndpoint, request: LoginRequest, steps: Steps, signal: AbortSignal) {
   const body = Buffer.from(request.body);
   return new Promise<IncomingMessage>((resolve, reject) => {
-    // A request that has no connection yet doesn't tell that it was ended.
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    // A request that has no connection yet doesn't tell that it was ended; whoever opens it may say at what it was.
+    signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)), { once: true });
     http
       .request({
         method: 'POST',
@@ -108,7 +123,11 @@ function send({ server, path }: LoginEndpoint, request: LoginRequest, signal: Ab
         maxHeaderSize: server.headerSizeBytes,
         signal,
         createConnection: (_options, done) => {
-          server.connect((error, socket) => done(error, socket as Socket), signal);
+          server.connect((error, socket) => {
+            if (error === null) steps.connected = true;
+            else reject(error);
+            done(error, socket as Socket);
+          }, signal);
           return undefined;
         },
       })
@@ -165,14 +184,4 @@ async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof OutboundProxyError ? error.message : codeOf(error);
-}
-
-/** A library's error code is for the operator; its message may hold an address or more, and is left out. */
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';
 }

@@ -1,12 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { OAuth2CredentialConfig } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
 import { LoginError } from '../errors.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
+import { httpLogin, type Login } from './http-login.ts';
 import type { Discovery } from './issuer.ts';
 import { readLoginFile } from './login-file.ts';
-import { type LoginRequest, type LoginServer, postLogin } from './login-request.ts';
+import type { LoginRequest, LoginServer } from './login-request.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
-import type { Login } from './session-endpoint.ts';
+import type { SessionAnswer } from './session-response.ts';
 
 /** RFC 8693 §2.1. */
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -26,6 +28,7 @@ export function createOAuth2Login(
   clock: Clock,
 ): Login {
   const { tokenEndpoint, issuer, tls } = config;
+  const judge = (answer: SessionAnswer) => readTokenAnswer(answer, config.scheme);
   let discovery: Discovery | undefined;
   const find = async (signal: AbortSignal) => {
     // Loaded as a part of its own: undici would else come with every start.
@@ -44,7 +47,7 @@ export function createOAuth2Login(
     const server = await servers.at(endpoint.origin);
     const at = { server, path: endpoint.path, ...(timeoutMs !== undefined && { timeoutMs }) };
     try {
-      return readTokenAnswer(await postLogin(at, request, clock, signal), config.scheme);
+      return await httpLogin(at, request, judge, clock)(signal);
     } catch (error) {
       // It may have moved.
       if (error instanceof LoginError && error.code !== 'refused') discovery?.forget();
@@ -62,10 +65,11 @@ async function subjectOf({ exchange }: OAuth2CredentialConfig): Promise<Record<s
 
 /** Headers and body of the request. */
 function encodeRequest(
-  { exchange, scope, audience, parameters }: OAuth2CredentialConfig,
+  config: OAuth2CredentialConfig,
   proof: ClientProof,
   subject: Readonly<Record<string, string>>,
 ): LoginRequest {
+  const { exchange, scope, audience, parameters } = config;
   const form = new URLSearchParams({
     grant_type: exchange === undefined ? 'client_credentials' : TOKEN_EXCHANGE,
   });
@@ -76,5 +80,18 @@ function encodeRequest(
   for (const [name, value] of Object.entries(parameters)) form.append(name, value.expose());
   const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
   if (proof.authorization !== undefined) headers.push('authorization', proof.authorization.expose());
-  return { headers, body: form.toString(), to: 'token endpoint', readsFailures: true };
+  return {
+    headers,
+    body: form.toString(),
+    to: 'token endpoint',
+    readsFailures: true,
+    secrets: secretsIn(config),
+  };
+}
+
+function secretsIn(config: OAuth2CredentialConfig): Record<string, Secret> {
+  return {
+    ...(config.clientId !== undefined && { 'client ID': config.clientId }),
+    ...('clientSecret' in config && { 'client secret': config.clientSecret }),
+  };
 }

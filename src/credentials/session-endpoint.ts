@@ -1,17 +1,24 @@
 import type { Clock } from '../clock.ts';
 import type { SessionGrant } from '../config/config.ts';
-import { type LoginEndpoint, postLogin } from './login-request.ts';
-import { type IssuedToken, readSessionAnswer } from './session-response.ts';
-
-/**
- * One login: gives a token, or rejects with a LoginError. Never retries, never follows a redirect, and ends soon
- * after `signal` aborts.
- */
-export type Login = (signal: AbortSignal) => Promise<IssuedToken>;
+import type { Secret } from '../config/secret.ts';
+import { httpLogin, type Login } from './http-login.ts';
+import type { LoginEndpoint } from './login-request.ts';
+import { readSessionAnswer } from './session-response.ts';
 
 export function createLogin(endpoint: LoginEndpoint, grant: SessionGrant, clock: Clock): Login {
-  const request = { ...encodeGrant(grant), to: 'session endpoint', readsFailures: false };
-  return async (signal) => readSessionAnswer(await postLogin(endpoint, request, clock, signal));
+  const request = {
+    ...encodeGrant(grant),
+    to: 'session endpoint',
+    readsFailures: false,
+    secrets: secretsOf(grant),
+  };
+  return httpLogin(endpoint, request, readSessionAnswer, clock);
+}
+
+function secretsOf(grant: SessionGrant): Record<string, Secret> {
+  return grant.kind === 'service-account'
+    ? { 'client ID': grant.clientId, 'client secret': grant.clientSecret }
+    : { 'user name': grant.username, password: grant.password };
 }
 
 /** Headers and body of the login, exactly as the API documents the two grants. */

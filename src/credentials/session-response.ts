@@ -1,5 +1,5 @@
-import { LoginError } from '../errors.ts';
-import { parseHttpDate, parseRetryAfter } from './http-date.ts';
+import { failureOf } from './answer-failure.ts';
+import { parseHttpDate } from './http-date.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
 
@@ -33,33 +33,4 @@ export function readSessionAnswer(answer: SessionAnswer): IssuedToken {
   const { receivedWallMs, elapsedMs } = answer;
   const timing = { receivedWallMs, elapsedMs, serverDateMs: parseHttpDate(answer.headers.date) };
   return issueToken(fields, token, timing, 200);
-}
-
-function failureOf({ status, headers, receivedWallMs }: SessionAnswer): LoginError {
-  const retryAfterMs = parseRetryAfter(headers.retryAfter, parseHttpDate(headers.date) ?? receivedWallMs);
-  const detail = { status, retryAfterMs };
-  if (status === 400 || status === 401 || status === 403) {
-    return new LoginError(
-      'refused',
-      `the session endpoint refuses the credentials (status ${status})`,
-      detail,
-    );
-  }
-  if (status === 429 || (status === 503 && retryAfterMs !== undefined)) {
-    return new LoginError('rate-limited', `the session endpoint asks to wait (status ${status})`, detail);
-  }
-  if (status >= 300 && status < 400) {
-    return new LoginError(
-      'redirected',
-      `the session endpoint redirects to ${hostOf(headers.location)}, which is never followed (status ${status})`,
-      detail,
-    );
-  }
-  return new LoginError('server-error', `the session endpoint answers with status ${status}`, detail);
-}
-
-/** Where a redirect points. Only the host: path and query of a redirect may hold anything. */
-export function hostOf(location: string | undefined): string {
-  const url = location === undefined ? null : URL.parse(location, 'relative://');
-  return url === null || url.host === '' ? 'another place' : url.host;
 }

@@ -6,6 +6,7 @@ import { type AccessToken, isUsable } from '../credentials/access-token.ts';
 import { Problem } from '../errors.ts';
 import type { Carrier, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
+import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Attempt } from './attempt.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { HeldAnswer } from './held-answer.ts';
@@ -240,7 +241,7 @@ export class Exchange implements Watched {
         : this.#scrubbing !== undefined && !bodyless && isCoded(lines)
           ? 'a content coding, which a route with scrub can not look into'
           : undefined;
-    return why === undefined ? undefined : new Problem('upstream-invalid', { cause: new Error(why) });
+    return why === undefined ? undefined : upstreamFailure('not-http', { cause: new Error(why) });
   }
 
   #begin({ status, reason, lines, framed }: ResponseHead): Problem | undefined {
@@ -326,8 +327,9 @@ export class Exchange implements Watched {
 
   #upstreamFailed(problem: Problem): void {
     if (this.#course === 'over' || this.#reply.over) return;
-    const { code, cause } = problem;
-    this.#context.observe({ type: 'upstream-failed', code, route: this.#f.route.prefix, cause });
+    const { code, message: detail, remedy, cause } = problem;
+    const route = this.#f.route.prefix;
+    this.#context.observe({ type: 'upstream-failed', code, route, detail, remedy, cause });
     this.#abandon(problem);
   }
 
@@ -338,7 +340,7 @@ export class Exchange implements Watched {
     const waitsForBody = this.#body !== undefined && !this.#body.complete && !this.#body.heldUp;
     if (waitsForClient) this.#expireClient();
     else if (waitsForBody && !begun) this.#abandon(new Problem('request-timeout'));
-    else this.#upstreamFailed(new Problem('upstream-timeout'));
+    else this.#upstreamFailed(upstreamFailure('answer-timeout'));
   }
 
   /** It is the client's turn to take something; whether it does is seen only by looking. */

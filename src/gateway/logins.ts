@@ -9,9 +9,10 @@ import type {
 import { Secret } from '../config/secret.ts';
 import { COOKIE_VALUE } from '../config/values/header-values.ts';
 import { createExecLogin } from '../credentials/command-token.ts';
-import { unusable } from '../credentials/issued-token.ts';
+import type { Login } from '../credentials/http-login.ts';
 import { createOAuth2Login } from '../credentials/oauth2-endpoint.ts';
-import { createLogin, type Login } from '../credentials/session-endpoint.ts';
+import { createLogin } from '../credentials/session-endpoint.ts';
+import { LoginError } from '../errors.ts';
 import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { tokenServers } from './token-servers.ts';
@@ -42,7 +43,7 @@ function forCookie(login: Login): Login {
   return async (signal) => {
     const issued = await login(signal);
     if (!issued.token.fits(COOKIE_VALUE))
-      throw unusable('the token holds characters that no cookie may hold');
+      throw new LoginError('unusable', 'the token holds characters that no cookie may hold');
     return issued;
   };
 }

@@ -46,7 +46,7 @@ export function describe(event: Exclude<Event, RequestEvent>): Line {
       return [
         'warn',
         { code: event.code, route: event.route, cause: causeWords(event.cause) },
-        'the upstream failed',
+        inWords(event),
       ];
     case 'reloaded': {
       const { restartNeededFor } = event;
@@ -107,6 +107,12 @@ function causeCode(cause: unknown): string | undefined {
 /** Our own words, where there are any. */
 function causeWords(cause: unknown): string | undefined {
   return cause instanceof OutboundProxyError ? cause.message : causeCode(cause);
+}
+
+/** The text that the client got, and what to do about it, as one of our lines. */
+function inWords({ detail, remedy }: Extract<Event, { type: 'upstream-failed' }>): string {
+  const text = remedy === undefined ? detail : `${detail} ${remedy}`;
+  return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
 
 /** Frames without the message: where it was, not what it held. */

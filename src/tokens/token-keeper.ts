@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { type AccessToken, createAccessToken } from '../credentials/access-token.ts';
-import type { Login } from '../credentials/session-endpoint.ts';
+import type { Login } from '../credentials/http-login.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { LoginError } from '../errors.ts';
 import type { Event, Observe, TokenState } from '../events.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Problem } from '../errors.ts';
+import type { Problem } from '../errors.ts';
 import type { Member } from '../members.ts';
 import { hearLastWords } from '../seams/last-words.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
@@ -8,7 +8,7 @@ import { ResponseFault } from './head-scanner.ts';
 import { wasCutOff } from './orderly-end.ts';
 import type { BufferReader, ReadBuffer } from './read-buffer.ts';
 import { type ResponseEvents, type ResponseHead, ResponseReader } from './response-reader.ts';
-import { upstreamProblem } from './upstream-error.ts';
+import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
 /** A body up to this size, whole when the request leaves, goes in one write with its head. */
 const ONE_WRITE_BYTES = 16 * 1024;
@@ -181,7 +181,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
       this.#reader.read(bytes);
     } catch (error) {
       if (!(error instanceof ResponseFault)) throw error;
-      this.#fail(new Problem('upstream-invalid', { proxyStatus: error.proxyStatus, cause: error }), 'no');
+      this.#fail(upstreamFailure(error.failure, { cause: error }), 'no');
     }
   }
 
@@ -234,9 +234,9 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     const { begun } = this.#reader;
     const stale = this.#peerGone && this.#requests > 1 && !begun;
     const problem = this.#peerGone
-      ? new Problem('upstream-unreachable', {
-          proxyStatus: begun ? 'http_response_incomplete' : 'connection_terminated',
+      ? upstreamFailure('closed', {
           cause: error,
+          ...(begun && { proxyStatus: 'http_response_incomplete' }),
         })
       : upstreamProblem(error);
     this.#fail(problem, stale ? 'stale' : 'no');

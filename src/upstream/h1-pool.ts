@@ -1,11 +1,10 @@
-import { Problem } from '../errors.ts';
 import { Members } from '../members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS } from './connection.ts';
 import type { Connector } from './connector.ts';
 import { type ConnectionOwner, Http1Connection } from './h1-connection.ts';
 import { ReadBuffer } from './read-buffer.ts';
-import { upstreamProblem } from './upstream-error.ts';
+import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
 export interface Http1PoolOptions {
   /** For `Host`. */
@@ -54,10 +53,7 @@ export class Http1Pool implements ConnectionOwner {
         if (error !== null) {
           receiver.failed(upstreamProblem(error), 'no');
         } else if (socket.destroyed) {
-          receiver.failed(
-            new Problem('upstream-unreachable', { proxyStatus: 'connection_terminated' }),
-            'no',
-          );
+          receiver.failed(upstreamFailure('closed'), 'no');
         } else {
           const connection = new Http1Connection(this, socket, buffer);
           this.#all.add(connection);

@@ -5,6 +5,7 @@ import { Members } from '../members.ts';
 import type { Receiver } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
 import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';
+import { upstreamFailure } from './upstream-error.ts';
 
 /** As many requests at once share a connection, at the most; the upstream may want fewer. */
 const STREAMS = 100;
@@ -145,7 +146,7 @@ export class Http2Connection implements StreamOwner {
     const unseen =
       stream.unsent || resetCode === NGHTTP2_REFUSED_STREAM || id === undefined || id > this.#lastStreamId;
     const problem = INVALID.has(resetCode)
-      ? new Problem('upstream-invalid', { cause })
+      ? upstreamFailure('not-http', { cause })
       : this.#problem(this.#peerGone ? (stream.error ?? cause) : cause);
     if (responseBegun) return { problem, repeatable: 'no' };
     if (stream.unfit) return { problem, repeatable: 'http1' };
@@ -178,7 +179,7 @@ export class Http2Connection implements StreamOwner {
   }
 
   #expectSettled(): void {
-    if (!this.#settled) this.destroy(new Problem('upstream-timeout', { proxyStatus: 'connection_timeout' }));
+    if (!this.#settled) this.destroy(upstreamFailure('connect-timeout'));
   }
 
   #goAway(code: number, lastStreamId: number): void {
@@ -206,8 +207,8 @@ export class Http2Connection implements StreamOwner {
 
   #problem(cause: Error | undefined): Problem {
     if (cause instanceof Problem) return cause;
-    if (isProtocolError(cause)) return new Problem('upstream-invalid', { cause });
-    return new Problem('upstream-unreachable', { proxyStatus: 'connection_terminated', cause });
+    if (isProtocolError(cause)) return upstreamFailure('not-http', { cause });
+    return upstreamFailure('closed', { cause });
   }
 
   /** A way that has died without a word would else swallow each new request for as long as the response timeout. */
@@ -215,7 +216,7 @@ export class Http2Connection implements StreamOwner {
     let unanswered = false;
     const look = () => {
       if (unanswered) {
-        this.destroy(new Problem('upstream-timeout', { proxyStatus: 'connection_timeout' }));
+        this.destroy(upstreamFailure('connect-timeout'));
       } else if (this.#streams.size > 0) {
         unanswered = this.#session.ping(() => {
           unanswered = false;

@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import { Problem } from '../errors.ts';
+import type { Problem } from '../errors.ts';
 import { onWhole } from '../seams/stream-end.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { requestFields, responseLines } from './h2-fields.ts';
+import { upstreamFailure } from './upstream-error.ts';
 
 const { HTTP2_HEADER_STATUS, NGHTTP2_CANCEL } = constants;
 
@@ -115,8 +116,7 @@ export class Http2Stream implements Carrier {
     const lines = responseLines(raw, this.#owner.headerSizeBytes);
     this.responseBegun = true;
     if (lines === undefined) {
-      const proxyStatus = 'http_response_header_section_size';
-      this.#fail({ problem: new Problem('upstream-invalid', { proxyStatus }), repeatable: 'no' });
+      this.#fail({ problem: upstreamFailure('head-too-large'), repeatable: 'no' });
       return;
     }
     const status = Number(headers[HTTP2_HEADER_STATUS]);

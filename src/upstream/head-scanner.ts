@@ -1,12 +1,11 @@
 /** Why bytes are no HTTP/1.1 answer: for the log, and constant, so that it can't hold anything of them. */
 export class ResponseFault extends Error {
   override readonly name = 'ResponseFault';
-  /** RFC 9209 §2.3. */
-  readonly proxyStatus: string;
+  readonly failure: 'not-http' | 'head-too-large';
 
-  constructor(reason: string, proxyStatus = 'http_protocol_error') {
+  constructor(reason: string, failure: ResponseFault['failure'] = 'not-http') {
     super(reason);
-    this.proxyStatus = proxyStatus;
+    this.failure = failure;
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConnectTimeoutError, OutboundProxyError } from '../errors.ts';
+import { codeOf, failureOfCode } from '../failures/kind.ts';
+import { CONNECTION_FAILURES } from '../failures/words.ts';
 import { USER_AGENT } from '../version.ts';
 import { onAbort } from './on-abort.ts';
 
@@ -67,7 +69,9 @@ export function outboundProxyError(proxy: URL, cause: unknown): OutboundProxyErr
   if (cause instanceof OutboundProxyError) return cause;
   const { code } = cause as { code?: unknown };
   const known = typeof code === 'string' ? code : undefined;
-  const what = cause instanceof ConnectTimeoutError ? 'gave no tunnel in time' : `can't be reached: ${known}`;
+  const late = cause instanceof ConnectTimeoutError || codeOf(cause) === 'TimeoutError';
+  const { what: words } = CONNECTION_FAILURES[failureOfCode(codeOf(cause))];
+  const what = late ? 'gave no tunnel in time' : `${words} (${codeOf(cause)})`;
   return new OutboundProxyError(proxy.host, what, { code: known, cause });
 }
 

@@ -159,7 +159,7 @@ export class UpstreamPools {
     origin: string,
     connectTimeoutMs: number,
     { cert, key }: { readonly cert: Secret; readonly key: Secret },
-  ): Pick<UpstreamPool, 'host' | 'headerSizeBytes' | 'connect'> {
+  ): Pick<UpstreamPool, 'origin' | 'host' | 'headerSizeBytes' | 'connect'> {
     const { tls, outboundProxy, limits } = this.#config;
     const secureContext = lazySecureContext({ ...tls, cert: cert.expose(), key });
     secureContext();
@@ -170,6 +170,7 @@ export class UpstreamPools {
       lookup: this.#lookup,
     });
     return {
+      origin,
       host: new URL(origin).host,
       headerSizeBytes: limits.headerSizeBytes,
       connect: (done, signal) => http1(done, { signal }),

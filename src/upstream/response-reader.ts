@@ -159,7 +159,7 @@ export class ResponseReader {
     const { fieldsAt } = scanner;
     const most = this.#limitBytes + 2;
     if (fieldsAt > most || this.#text.length + to - from - fieldsAt > most) {
-      throw new ResponseFault('the header lines are too large', 'http_response_header_section_size');
+      throw new ResponseFault('the header lines are too large', 'head-too-large');
     }
     const text =
       this.#text === ''

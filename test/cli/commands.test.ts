@@ -153,7 +153,10 @@ t.test(
     ]);
     t.match(refusedCheck, { code: 77, stderr: /refuses the credentials \(status 401\)/ });
     t.match(refusedToken, { code: 77, stdout: '', stderr: /refuses the credentials/ });
-    t.match(downCheck, { code: 69, stderr: /can't be reached: ECONNREFUSED/ });
+    t.match(downCheck, {
+      code: 69,
+      stderr: /session can't be reached: nothing listens at its address and port \(ECONNREFUSED\)\. Check/,
+    });
     t.match(downToken, { code: 69, stdout: '' });
     for (const { stdout, stderr } of [refusedCheck, refusedToken])
       t.notMatch(stdout + stderr, /wrong-secret/);

@@ -76,7 +76,7 @@ t.test('check --online tries both, tells refused from failed, and shows no secre
   const refused = await bearerd('fail', 'check', '--online');
   t.match(refused, {
     code: 77,
-    stderr: /partner: refused; the token endpoint refuses the login \(status 401, invalid_client\)/,
+    stderr: /partner: refused; the token endpoint \S+ refuses the login \(status 401, invalid_client\)/,
   });
   for (const { stdout, stderr } of [good, failed, refused])
     t.notMatch(stdout + stderr, /SECRET|partner-secret/);

@@ -2,9 +2,10 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { Secret } from '../../src/config/secret.ts';
+import type { Login } from '../../src/credentials/http-login.ts';
 import type { LoginEndpoint, LoginServer } from '../../src/credentials/login-request.ts';
 import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
-import { createLogin, type Login } from '../../src/credentials/session-endpoint.ts';
+import { createLogin } from '../../src/credentials/session-endpoint.ts';
 import { LoginError } from '../../src/errors.ts';
 import { loginServer } from '../support/login-server.ts';
 import { outcomeOf } from '../support/outcome.ts';
@@ -66,7 +67,10 @@ for (const kind of Object.keys(KINDS)) {
       connecting = signal;
     };
     const abort = new AbortController();
-    const place = { server: { host: 'x', headerSizeBytes: 1000, connect }, path: '/login' };
+    const place = {
+      server: { origin: 'http://x', host: 'x', headerSizeBytes: 1000, connect },
+      path: '/login',
+    };
     const outcome = outcomeOf(KINDS[kind]!(place)(abort.signal));
     await until(() => connecting !== undefined, 'it connects');
     t.equal(connecting?.aborted, false);

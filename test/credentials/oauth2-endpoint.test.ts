@@ -124,7 +124,7 @@ t.test('each error of the RFC has its class, and is named', async (t) => {
     for (const error of errors.split(' ')) {
       const answer = { error, error_description: 'SECRET', error_uri: 'https://SECRET' };
       const { result } = await logIn(t, () => refusal('400 Bad Request', answer));
-      t.match(result, { code, status: 400, message: new RegExp(`\\(status 400, ${error}\\)$`) }, error);
+      t.match(result, { code, status: 400, message: new RegExp(`\\(status 400, ${error}\\)\\. `) }, error);
       t.notMatch((result as LoginError).message, /SECRET/, 'its description is not shown');
     }
   }
@@ -158,7 +158,7 @@ t.test(
         t.match(result, { code, status: number }, `${status}, ${name}`);
         t.match(
           (result as LoginError).message,
-          new RegExp(`^the token endpoint [\\w ]+\\(status ${number}\\)$`),
+          new RegExp(`^the token endpoint http://[\\d.:]+/oauth2/token [\\w ]+\\(status ${number}\\)\\. `),
         );
       }
     }
@@ -266,7 +266,11 @@ t.test('a login takes no longer than its limit, from the start to the last byte'
   };
   for (const [name, script] of Object.entries(stalls)) {
     const { result, endpoint } = await logIn(t, script, { timeoutMs: 200 });
-    t.match(result, { code: 'unreachable', message: /no whole answer within 0.2 s/ }, name);
+    t.match(
+      result,
+      { code: 'unreachable', message: /gives no complete answer in time \(within 0\.2 s\)/ },
+      name,
+    );
     await endpoint.connections[0]?.closed;
   }
   const { result, endpoint } = await logIn(t, () => head('401 No', 'content-length: 40'), { timeoutMs: 200 });
@@ -276,15 +280,20 @@ t.test('a login takes no longer than its limit, from the start to the last byte'
 
 t.test('an endpoint that is not there, or breaks off, is unreachable', async (t) => {
   const { result: closed } = await logIn(t, () => LOGIN, { origin: 'http://127.0.0.1:1' });
-  t.match(closed, { code: 'unreachable', message: "the token endpoint can't be reached: ECONNREFUSED" });
+  t.match(closed, {
+    code: 'unreachable',
+    message:
+      /^the token endpoint http:\/\/127\.0\.0\.1:1\/oauth2\/token can't be reached: nothing listens .*\(ECONNREFUSED\)\. Check/,
+  });
   const { result: reset } = await logIn(t, ({ connection }) => connection.reset());
   t.match(reset, { code: 'unreachable' });
   const { result: half } = await logIn(t, ({ connection }) => {
     connection.send(`${head('200 OK', 'content-length: 40')}{"access_token":"SECRET"`).end();
   });
-  t.match(half, { code: 'unreachable', message: /can't be reached: [A-Z_a-z]+$/ });
+  t.match(half, { code: 'unreachable', message: /closed the connection before its answer was complete/ });
   const { result: noHttp } = await logIn(t, () => 'SSH-2.0-SECRET\r\n');
-  t.match(noHttp, { code: 'unreachable', message: /can't be reached: [A-Z_a-z]+$/ });
+  t.match(noHttp, { code: 'unreachable', message: /gives an answer that is not valid HTTP/ });
+  t.notMatch((noHttp as LoginError).message, /SECRET/);
 });
 
 t.test('a login that nobody wants any more is broken off', async (t) => {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { PROBLEMS, type ProblemCode } from '../../src/errors.ts';
+import { CONNECTION_FAILURES } from '../../src/failures/words.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
@@ -19,9 +20,13 @@ t.afterEach(async () => {
   await until(() => proxy.gateway.inFlight + hasty.gateway.inFlight === 0, 'requests stay under way');
 });
 
+/** What a failure of the upstream may be told as, and nothing else. */
+const DETAILS = new Set(Object.values(CONNECTION_FAILURES).map(({ what }) => `The upstream ${what}.`));
+
 /** The answer is a problem of ours, complete, and says nothing that it should not. */
 function explains(t: Test, response: RawResponse, code: ProblemCode, message: string = code): void {
-  const { status, title, detail } = PROBLEMS[code];
+  const { status, title } = PROBLEMS[code];
+  const { detail } = JSON.parse(response.text) as { detail: string };
   t.equal(response.status, status, message);
   t.equal(response.header('content-type'), 'application/problem+json', message);
   t.same(
@@ -29,6 +34,7 @@ function explains(t: Test, response: RawResponse, code: ProblemCode, message: st
     { type: `urn:bearerd:problem:${code}`, title, status, detail, code },
     message,
   );
+  t.ok(detail === PROBLEMS[code].detail || DETAILS.has(detail), `${message}: ${detail}`);
   t.match(response.header('proxy-status'), /^bearerd; error=[a-z_]+$/, message);
   t.notMatch(
     response.head + response.text,

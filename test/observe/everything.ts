@@ -44,7 +44,14 @@ function events(form: string): Event[] {
       };
     }),
     ...(Object.keys(PROBLEMS) as ProblemCode[]).map((code): Event => {
-      return { type: 'upstream-failed', code, route: '/', cause: new Problem(code, { cause }) };
+      return {
+        type: 'upstream-failed',
+        code,
+        route: '/',
+        detail: 'It failed.',
+        remedy: undefined,
+        cause: new Problem(code, { cause }),
+      };
     }),
     ...[cause, new ListenError('x', { cause }), form, { form }, null, undefined].map((thrown): Event => {
       return { type: 'internal-error', where: 'somewhere', cause: thrown };

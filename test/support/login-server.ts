@@ -5,6 +5,7 @@ import type { LoginServer } from '../../src/credentials/login-request.ts';
 export function loginServer(origin: string): LoginServer {
   const { host, hostname, port } = new URL(origin);
   return {
+    origin,
     host,
     headerSizeBytes: 32 * 1024,
     connect(callback) {

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { Secret } from '../../src/config/secret.ts';
 import type { AccessToken } from '../../src/credentials/access-token.ts';
-import type { Login } from '../../src/credentials/session-endpoint.ts';
+import type { Login } from '../../src/credentials/http-login.ts';
 import { LoginError, type LoginFailure } from '../../src/errors.ts';
 import type { Event } from '../../src/events.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';

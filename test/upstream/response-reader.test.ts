@@ -164,7 +164,7 @@ t.test('a fault says what it is by a constant, and how to tell it to others', as
     t.fail('it is too large');
   } catch (error) {
     t.ok(error instanceof ResponseFault);
-    t.equal((error as ResponseFault).proxyStatus, 'http_response_header_section_size');
+    t.equal((error as ResponseFault).failure, 'head-too-large');
     t.notMatch((error as ResponseFault).message, /secret/);
   }
 });

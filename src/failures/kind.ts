@@ -1,0 +1,66 @@
+import { OutboundProxyError } from '../errors.ts';
+import type { ConnectionFailure } from './words.ts';
+
+/** By the code that the system or a library gives; never by a message. */
+const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  ENODATA: 'dns',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'unroutable',
+  ENETUNREACH: 'unroutable',
+  EADDRNOTAVAIL: 'unroutable',
+  ETIMEDOUT: 'connect-timeout',
+  ERR_OUTBOUND_PROXY: 'outbound-proxy',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls-self-signed',
+  CERT_HAS_EXPIRED: 'tls-expired',
+  CERT_NOT_YET_VALID: 'tls-not-yet-valid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls-wrong-name',
+  HOSTNAME_MISMATCH: 'tls-wrong-name',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls-unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls-unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls-unknown-issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls-unknown-issuer',
+  CERT_UNTRUSTED: 'tls-unknown-issuer',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'tls-client-certificate',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'tls-client-certificate',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'tls-client-certificate',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'https-on-plain-port',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'https-on-plain-port',
+  ERR_SSL_RECORD_LAYER_FAILURE: 'https-on-plain-port',
+  ECONNRESET: 'closed',
+  EPIPE: 'closed',
+  UND_ERR_SOCKET: 'closed',
+  UND_ERR_HEADERS_OVERFLOW: 'head-too-large',
+  HPE_INVALID_EOF_STATE: 'closed',
+  HPE_HEADER_OVERFLOW: 'head-too-large',
+  EMFILE: 'no-sockets',
+  ENFILE: 'no-sockets',
+  ENOBUFS: 'no-sockets',
+  ENOMEM: 'no-sockets',
+};
+
+/** Codes of one library that mean the same, in the order in which they are tried. */
+const BY_PATTERN: readonly (readonly [RegExp, ConnectionFailure])[] = [
+  [/^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|CRL_)/, 'tls-certificate'],
+  [/^(?:ERR_SSL_|ERR_TLS_|EPROTO)/, 'tls-protocol'],
+  [/^HPE_/, 'not-http'],
+];
+
+/** Why there was no answer. */
+export function connectionFailureOf(error: unknown): ConnectionFailure {
+  // Named before its code is judged: what has to be looked at is the proxy.
+  return error instanceof OutboundProxyError ? 'outbound-proxy' : failureOfCode(codeOf(error));
+}
+
+/** What a code alone says: through an outbound proxy as well as without one. */
+export function failureOfCode(code: string): ConnectionFailure {
+  return BY_CODE[code] ?? BY_PATTERN.find(([pattern]) => pattern.test(code))?.[1] ?? 'other';
+}
+
+/** A code is for the operator; a library's message may hold an address or more, and is left out. */
+export function codeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';
+}

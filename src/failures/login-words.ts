@@ -1,0 +1,57 @@
+import type { LoginFailure } from '../errors.ts';
+import type { FailureWords } from './words.ts';
+
+type AnswerWords = Pick<FailureWords, 'what' | 'remedy'> & { readonly login: LoginFailure };
+
+/** Why an answer was no login. docs/answers.md shows this table. */
+export const ANSWER_FAILURES = {
+  'bad-request': {
+    login: 'refused',
+    what: 'refuses the credentials',
+    remedy: 'To a 400: check the kind of account (service account or user), its ID and its secret.',
+  },
+  unauthorized: {
+    login: 'refused',
+    what: 'refuses the credentials',
+    remedy: 'Check the ID and the secret, and that they belong to the environment of this URL.',
+  },
+  forbidden: {
+    login: 'refused',
+    what: 'refuses the credentials',
+    remedy:
+      'To a 403: the account may be locked, or may not log in from this network. Ask those who run the API.',
+  },
+  'oauth-refused': {
+    login: 'refused',
+    what: 'refuses the login',
+    remedy:
+      "The error says what to check: invalid_client the client's ID and secret, invalid_scope the scope, invalid_target the audience.",
+  },
+  'no-such-place': {
+    login: 'server-error',
+    what: 'is no place to log in',
+    remedy: 'Check the path of BEARERD_BASE_URL, and BEARERD_SESSION_PATH; with OAuth 2.0, tokenUrl.',
+  },
+  redirected: {
+    login: 'redirected',
+    what: 'redirects, and with credentials that is never followed',
+    remedy: 'Write the URL as the server wants it: https:// and the right host.',
+  },
+  'rate-limited': {
+    login: 'rate-limited',
+    what: 'asks to wait',
+    remedy: 'Nothing needs to be done unless it goes on: then something logs in too often with this account.',
+  },
+  'server-error': {
+    login: 'server-error',
+    what: 'gives no token',
+    remedy: 'The fault is on its side, and bearerd tries again; its log says more.',
+  },
+  'no-token': {
+    login: 'unusable',
+    what: 'gives no usable token',
+    remedy: "Check that the URL is the API's own: a web page or a portal answers so.",
+  },
+} as const satisfies Readonly<Record<string, AnswerWords>>;
+
+export type AnswerFailure = keyof typeof ANSWER_FAILURES;

@@ -1,0 +1,147 @@
+import type { LoginFailure, ProblemCode } from '../errors.ts';
+
+/** One way in which a request to a server fails: the words for it, which are the same wherever they are shown. */
+export interface FailureWords {
+  /** What happened; its subject is the server. Constant, so that a client may be told it too. */
+  readonly what: string;
+  /** What whoever runs bearerd can do. */
+  readonly remedy: string;
+  /** What it makes of a login. */
+  readonly login: LoginFailure;
+  /** What it makes of a request. */
+  readonly problem: ProblemCode;
+  /** The `error` parameter of `Proxy-Status` (RFC 9209 §2.3). */
+  readonly proxyStatus: string;
+}
+
+const UNREACHABLE = { login: 'unreachable', problem: 'upstream-unreachable' } as const;
+const LATE = { login: 'unreachable', problem: 'upstream-timeout' } as const;
+const NOT_HTTP = { login: 'unreachable', problem: 'upstream-invalid' } as const;
+const CERTIFICATE = { ...UNREACHABLE, proxyStatus: 'tls_certificate_error' } as const;
+const TLS = { ...UNREACHABLE, proxyStatus: 'tls_protocol_error' } as const;
+
+/** Why there was no answer. docs/answers.md shows this table. */
+export const CONNECTION_FAILURES = {
+  dns: {
+    ...UNREACHABLE,
+    proxyStatus: 'dns_error',
+    what: "can't be reached: its host name can't be resolved",
+    remedy: "Check how the host is spelt in the URL, and this machine's DNS.",
+  },
+  refused: {
+    ...UNREACHABLE,
+    proxyStatus: 'connection_refused',
+    what: "can't be reached: nothing listens at its address and port",
+    remedy: 'Check the host and the port in the URL, and that the server runs.',
+  },
+  unroutable: {
+    ...UNREACHABLE,
+    proxyStatus: 'destination_ip_unroutable',
+    what: "can't be reached: no network leads to its address",
+    remedy: "Check this machine's network, its VPN and its firewall.",
+  },
+  'connect-timeout': {
+    ...LATE,
+    proxyStatus: 'connection_timeout',
+    what: "can't be reached: no connection came about in time",
+    remedy:
+      'A firewall may drop what is sent, or an outbound proxy is needed: check the URL, the network and HTTPS_PROXY.',
+  },
+  'outbound-proxy': {
+    ...UNREACHABLE,
+    proxyStatus: 'destination_unavailable',
+    what: "can't be reached: the outbound proxy gives no connection to it",
+    remedy: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and that the proxy runs and allows this host.',
+  },
+  'tls-self-signed': {
+    ...CERTIFICATE,
+    what: "can't be trusted: its certificate is self-signed",
+    remedy: 'If it is the right server, name its certificate in BEARERD_TLS_CA_FILE.',
+  },
+  'tls-expired': {
+    ...CERTIFICATE,
+    what: "can't be trusted: its certificate has expired",
+    remedy: "The server's operators must renew it; check this machine's clock, too.",
+  },
+  'tls-not-yet-valid': {
+    ...CERTIFICATE,
+    what: "can't be trusted: its certificate is not valid yet",
+    remedy: "Check this machine's clock.",
+  },
+  'tls-wrong-name': {
+    ...CERTIFICATE,
+    what: "can't be trusted: its certificate is for another host name",
+    remedy: 'Write the host in the URL as the certificate names it.',
+  },
+  'tls-unknown-issuer': {
+    ...CERTIFICATE,
+    what: "can't be trusted: an authority that this machine doesn't know issued its certificate",
+    remedy:
+      "Name the authority's certificate in BEARERD_TLS_CA_FILE. A company's proxy that reads TLS has an authority of its own.",
+  },
+  'tls-certificate': {
+    ...CERTIFICATE,
+    what: "can't be trusted: its certificate is not acceptable",
+    remedy: "The server's operators must put a valid certificate in place.",
+  },
+  'tls-client-certificate': {
+    ...TLS,
+    what: "can't be reached: it asks for a client certificate, or refuses the one that it got",
+    remedy: 'Set BEARERD_TLS_CERT_FILE and BEARERD_TLS_KEY_FILE.',
+  },
+  'https-on-plain-port': {
+    ...TLS,
+    what: "can't be reached: the port speaks no TLS",
+    remedy: 'The URL says https://: name the port that speaks TLS, or write http:// where that is allowed.',
+  },
+  'tls-protocol': {
+    ...TLS,
+    what: "can't be reached: no TLS connection could be agreed on",
+    remedy: 'TLS 1.2 is the least that is spoken. The server may be older, or want a client certificate.',
+  },
+  'http-on-tls-port': {
+    ...UNREACHABLE,
+    proxyStatus: 'connection_terminated',
+    what: 'closed the connection without an answer, as a port does that speaks TLS',
+    remedy: "Where the port speaks TLS, write https:// in the URL; else look at the server's log.",
+  },
+  closed: {
+    ...UNREACHABLE,
+    proxyStatus: 'connection_terminated',
+    what: 'closed the connection before its answer was complete',
+    remedy: 'It may have been restarted, or a firewall cut in; look at its log if this goes on.',
+  },
+  'not-http': {
+    ...NOT_HTTP,
+    proxyStatus: 'http_protocol_error',
+    what: 'gives an answer that is not valid HTTP',
+    remedy: 'Check the port in the URL; where it speaks TLS, write https://.',
+  },
+  'head-too-large': {
+    ...NOT_HTTP,
+    proxyStatus: 'http_response_header_section_size',
+    what: 'gives an answer whose headers are too large',
+    remedy: 'Raise BEARERD_MAX_HEADER_SIZE.',
+  },
+  'answer-timeout': {
+    ...LATE,
+    proxyStatus: 'http_response_timeout',
+    what: 'gives no complete answer in time',
+    remedy: 'It accepts connections: look at its load and its log.',
+  },
+  'no-sockets': {
+    login: 'unreachable',
+    problem: 'overloaded',
+    proxyStatus: 'connection_limit_reached',
+    what: "can't be reached: this machine has no more sockets for bearerd",
+    remedy: 'Raise the limit of open files (ulimit -n), or lower BEARERD_MAX_CONNECTIONS.',
+  },
+  other: {
+    ...UNREACHABLE,
+    proxyStatus: 'destination_unavailable',
+    what: "can't be reached: the connection failed",
+    remedy: "The code in brackets is the system's, and says more.",
+  },
+} as const satisfies Readonly<Record<string, FailureWords>>;
+
+export type ConnectionFailure = keyof typeof CONNECTION_FAILURES;
