@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TAP = fileURLToPath(import.meta.resolve('tap')).replace(/dist.*/, 'dist/esm/run.mjs');
 
-/** `22.22.0` of `^22.22.0 || >=24.12.0`, then the lowest of each further line, then what is newest. */
+/** `26.10.0` of `>=26.10.0`, the lowest of each further line, and what is newest. */
 function promised(): string[] {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string };

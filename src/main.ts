@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Before anything else is loaded: what is loaded needs it.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-// 22.22 and 24.12 are the lowest on which the whole suite runs.
+// Below these it can't even be loaded, or loses data; what is promised stands in package.json (docs/DECISIONS.md).
 if (major < 22 || (major === 22 && minor < 22) || major === 23 || (major === 24 && minor < 12)) {
-  process.stderr.write(`bearerd: needs Node 22.22, 24.12 or later; this is ${process.versions.node}
+  process.stderr.write(`bearerd: needs Node 26.10 or later; this is ${process.versions.node}
 `);
   process.exit(1);
 }
