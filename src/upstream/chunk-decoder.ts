@@ -2,6 +2,7 @@ import { ResponseFault } from './head-scanner.ts';
 
 /** More digits than any length that we can count. */
 const MOST_DIGITS = 13;
+/** For each chunk, since a stream of events has no end. */
 const MOST_EXTENSION_BYTES = 16 * 1024;
 const MOST_TRAILER_BYTES = 64 * 1024;
 /** Pieces below this size are put together with what is beside them. */
@@ -37,7 +38,7 @@ export class ChunkDecoder {
   #state = SIZE;
   #digits = 0;
   #left = 0;
-  /** Bytes of the extension, or of the trailers. */
+  /** Bytes of this chunk's extension, or of the trailers. */
   #dropped = 0;
   /** The piece that is being put together, within the bytes being read. */
   #runStart = 0;
@@ -152,7 +153,7 @@ export class ChunkDecoder {
       case SIZE_END:
         this.#expect(byte, LF);
         this.#state = this.#left === 0 ? TRAILER_START : DATA;
-        if (this.#left === 0) this.#dropped = 0;
+        this.#dropped = 0;
         return false;
       case TRAILER_START:
         if (byte === CR) {

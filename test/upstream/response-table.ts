@@ -47,6 +47,7 @@ function trimmed(text: string): string {
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const SEEN = '200 OK | Content-Length: 2 | ok | whole, keeps';
 const UPGRADE: Asked = { upgrade: true };
+const X = 'x';
 const HEAD: Asked = { method: 'HEAD' };
 
 export const TABLE: readonly Group[] = [
@@ -339,7 +340,17 @@ export const TABLE: readonly Group[] = [
       chunks('1 ;x\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
       chunks('1\t;x\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
       chunks('1;\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
+      chunks('1;\tx\r\na\r\n0\r\nX:\t1\r\n\r\n', 'a | whole, keeps'),
       chunks('1;\xe5\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
+      chunks(`1;${X.repeat(16_384)}\r\na\r\n0\r\n\r\n`, 'a | whole, keeps'),
+      chunks(`1;${X.repeat(16_385)}\r\na\r\n0\r\n\r\n`, FAULT),
+      chunks(`1 ;${X.repeat(16_383)}\r\na\r\n0\r\n\r\n`, 'a | whole, keeps'),
+      chunks(`1${' '.repeat(16_385)};x\r\na\r\n0\r\n\r\n`, FAULT),
+      // Events that last for days, with an extension each: what counts is a chunk's own.
+      chunks(`${'1;x=1\r\na\r\n'.repeat(6_000)}0\r\n\r\n`, `${'a'.repeat(6_000)} | whole, keeps`),
+      chunks(`1\r\na\r\n0\r\nX: ${X.repeat(65_533)}\r\n\r\n`, 'a | whole, keeps'),
+      chunks(`1\r\na\r\n0\r\nX: ${X.repeat(65_534)}\r\n\r\n`, 'a | fault'),
+      chunks(`1\r\na\r\n0\r\n${'X: 1\r\n'.repeat(16_385)}\r\n`, 'a | fault'),
       chunks('2\r\n\r\n\r\n0\r\n\r\n', '\r\n | whole, keeps'),
       chunks('5\r\n0\r\n\r\n\r\n0\r\n\r\n', '0\r\n\r\n | whole, keeps'),
       chunks('1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n', 'a | whole, keeps'),
@@ -418,6 +429,7 @@ export const TABLE: readonly Group[] = [
       status(304, 'ETag: "x"', '', ' | whole, keeps'),
       status(304, 'Connection: close', '', ' | whole, closes'),
       status(205, '', '', ' | whole, closes'),
+      status(205, '', 'ok', ' | whole, closes'),
       status(205, 'Content-Length: 0', '', ' | whole, keeps'),
       status(205, 'Transfer-Encoding: chunked', '0\r\n\r\n', ' | whole, keeps'),
       [`HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n`, FAULT, HEAD],
@@ -438,7 +450,9 @@ export const TABLE: readonly Group[] = [
       [`HTTP/1.1 103 x\r\n\r\nRTSP/1.0 200 OK\r\n\r\n`, FAULT],
       [`HTTP/1.1 103 x\r\n\r\nHTTP/2.0 200 OK\r\n\r\n`, FAULT],
       [`HTTP/1.1 100 x\na: 1\r\n\r\n${OK}`, FAULT],
+      [`HTTP/1.1 100 x\r\n\r\n`.repeat(1000) + OK, SEEN],
       [`HTTP/1.1 100 x\r\n\r\n`.repeat(1001) + OK, FAULT],
+      [`HTTP/1.1 099 x\r\n\r\n${OK}`, FAULT],
     ],
   },
   {
