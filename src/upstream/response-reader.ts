@@ -234,9 +234,11 @@ export class ResponseReader {
           else if (hasOption(options, 'keep-alive')) persists = true;
           break;
         }
-        case KEEP_ALIVE:
-          this.idleSeconds = secondsOf(value);
+        case KEEP_ALIVE: {
+          const seconds = secondsOf(value);
+          if (seconds < (this.idleSeconds ?? Number.POSITIVE_INFINITY)) this.idleSeconds = seconds;
           break;
+        }
         default:
       }
     }
@@ -303,7 +305,7 @@ function hasOption(options: string, option: string): boolean {
   return options === option || options.split(',').some((one) => one.trim() === option);
 }
 
-function secondsOf(keepAlive: string): number | undefined {
-  const seconds = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(keepAlive)?.[1];
-  return seconds === undefined ? undefined : Number(seconds);
+/** NaN where it says nothing of time. */
+function secondsOf(keepAlive: string): number {
+  return Number(/(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(keepAlive)?.[1]);
 }

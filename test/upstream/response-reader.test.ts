@@ -140,6 +140,10 @@ t.test('how long the peer keeps an idle connection is taken from Keep-Alive', as
     ['max=100', undefined],
     ['timeout=x', undefined],
     ['notimeout=5', undefined],
+    ['timeout=5\r\nKeep-Alive: max=100', 5],
+    ['max=100\r\nKeep-Alive: timeout=5', 5],
+    ['timeout=2\r\nKeep-Alive: timeout=5', 2],
+    ['timeout=5\r\nKeep-Alive: timeout=2', 2],
   ] as const) {
     const nothing = () => {};
     const reader = new ResponseReader(
