@@ -80,8 +80,9 @@ export class ChunkDecoder {
         }
       }
     } catch (fault) {
-      this.#tell(bytes, data); // What came before it is good.
-      throw fault;
+      // What came before it is good, and may be all that was wanted.
+      if (this.#tell(bytes, data)) throw fault;
+      return -1;
     }
     if (wanted) this.#tell(bytes, data);
     return -1;

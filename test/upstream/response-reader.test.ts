@@ -120,6 +120,19 @@ t.test('after stop() nothing is told, in the middle of a piece too', async (t) =
   }
 });
 
+t.test('after stop() nothing is a fault', async (t) => {
+  const reader: ResponseReader = new ResponseReader(
+    { head: () => {}, body: () => reader.stop(), finished: () => {}, switched: () => {} },
+    1024,
+  );
+  for (const body of ['1\r\naZ', `1\r\na\r\n1388\r\n${'b'.repeat(5_000)}Z`, '1\r\na\r\n0\r\nX: \0']) {
+    reader.expect('GET', false);
+    const bytes = bytesOf(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
+    t.doesNotThrow(() => reader.read(bytes), JSON.stringify(body.slice(0, 20)));
+    t.ok(reader.finish(), 'and no break');
+  }
+});
+
 t.test('small chunks of one read are told as one piece', async (t) => {
   const pieces: number[] = [];
   const reader = new ResponseReader(
