@@ -20,6 +20,7 @@ const ONLY = process.env.FUZZ_ONLY?.split(',');
 const FUZZERS = [
   ['requests', 'raw requests', 'FUZZ_REQUESTS', 12_000],
   ['answers', 'answers of an upstream', 'FUZZ_ANSWERS', 4_000],
+  ['reader', 'raw answers, read without a socket', 'FUZZ_READER', 20_000],
   ['echoes', 'answers of an upstream that echoes', 'FUZZ_ECHOES', 10_000],
   ['logins', 'answers of a session endpoint', 'FUZZ_LOGINS', 2_000],
   ['config', 'configuration', 'FUZZ_CONFIGS', 3_000],

@@ -1,5 +1,9 @@
 import { ResponseFault } from '../../src/upstream/head-scanner.ts';
-import { type ResponseEvents, ResponseReader } from '../../src/upstream/response-reader.ts';
+import {
+  type ResponseEvents,
+  type ResponseHead,
+  ResponseReader,
+} from '../../src/upstream/response-reader.ts';
 
 export interface Asked {
   readonly method?: string;
@@ -9,48 +13,79 @@ export interface Asked {
 }
 
 /**
- * What the reader makes of bytes that come in these pieces, and then of the connection's end, on one line:
+ * What a reader makes of bytes that come in these pieces, and then of the connection's end, on one line:
  * `200 Fine | a: 1, b: 2 | body | whole, keeps`. Pieces of the body are joined, so that cuts make no difference.
  */
-export function outcome(
-  pieces: readonly Buffer[],
-  { method = 'GET', upgrade = false, limitBytes = 1024 }: Asked = {},
-): string {
-  const said: string[] = [];
-  let body = '';
-  let end = '';
-  const events: ResponseEvents = {
-    head: ({ status, reason, lines: { pairs } }) => said.push(headText(status, reason, pairs)),
-    body: (piece) => {
-      body += piece.toString('latin1');
-    },
-    finished: () => {
-      end = `whole, ${reader.keepsAlive ? 'keeps' : 'closes'}`;
-    },
-    switched: ({ status, reason, lines: { pairs } }, early) => {
-      said.push(headText(status, reason, pairs));
-      body += early.toString('latin1');
-      end = 'switched';
-    },
-  };
-  const reader = new ResponseReader(events, limitBytes);
-  reader.expect(method, upgrade);
-  try {
-    for (const piece of pieces) {
-      if (end.startsWith('whole'))
-        end = 'whole, closes'; // Nobody has asked for what comes now.
-      else if (end === 'switched') body += piece.toString('latin1');
-      else reader.read(Buffer.from(piece)); // Its own copy: chunks are decoded in place.
-    }
-    if (end === '') end = reader.finish() ? end : 'broken off';
-  } catch (error) {
-    if (!(error instanceof ResponseFault)) throw error;
-    end = 'fault';
-  }
-  return [...said, body, end].join(' | ');
+export function outcome(pieces: readonly Buffer[], asked: Asked = {}): string {
+  return new Reading(asked.limitBytes).outcome(pieces, asked);
 }
 
-function headText(status: number, reason: string, pairs: readonly string[]): string {
+/** One reader, and what it tells: an event that can't be where it is, or tells more than has come, is an error. */
+export class Reading implements ResponseEvents {
+  readonly #reader: ResponseReader;
+  #head: string | undefined;
+  #body = '';
+  #end = '';
+  /** Bytes of the piece that is being read. */
+  #came = 0;
+
+  constructor(limitBytes = 1024) {
+    this.#reader = new ResponseReader(this, limitBytes);
+  }
+
+  outcome(pieces: readonly Buffer[], { method = 'GET', upgrade = false }: Asked = {}): string {
+    this.#head = undefined;
+    this.#body = '';
+    this.#end = '';
+    this.#reader.expect(method, upgrade);
+    try {
+      for (const piece of pieces) this.#read(piece);
+      if (this.#end === '') this.#end = this.#reader.finish() ? this.#end : 'broken off';
+    } catch (error) {
+      if (!(error instanceof ResponseFault)) throw error;
+      this.#end = 'fault';
+    }
+    return [...(this.#head === undefined ? [] : [this.#head]), this.#body, this.#end].join(' | ');
+  }
+
+  #read(piece: Buffer): void {
+    if (this.#end === 'switched') this.#body += piece.toString('latin1');
+    else if (this.#end !== '')
+      this.#end = 'whole, closes'; // Nobody has asked for what comes now.
+    else {
+      this.#came = piece.length;
+      this.#reader.read(Buffer.from(piece)); // Its own copy: chunks are decoded in place.
+    }
+  }
+
+  head(head: ResponseHead): void {
+    this.#check(this.#head === undefined);
+    this.#head = headText(head);
+  }
+
+  body(piece: Buffer): void {
+    this.#check(this.#head !== undefined && piece.length > 0 && piece.length <= this.#came);
+    this.#body += piece.toString('latin1');
+  }
+
+  finished(): void {
+    this.#check(this.#head !== undefined);
+    this.#end = `whole, ${this.#reader.keepsAlive ? 'keeps' : 'closes'}`;
+  }
+
+  switched(head: ResponseHead, early: Buffer): void {
+    this.#check(this.#head === undefined && early.length <= this.#came);
+    this.#head = headText(head);
+    this.#body = early.toString('latin1');
+    this.#end = 'switched';
+  }
+
+  #check(good: boolean): void {
+    if (!good || this.#end !== '') throw new Error(`an event that can't be: ${this.#head} ${this.#end}`);
+  }
+}
+
+function headText({ status, reason, lines: { pairs } }: ResponseHead): string {
   const lines = pairs.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${pairs[i + 1]}`] : []));
   return `${status} ${reason} | ${lines.join(', ')}`;
 }

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { outcome } from './read-outcome.ts';
+import { asRefused, referenceOutcome } from './reference-reader.ts';
+
+/** By hand many more: FUZZ_READER=1000000 */
+const RUNS = Number(process.env.FUZZ_READER ?? 3_000);
+
+const bytesOf = (raw: string) => Buffer.from(raw, 'latin1');
+
+const TOKEN = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
+const VALUE = fc.stringMatching(/^[\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff\t]{0,20}[\x21-\x7e\x80-\xff])?$/);
+/** Names that frame nothing. */
+const LINE = fc.tuple(
+  TOKEN.filter((name) => !/^(content-length|transfer-encoding|connection|keep-alive|upgrade)$/i.test(name)),
+  VALUE,
+);
+const BODY = fc.array(fc.uint8Array({ maxLength: 40, minLength: 1 }), { maxLength: 8 });
+
+/** A good answer, and what is to be made of it. */
+const ANSWER = fc
+  .record({
+    lines: fc.array(LINE, { maxLength: 6 }),
+    parts: BODY,
+    chunked: fc.boolean(),
+    interim: fc.boolean(),
+  })
+  .map(({ lines, parts, chunked, interim }) => {
+    const body = Buffer.concat(parts).toString('latin1');
+    const framing = chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(body.length)];
+    const all = [...lines, framing];
+    const sent = chunked
+      ? `${parts.map((part) => `${part.length.toString(16)}\r\n${Buffer.from(part).toString('latin1')}\r\n`).join('')}0\r\n\r\n`
+      : body;
+    const head = `HTTP/1.1 200 OK\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+    const seen = `200 OK | ${all.map(([name, value]) => `${name}: ${value}`).join(', ')} | ${body} | whole, keeps`;
+    return { bytes: bytesOf(`${interim ? 'HTTP/1.1 103 x\r\n\r\n' : ''}${head}${sent}`), seen };
+  });
+
+function split(bytes: Buffer, at: readonly number[]): Buffer[] {
+  const places = [0, ...at.map((n) => n % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return places
+    .slice(1)
+    .map((to, i) => bytes.subarray(places[i], to))
+    .filter(({ length }) => length > 0);
+}
+
+t.test('a good answer is read as it is, however it is split', async () => {
+  fc.assert(
+    fc.property(ANSWER, fc.array(fc.nat(), { maxLength: 12 }), ({ bytes, seen }, at) => {
+      return outcome(split(bytes, at)) === seen;
+    }),
+    { numRuns: RUNS / 2 },
+  );
+});
+
+t.test(
+  'whatever comes is read as the grammar says, or is a fault, and the split makes no difference',
+  async () => {
+    const noise = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+      // A good answer with something put in, left out or changed.
+      fc
+        .tuple(ANSWER, fc.nat(), fc.nat({ max: 3 }), fc.uint8Array({ maxLength: 3 }))
+        .map(([{ bytes }, at, gone, put]) => {
+          const place = at % (bytes.length + 1);
+          return Buffer.concat([bytes.subarray(0, place), put, bytes.subarray(place + gone)]);
+        }),
+    );
+    fc.assert(
+      fc.property(noise, fc.array(fc.nat(), { maxLength: 8 }), (bytes, at) => {
+        const whole = outcome([bytes]); // Throws what is no fault.
+        const expected = referenceOutcome(bytes.toString('latin1'));
+        return outcome(split(bytes, at)) === whole && asRefused(whole) === expected;
+      }),
+      { numRuns: RUNS },
+    );
+  },
+);
