@@ -2,26 +2,24 @@
  * Makes `dist/` from `src/`: `npm run build`, and `prepare` after each `npm ci`.
  * What doesn't pass the type check isn't built.
  */
-import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { compile, hasCompiler } from './compiler.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const compiler = `${root}node_modules/typescript/bin/tsc`;
 const executable = `${root}dist/main.js`;
 
 process.exitCode = await make();
 
 async function make(): Promise<number> {
-  if (!existsSync(compiler)) return withoutCompiler();
-  const { status, error } = spawnSync(process.execPath, [compiler, '--project', root], { stdio: 'inherit' });
-  if (error !== undefined) throw error;
-  if (status !== 0) return status ?? 1;
+  if (!hasCompiler) return withoutCompiler();
+  const status = await compile(['--project', root]);
+  if (status !== 0) return status;
   rmSync(`${root}dist`, { recursive: true, force: true });
   const { bundle } = await import('./bundle.ts'); // Its tools are development dependencies, like the compiler.
   await bundle(`${root}dist`);
   const { emitTypes } = await import('./types.ts');
-  emitTypes(`${root}dist/types`);
+  await emitTypes(`${root}dist/types`);
   chmodSync(executable, 0o755);
   return 0;
 }

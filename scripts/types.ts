@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compile } from './compiler.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** To a file of ours. Users' compilers look for the declaration beside a `.js`. */
@@ -9,11 +9,8 @@ const SPECIFIER = /(from |import\()(['"]\.[^'"]+)\.ts(['"])/g;
 const DOORS = ['library/index.d.ts', 'library/fastify.d.ts'];
 
 /** The library's declarations, out of the sources: those that its two doors lead to, and none of the rest. */
-export function emitTypes(outdir: string): void {
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const args = [compiler, '--project', join(ROOT, 'src/library'), '--outDir', outdir];
-  const { status, error } = spawnSync(process.execPath, args, { stdio: 'inherit' });
-  if (error !== undefined) throw error;
+export async function emitTypes(outdir: string): Promise<void> {
+  const status = await compile(['--project', join(ROOT, 'src/library'), '--outDir', outdir]);
   if (status !== 0) throw new Error(`tsc ended with ${status}`);
   const needed = new Set<string>();
   for (const door of DOORS) follow(join(outdir, door), needed);

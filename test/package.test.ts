@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { bundle } from '../scripts/bundle.ts';
+import { compilerPath } from '../scripts/compiler.ts';
 import { emitTypes } from '../scripts/types.ts';
 import { startMockApi } from '../src/mock/mock-api.ts';
 
@@ -48,7 +49,7 @@ t.before(async () => {
   for (const name of [...manifest.files, 'package.json', 'README.md', 'LICENSE'])
     if (name !== 'dist') cpSync(join(ROOT, name), join(staged, name), { recursive: true });
   await bundle(join(staged, 'dist'));
-  emitTypes(join(staged, 'dist/types'));
+  await emitTypes(join(staged, 'dist/types'));
   npm(staged, 'pack', '--pack-destination', work);
   const tarball = readdirSync(work).find((name) => name.endsWith('.tgz'))!;
   npm(user, 'install', join(work, tarball));
@@ -137,8 +138,7 @@ t.test('the examples of docs/library.md pass the type check, and do what they sa
     types: ['node'],
   };
   writeFileSync(join(user, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: names }));
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const checked = spawnSync(process.execPath, [compiler, '--project', user], { encoding: 'utf8' });
+  const checked = spawnSync(await compilerPath(), ['--project', user], { encoding: 'utf8' });
   t.equal(checked.stdout, '');
   t.equal(checked.status, 0);
 
@@ -181,8 +181,7 @@ t.test('a wrong type is refused by the compiler', async (t) => {
     '--ignoreConfig',
     'wrong.ts',
   ];
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const { stdout } = spawnSync(process.execPath, [compiler, ...args], {
+  const { stdout } = spawnSync(await compilerPath(), args, {
     cwd: join(user, 'wrong'),
     encoding: 'utf8',
   });

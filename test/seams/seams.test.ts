@@ -160,10 +160,11 @@ t.test('the young generation is swept by a function that nobody else gets', asyn
       kinds.push((entry as unknown as { detail: { kind: number } }).detail.kind);
   });
   observer.observe({ entryTypes: ['gc'] });
+  const { gc } = globalThis as { gc?: unknown }; // A test runner may have one.
   const passed = sweepBodies();
   for (let n = 0; n < 4; n++) passed(4 * 1024 ** 2);
   await new Promise((resolve) => setTimeout(resolve, 100));
   observer.disconnect();
   t.ok(kinds.filter((kind) => kind === constants.NODE_PERFORMANCE_GC_MINOR).length >= 4);
-  t.equal((globalThis as { gc?: unknown }).gc, undefined);
+  t.equal((globalThis as { gc?: unknown }).gc, gc);
 });
