@@ -10,6 +10,7 @@ import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Attempt } from './attempt.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { HeldAnswer } from './held-answer.ts';
+import { Repeats } from './repeats.ts';
 import { headersUpstream, targetUpstream } from './request-headers.ts';
 import { replyHead } from './response-headers.ts';
 import { isCoded, type Scrubbing, scrubbingOf } from './scrubbing.ts';
@@ -18,23 +19,8 @@ import type { Tunnel } from './tunnel.ts';
 import type { Upgrade } from './upgrade.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
-/** Methods that may be sent again (RFC 9110 §9.2.2, and the registry's safe ones). */
-const IDEMPOTENT = new Set([
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'PUT',
-  'DELETE',
-  'QUERY',
-  'PROPFIND',
-  'REPORT',
-  'SEARCH',
-]);
-
 /** How often, within the time that a client may take nothing, it is looked at. */
 const CLIENT_LOOKS = 10;
-/** A request that nobody has looked at is sent again so often: an upstream that refuses each is not there. */
-const MOST_UNSEEN = 3;
 
 const NOTHING: readonly Buffer[] = [];
 
@@ -69,9 +55,7 @@ export class Exchange implements Watched {
   #rejected: Attempt | undefined;
   #held: HeldAnswer | undefined;
   #tunnel: Tunnel | undefined;
-  #retried = false;
-  #unseen = 0;
-  #http1 = false;
+  readonly #repeats = new Repeats();
   #clientUntilMonoMs = 0;
 
   constructor(context: ForwardContext, forwardable: Forwardable, upgrade?: Upgrade) {
@@ -131,12 +115,15 @@ export class Exchange implements Watched {
     if (await this.#context.departures.isHere(reader)) this.#connect(token);
   }
 
-  #connect(token: AccessToken | undefined, fresh = false): void {
+  #connect(
+    token: AccessToken | undefined,
+    { fresh, http1 } = { fresh: false, http1: this.#repeats.http1 },
+  ): void {
     if (this.#course === 'over' || this.#reply.begun) return;
     this.#course = 'waiting';
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // To connect has a limit of its own.
     this.attempt = new Attempt(this, token);
-    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1: this.#http1 });
+    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1 });
   }
 
   connected(attempt: Attempt, carrier: Carrier): void {
@@ -305,24 +292,12 @@ export class Exchange implements Watched {
   failed(attempt: Attempt, problem: Problem, repeatable: Repeatable): void {
     if (this.#held !== undefined) {
       this.#held.problem = problem;
-    } else if (this.#mayRepeat(repeatable)) {
-      // Whoever has been refused twice goes alone: he is the first that his connection carries.
-      if (repeatable === 'http1') this.#http1 = true;
-      this.#connect(attempt.token, repeatable === 'stale' || this.#unseen > 1);
-    } else {
-      this.#upstreamFailed(problem);
+      return;
     }
-  }
-
-  #mayRepeat(repeatable: Repeatable): boolean {
-    if (this.#reply.begun) return false;
-    if (repeatable === 'unseen' || repeatable === 'http1') {
-      return this.#unseen++ < MOST_UNSEEN && (this.#body === undefined || this.#body.replayable);
-    }
-    // The upstream had closed this idle connection before the request came: nobody has seen it.
-    if (repeatable === 'no' || this.#retried || this.#body !== undefined) return false;
-    this.#retried = true;
-    return IDEMPOTENT.has(this.#f.request.method!);
+    const sendable = { method: this.#f.request.method!, body: this.#body };
+    const next = this.#reply.begun ? undefined : this.#repeats.next(repeatable, sendable);
+    if (next === undefined) this.#upstreamFailed(problem);
+    else this.#connect(attempt.token, next);
   }
 
   #upstreamFailed(problem: Problem): void {

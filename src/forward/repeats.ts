@@ -1,0 +1,57 @@
+import type { Repeatable, SendOptions } from '../upstream/carrier.ts';
+
+/** Methods that may be sent again (RFC 9110 §9.2.2, and the registry's safe ones). */
+const IDEMPOTENT = new Set([
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PUT',
+  'DELETE',
+  'QUERY',
+  'PROPFIND',
+  'REPORT',
+  'SEARCH',
+]);
+
+/** A request that nobody has looked at is sent again so often: an upstream that refuses each is not there. */
+const MOST_UNSEEN = 3;
+
+/** What of a request decides whether it may go up again. */
+export interface Sendable {
+  readonly method: string;
+  /** Undefined where it has no body. */
+  readonly body: { readonly replayable: boolean } | undefined;
+}
+
+/** How often one request has been sent again, and so whether it may be once more, and on what. */
+export class Repeats {
+  #retried = false;
+  #unseen = 0;
+  #http1 = false;
+
+  /**
+   * Counts a failure after which the request could be sent again. Gives what it is sent on, where it may; each way
+   * back to HTTP/1.1 is for good.
+   */
+  next(repeatable: Repeatable, { method, body }: Sendable): Pick<SendOptions, 'fresh' | 'http1'> | undefined {
+    switch (repeatable) {
+      case 'no':
+        return undefined;
+      case 'stale':
+        // The upstream had closed this idle connection before the request came: nobody has seen it.
+        if (this.#retried || body !== undefined) return undefined;
+        this.#retried = true;
+        return IDEMPOTENT.has(method) ? { fresh: true, http1: this.#http1 } : undefined;
+      default:
+        if (this.#unseen++ >= MOST_UNSEEN || body?.replayable === false) return undefined;
+        if (repeatable === 'http1') this.#http1 = true;
+        // Whoever has been refused twice goes alone: he is the first that his connection carries.
+        return { fresh: this.#unseen > 1, http1: this.#http1 };
+    }
+  }
+
+  /** For a sending that follows no such failure. */
+  get http1(): boolean {
+    return this.#http1;
+  }
+}
