@@ -58,6 +58,8 @@ const NAMES: readonly (readonly [string, number])[] = [
   ['Content-Disposition', CONTENT_DISPOSITION],
 ];
 
+const FIELDS = 1 + Math.max(...NAMES.map(([, field]) => field));
+
 interface Known {
   readonly usual: string;
   readonly lower: string;
@@ -89,7 +91,7 @@ export function foldedName(name: string): string {
 
 /** A table of true and false by field. */
 export function tableOf(fields: readonly number[]): readonly boolean[] {
-  const table = Array.from({ length: CONTENT_DISPOSITION + 1 }, () => false);
+  const table = Array.from({ length: FIELDS }, () => false);
   for (const field of fields) table[field] = true;
   return table;
 }
