@@ -154,7 +154,6 @@ export function clientCredentials(
  */
 function isCredential(field: number, name: string, credentialHeader: string): boolean {
   if (field === AUTHORIZATION) return true;
-  if (field !== OTHER && name.length !== credentialHeader.length) return false;
   return (
     name.length === credentialHeader.length &&
     (name === credentialHeader || foldedName(name) === credentialHeader)
