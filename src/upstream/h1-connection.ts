@@ -47,7 +47,6 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   /** The peer ended or reset the connection. */
   #peerGone = false;
   #peerReset = false;
-  #paused = false;
   readonly #buffer: ReadBuffer | undefined;
   readonly #take = (piece: Buffer) => this.#receiver!.received(piece);
   readonly #unhear: () => void;
@@ -91,25 +90,21 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     let head = `${method} ${target} HTTP/1.1\r\nhost: ${this.#owner.host}\r\nconnection: ${connection}\r\n`;
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
     this.#write(chunked ? `${head}transfer-encoding: chunked\r\n\r\n` : `${head}\r\n`, body);
-    if (chunked && complete) this.#socket.write(LAST_CHUNK, 'latin1');
-    this.#socket.uncork();
   }
 
-  /** One write where there is no more than that; else corked, for the caller to uncork. */
+  /** With what there is of the body: in one write where that is little. */
   #write(head: string, body: readonly Buffer[]): void {
     const socket = this.#socket;
-    if (body.length === 0 && !(this.#chunked && this.#sent)) {
-      socket.write(head, 'latin1');
-      return;
-    }
     const [first] = body;
-    if (!this.#chunked && body.length === 1 && first!.length <= ONE_WRITE_BYTES) {
-      socket.write(head + first!.toString('latin1'), 'latin1');
+    if (!this.#chunked && (first === undefined || (body.length === 1 && first.length <= ONE_WRITE_BYTES))) {
+      socket.write(first === undefined ? head : head + first.toString('latin1'), 'latin1');
       return;
     }
     socket.cork();
     socket.write(head, 'latin1');
     for (const piece of body) this.#writePiece(piece);
+    if (this.#chunked && this.#sent) socket.write(LAST_CHUNK, 'latin1');
+    socket.uncork();
   }
 
   write(piece: Buffer): boolean {
@@ -138,14 +133,11 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   }
 
   pause(): void {
-    this.#paused = true;
     this.#socket.pause();
   }
 
   resume(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#socket.resume();
+    if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   abort(): void {
