@@ -54,6 +54,8 @@ export type Event =
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
+  /** Not ready any more, though requests are taken for so long. */
+  | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
   | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cut: number }
   | { readonly type: 'internal-error'; readonly where: string; readonly cause: unknown };

@@ -68,6 +68,7 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
 
   const stop = async (signal: string) => {
     reloads.stop();
+    if (config.shutdownDelayMs > 0) await gateway.announceStop(config.shutdownDelayMs, signal);
     const cut = await gateway.drain(config.drainTimeoutMs, signal);
     await log.close();
     return cut === 0 ? EXIT.done : EXIT.failed;

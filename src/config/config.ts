@@ -224,6 +224,8 @@ export interface Config {
     readonly headerSizeBytes: number;
   };
   readonly drainTimeoutMs: number;
+  /** From the signal to the drain: requests are taken, and it is not ready. */
+  readonly shutdownDelayMs: number;
   readonly log: {
     readonly level: string;
     readonly format: 'json' | 'pretty' | 'auto';

@@ -78,6 +78,7 @@ function settingsPart(values: Values) {
     closeTunnels: values.closeTunnels,
     limits: { connections, waiting, headerSizeBytes },
     drainTimeoutMs: values.drainTimeoutMs,
+    shutdownDelayMs: values.shutdownDelayMs,
     log: { level: logLevel, format: logFormat, ...(requestIdHeader !== undefined && { requestIdHeader }) },
   };
 }

@@ -234,7 +234,7 @@ export class Exchange implements Watched {
   #begin({ status, reason, lines, framed }: ResponseHead): Problem | undefined {
     const scrubbing = this.#scrubbing;
     const head = replyHead(lines, status, framed, this.#f);
-    const keepsAlive = !this.#context.draining();
+    const keepsAlive = !this.#context.stopping();
     if (scrubbing === undefined) return this.#reply.begin(status, reason, head, keepsAlive);
     return this.#reply.begin(status, scrubbing.text(reason), scrubbing.head(head), keepsAlive);
   }

@@ -18,7 +18,9 @@ export interface ForwardContext {
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;
-  /** The process is stopping: connections are not kept. */
+  /** The process is about to stop: connections are not kept. */
+  readonly stopping: () => boolean;
+  /** No new request is taken. */
   readonly draining: () => boolean;
 }
 

@@ -69,6 +69,8 @@ export class Gateway {
   #config: Config;
   #configuredMs: number;
   #settings: ProxySettings;
+  /** Not ready any more: a stop has been announced. */
+  #stopping = false;
   #draining = false;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
@@ -154,7 +156,7 @@ export class Gateway {
 
   get readiness(): Readiness {
     return readinessOf({
-      draining: this.#draining,
+      draining: this.#stopping,
       tokens: this.#sources.statuses(),
       routes: this.#settings.routes.routes,
     });
@@ -164,7 +166,7 @@ export class Gateway {
     return statusOf({
       version: VERSION,
       uptimeMs: this.#clock.monoMs() - this.#startedMonoMs,
-      draining: this.#draining,
+      draining: this.#stopping,
       inFlight: this.#watchdog.size,
       tunnels: this.#watchdog.count(Tunnel),
       waiting: this.#sources.waiting,
@@ -188,10 +190,22 @@ export class Gateway {
   }
 
   /**
+   * Is not ready from now on, and serves as before for so long: whoever spreads requests over several of us has to see
+   * it first. Each answer is the last one on its connection.
+   */
+  async announceStop(delayMs: number, signal: string): Promise<void> {
+    this.#stopping = true;
+    this.#observe({ type: 'stop-announced', signal, delayMs });
+    this.#admin?.changed();
+    await this.#clock.sleep(delayMs);
+  }
+
+  /**
    * Stops in order: no new logins, no new connections, idle ones closed, requests under way finished, up to
    * `limitMs`. Gives how many were cut off.
    */
   async drain(limitMs: number, signal: string): Promise<number> {
+    this.#stopping = true;
     this.#draining = true;
     this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
     this.#sources.stop();
@@ -212,6 +226,7 @@ export class Gateway {
 
   /** Ends everything now. */
   async destroy(): Promise<void> {
+    this.#stopping = true;
     this.#draining = true;
     this.#watchdog.stop();
     await Promise.all([this.#sources.abort(), this.#proxy.close(), this.#admin?.close()]);
@@ -237,6 +252,7 @@ export class Gateway {
       departures: new Departures(),
       bytesPassed: this.#bytesPassed,
       via: `1.1 bearerd (${this.#id})`,
+      stopping: () => this.#stopping,
       draining: () => this.#draining,
     };
   }

@@ -158,6 +158,7 @@ export class ProxyListener {
         event,
       };
     }
+    if (this.#context.stopping()) response.shouldKeepAlive = false;
     // An answer of our own is told of when it is over, like any other.
     response.on('close', () => {
       event.durationMs = this.#context.clock.monoMs() - event.startedMonoMs;

@@ -69,6 +69,12 @@ export function describe(event: Exclude<Event, RequestEvent>): Line {
         { path: event.path, reason: event.reason },
         'a secret file is not usable: the last value goes on',
       ];
+    case 'stop-announced':
+      return [
+        'info',
+        { signal: event.signal, delayMs: event.delayMs },
+        'not ready any more: requests are still taken for the shutdown delay',
+      ];
     case 'draining':
       return [
         'info',

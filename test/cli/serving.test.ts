@@ -105,6 +105,38 @@ t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0'
 });
 
 t.test(
+  'with a shutdown delay it is not ready at once, and takes requests until the delay is over',
+  async (t) => {
+    t.testdir({});
+    const mock = await mockApi(t);
+    const proxy = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '2s' }));
+    await proxy.ready();
+    const begun = performance.now();
+    proxy.child.kill('SIGTERM');
+    await proxy.until(/"msg":"not ready any more/);
+    const probe = await get(`${proxy.admin}/readyz`);
+    t.equal(probe.status, 503);
+    t.match(JSON.parse(probe.body), { ready: false, draining: true });
+    const agent = new http.Agent({ keepAlive: true });
+    t.teardown(() => agent.destroy());
+    for (const path of ['/echo', '/%']) {
+      const late = await get(`${proxy.url}${path}`, { agent });
+      t.same([late.status, late.headers.connection], [path === '/%' ? 400 : 200, 'close'], path);
+    }
+    t.equal((await proxy.finished).code, 0);
+    t.ok(performance.now() - begun > 1_900, 'it waited');
+    t.match(proxy.output(), /"msg":"stopping: requests/);
+
+    const other = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '1h' }));
+    await other.ready();
+    other.child.kill('SIGTERM');
+    await other.until(/"msg":"not ready any more/);
+    other.child.kill('SIGTERM');
+    t.equal((await other.finished).code, 1, 'a second signal ends the delay, too');
+  },
+);
+
+t.test(
   'what is not done at the drain timeout is cut, told, and exits 1; a second signal stops at once',
   async (t) => {
     t.testdir({});

@@ -26,6 +26,7 @@ t.test('a base URL and a service account are a whole configuration', async (t) =
     timeouts: { connectMs: 10_000, responseMs: 300_000, idleMs: 300_000 },
     limits: { connections: 10_000, waiting: 1000, headerSizeBytes: 32_768 },
     drainTimeoutMs: 25_000,
+    shutdownDelayMs: 0,
     log: { level: 'info', format: 'auto' },
     routes: [{ prefix: '/', credential: 'token', clientAuthorization: 'replace' }],
   });
@@ -61,6 +62,7 @@ t.test('every setting can be given by a variable', async (t) => {
       BEARERD_MAX_WAITING: '8',
       BEARERD_MAX_HEADER_SIZE: '1MiB',
       BEARERD_DRAIN_TIMEOUT: '0s',
+      BEARERD_SHUTDOWN_DELAY: '7s',
       BEARERD_LOG_LEVEL: 'silent',
       BEARERD_LOG_FORMAT: 'json',
     },
@@ -79,6 +81,7 @@ t.test('every setting can be given by a variable', async (t) => {
     timeouts: { connectMs: 2000, responseMs: 0, idleMs: 180_000 },
     limits: { connections: 7, waiting: 8, headerSizeBytes: 1_048_576 },
     drainTimeoutMs: 0,
+    shutdownDelayMs: 7_000,
     log: { level: 'silent', format: 'json' },
   });
   t.same(config.listen, [

@@ -121,6 +121,7 @@ callerKey: c`);
     timeouts: { connect: 'off', response: '5m', idle: '5m' },
     limits: { connections: 10_000, waiting: 1000, headerSize: '1MiB' },
     drainTimeout: '25s',
+    shutdownDelay: '0s',
     log: { level: 'info', format: 'auto' },
     callerKey: '***',
     credentials: {

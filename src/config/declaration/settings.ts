@@ -232,6 +232,14 @@ export const SETTINGS = {
     default: '25s',
     description: 'longest wait for requests in flight when stopping',
   },
+  shutdownDelayMs: {
+    variable: 'BEARERD_SHUTDOWN_DELAY',
+    key: 'shutdownDelay',
+    kind: kinds.duration(LONGEST_TIMER),
+    default: '0s',
+    description:
+      'how long requests are still taken after SIGTERM, while `/readyz` is 503 already: the time that a load balancer needs to see it',
+  },
   logLevel: {
     variable: 'BEARERD_LOG_LEVEL',
     key: 'log.level',
