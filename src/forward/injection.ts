@@ -11,15 +11,6 @@ export function withParameter(target: string, name: string, value: string): stri
   return `${path}?${before}${encoded(name)}=${encoded(Buffer.from(value, 'latin1').toString('utf8'))}`;
 }
 
-/** A reference to a resource without our parameter, for whoever must not see it. */
-export function referenceWithout(reference: string, name: string): string {
-  const hash = reference.indexOf('#');
-  const fragment = hash === -1 ? '' : reference.slice(hash);
-  const { path, query } = split(hash === -1 ? reference : reference.slice(0, hash));
-  const kept = withoutParameter(query, name);
-  return kept === query ? reference : path + (kept === '' ? '' : `?${kept}`) + fragment;
-}
-
 /** True where a query has the parameter, with or without a value. */
 export function hasParameter(target: string, name: string): boolean {
   const { query } = split(target);
@@ -43,6 +34,11 @@ export function hasCookie(line: string, name: string): boolean {
   return line.split(';').some((pair) => cookieName(pair) === name);
 }
 
+/** True for the value of a `Set-Cookie` of that name. */
+export function setsCookie(value: string, name: string): boolean {
+  return cookieName(value.split(';', 1)[0]!) === name;
+}
+
 function cookieName(pair: string): string {
   const end = pair.indexOf('=');
   return (end === -1 ? pair : pair.slice(0, end)).trim();
@@ -57,7 +53,7 @@ function split(target: string): { readonly path: string; readonly query: string 
  * Names are compared as a server reads them, without escapes: `api%5Fkey` is `api_key`. Some servers take `;` for a
  * separator as well (HTML 4 §B.2.2), so a parameter that follows one is struck out, too.
  */
-function withoutParameter(query: string, name: string): string {
+export function withoutParameter(query: string, name: string): string {
   const wanted = Buffer.from(name, 'utf8').toString('latin1');
   return keptParts(query, (part) => parameterName(part) === wanted);
 }
@@ -81,11 +77,15 @@ function parameterValue(part: string): string {
   return end === -1 ? '' : decoded(part.slice(end + 1));
 }
 
-/** A character for each byte; an escape that is none stays as it is. */
 function decoded(text: string): string {
-  return text
-    .replaceAll('+', ' ')
-    .replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return unescaped(text.replaceAll('+', ' '));
+}
+
+/** A character for each byte; an escape that is none stays as it is. */
+export function unescaped(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /** Nothing in it means anything to a query. */

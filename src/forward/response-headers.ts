@@ -3,13 +3,15 @@ import type { RequestEvent } from '../events.ts';
 import { CONTENT_DISPOSITION, CONTENT_LENGTH, type FieldLines, LOCATION, SET_COOKIE } from '../fields.ts';
 import type { Route } from '../routes/route-table.ts';
 import { DROPPED_FROM_RESPONSES, namedByConnection } from './hop-by-hop.ts';
-import { referenceWithout } from './injection.ts';
 import { clientLocation } from './location.ts';
+import { withoutOurs } from './returned-credential.ts';
 
 /** What the response's way back depends on. */
 export interface ResponseContext {
   readonly route: Route;
   readonly event: Pick<RequestEvent, 'requestId' | 'requestIdHeader'>;
+  /** The credential that went up is the client's own. */
+  readonly keepsClientCredential: boolean;
   /** The client is a browser: the upstream's cookies are not for this port of localhost. */
   readonly dropCookies: boolean;
   /** The allowed origin that asked, if it was a cross-origin request from a browser. */
@@ -27,11 +29,13 @@ const RESET_CONTENT = 205;
  * @param framed the upstream said how the body ends
  */
 export function replyHead(
-  lines: FieldLines,
+  given: FieldLines,
   status: number,
   framed: boolean,
-  { route, dropCookies, corsOrigin, event }: ResponseContext,
+  { route, dropCookies, corsOrigin, event, keepsClientCredential }: ResponseContext,
 ): ReplyHead {
+  const { elsewhere } = route;
+  const lines = elsewhere === undefined || keepsClientCredential ? given : withoutOurs(given, elsewhere);
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
   const headers: string[] = [];
@@ -51,7 +55,7 @@ export function replyHead(
       hasLength = true;
       recoded = value !== '0' && Number(value) > 0;
     } else if (field === LOCATION) {
-      value = clientLocation(withoutCredential(value, route), route);
+      value = clientLocation(value, route);
     } else if (field === CONTENT_DISPOSITION && recoded) {
       value = twice(value);
     }
@@ -69,11 +73,6 @@ export function replyHead(
     headers.push('vary', 'Origin');
   }
   return { headers, hasLength };
-}
-
-/** An upstream that sends on with the query that it got would show the client our parameter. */
-function withoutCredential(reference: string, { elsewhere }: Route): string {
-  return elsewhere?.in === 'query' ? referenceWithout(reference, elsewhere.name) : reference;
 }
 
 /**

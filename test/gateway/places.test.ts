@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
+import { answer, CA_FILE, Http2Upstream } from '../support/h2-upstream.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
@@ -125,6 +126,83 @@ t.test(
     t.notMatch(everything, /canary/);
   },
 );
+
+/** The lines of an answer that shows in each way the target that it was asked for. */
+function showing(target: string): string[] {
+  const nested = encodeURIComponent(target);
+  return [
+    `location: ${target}`,
+    `content-location: ${target}`,
+    `link: <${target}&page=2>; rel="next", <${target}>; rel=self`,
+    `link: <https://elsewhere.example/?u=${nested}>; rel=x; anchor="${target}"`,
+    `refresh: 3; url=${target}`,
+    `set-cookie: back=${nested}; Path=/`,
+    `x-original-url: ${target}`,
+  ];
+}
+
+t.test(
+  'our parameter comes back in no URL of an answer, of a handshake or of its refusal, by HTTP/1.1 or HTTP/2',
+  async (t) => {
+    const { api, proxy } = await world(t);
+    const shown = (answer: { readonly lines: readonly (readonly [string, string])[] }) =>
+      answer.lines
+        .filter(([name]) => /location|link|refresh|cookie|url/i.test(name))
+        .map(([, value]) => value);
+    const expected = [
+      '/query?x=1',
+      '/query?x=1',
+      '</query?x=1&page=2>; rel="next", </query?x=1>; rel=self',
+      '<https://elsewhere.example/?u=%2Fquery%3Fx%3D1>; rel=x; anchor="/query?x=1"',
+      '3; url=/query?x=1',
+      'back=%2Fquery%3Fx%3D1; Path=/',
+      '/query?x=1',
+    ];
+    api.onRequest = ({ target }) => head('200 OK', ...showing(target), 'content-length: 0');
+    t.same(shown(await proxy.get('/query?x=1')), expected);
+    const websocket = ['connection: upgrade', 'upgrade: websocket'];
+    t.same(shown(await proxy.get('/query?x=1', ...websocket)), expected, 'a refused handshake');
+    api.onRequest = ({ target }) => head('101 Go', ...showing(target), ...websocket);
+    const client = await proxy.client();
+    client.send(request('GET', '/query?x=1', ...websocket));
+    t.same(shown(await client.response()), expected, 'a handshake');
+    client.close();
+
+    const h2 = await Http2Upstream.startedFor(t);
+    h2.onRequest = (asked) => {
+      const lines = showing(asked.target).map((line): [string, string] => {
+        const [name = '', value = ''] = line.split(/: (.*)/);
+        return [name, value];
+      });
+      answer(asked, '', 200, ...lines);
+    };
+    const yaml = `
+tls: { caFile: '${CA_FILE}' }
+credentials: { query: { type: apiKey, key: '${KEY}', in: query, name: api_key } }
+routes: [{ prefix: /, credential: query }]
+`;
+    const overHttp2 = await gatewayFor(t, { baseUrl: h2.url, yaml });
+    t.same(shown(await overHttp2.get('/query?x=1')), expected, 'HTTP/2');
+    t.equal(h2.requests.length, 1);
+  },
+);
+
+t.test("the client's own parameter and cookie come back as they were", async (t) => {
+  const { api, proxy } = await world(t);
+  api.onRequest = ({ target }) => head('302 Found', `location: ${target}`, 'content-length: 0');
+  t.equal((await proxy.get('/keep?api_key=mine')).header('location'), '/keep?api_key=mine');
+  t.equal((await proxy.get('/keep?x')).header('location'), '/keep?x');
+});
+
+t.test('a cookie that holds our key is not handed on, and others are', async (t) => {
+  const { api, proxy } = await world(t);
+  api.onRequest = (asked) => {
+    const sid = asked.all('cookie')[0]?.replace(/^.*sid=/, '') ?? '';
+    return head('200 OK', `set-cookie: sid=${sid}; Path=/`, 'set-cookie: a=1', 'content-length: 0');
+  };
+  t.same((await proxy.get('/cookie')).all('set-cookie'), ['a=1']);
+  t.same((await proxy.get('/', 'cookie: sid=mine')).all('set-cookie'), ['sid=mine; Path=/', 'a=1']);
+});
 
 t.test(
   'a session of its own logs in there, goes there alone, and its path is closed however a route calls it',
