@@ -59,6 +59,7 @@ const NAMES: readonly (readonly [string, number])[] = [
 ];
 
 const FIELDS = 1 + Math.max(...NAMES.map(([, field]) => field));
+export const KNOWN_NAMES: readonly string[] = NAMES.map(([name]) => name);
 
 interface Known {
   readonly usual: string;

@@ -1,20 +1,20 @@
-import type { Command } from './command.ts';
+import { type Command, complain } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readinessProbe } from './probe.ts';
 
 export const healthcheck: Command = {
   synopsis: '[--admin-listen ADDRESS] [--config FILE]',
-  summary: 'exits with 0 if the running proxy of this configuration is ready, else with 1',
-  help: '\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nFor images without curl: it asks the admin listener.\n',
+  summary: 'exits with 0 if the running proxy is ready, else with 1 and the reason',
+  help: '\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nFor images without curl: it asks the admin listener, and needs nothing of the configuration but its address.\n',
   examples: ['bearerd healthcheck && echo ready'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: {},
   settings: ['admin-listen'],
   positionals: [0, 0],
   async run(values) {
-    const isReady = await readinessProbe(values);
-    if (await isReady()) return EXIT.done;
-    process.stderr.write('bearerd: not ready, or not running\n');
-    return EXIT.failed;
+    const look = await readinessProbe(values);
+    const reasons = await look();
+    for (const reason of reasons) complain(reason);
+    return reasons.length === 0 ? EXIT.done : EXIT.failed;
   },
 };

@@ -1,8 +1,12 @@
 import { Client } from 'undici';
-import type { Config, ListenAddress } from '../config/config.ts';
+import type { ListenAddress } from '../config/config.ts';
+import { formatAddress } from '../config/values/addresses.ts';
 import { ConfigError } from '../errors.ts';
+import { codeOf, connectionFailureOf } from '../failures/kind.ts';
+import { CONNECTION_FAILURES } from '../failures/words.ts';
 import type { OptionValues } from './command.ts';
-import { adminListenOf, configurationOf } from './configuration.ts';
+import { adminListenOf } from './configuration.ts';
+import { isReadiness, whyUnready } from './readiness-words.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 const LIMITS: Client.Options = {
@@ -12,51 +16,54 @@ const LIMITS: Client.Options = {
   maxResponseSize: 1 << 20,
 };
 
-/**
- * Gives a question to the admin listener of this configuration: is the proxy ready? One that runs is asked even when
- * there is a fault in the configuration by now: it goes on without it.
- *
- * @throws ConfigError when there is no listener to ask, or a fault, and no proxy that is ready all the same.
- */
-export async function readinessProbe(values: OptionValues): Promise<() => Promise<boolean>> {
-  try {
-    const { adminListen } = await configurationOf(values);
-    return () => isReady(adminListen);
-  } catch (fault) {
-    const ready = await adminListenOf(values).then(isReady, () => false);
-    if (!ready) throw fault;
-    return async () => true;
-  }
-}
+/** What somebody sees who looks at the admin listener: why the proxy isn't ready; nothing where it is. */
+export type Sight = readonly string[];
 
-async function isReady(adminListen: Config['adminListen']): Promise<boolean> {
-  const address = adminListen.find((a) => a.kind === 'unix' || a.port !== 0);
+/**
+ * Gives a look at the admin listener of this configuration, of which it needs the address alone: no secret has to be
+ * there, and a proxy that runs is ready in spite of a fault in the configuration by now.
+ *
+ * @throws ConfigError when there is no listener to ask.
+ */
+export async function readinessProbe(values: OptionValues): Promise<() => Promise<Sight>> {
+  const address = (await adminListenOf(values)).find((a) => a.kind === 'unix' || a.port !== 0);
   if (address === undefined) {
     const problem = 'the admin listener is off, or on a port of no fixed number; this command asks it';
     throw new ConfigError([{ key: 'BEARERD_ADMIN_LISTEN', problem }]);
   }
-  return probe(address);
+  return () => look(address);
 }
 
-async function probe(address: ListenAddress): Promise<boolean> {
+async function look(address: ListenAddress): Promise<Sight> {
   const client = new Client(...target(address));
   try {
-    const { body } = await client.request({ method: 'GET', path: '/readyz', headers: { host: 'localhost' } });
-    return saysReady(await body.text());
-  } catch {
-    return false;
+    const readiness = await get(client, '/readyz');
+    if (!isReadiness(readiness)) return [`what listens at ${formatAddress(address)} is no bearerd`];
+    // It says more than whoever probes may know, and nothing at an address that is not loopback.
+    return readiness.ready ? [] : whyUnready(readiness, await get(client, '/status').catch(() => undefined));
+  } catch (error) {
+    return [unseen(formatAddress(address), error)];
   } finally {
     await client.destroy();
   }
 }
 
-/** Another server at that address may answer 200, too. */
-function saysReady(body: string): boolean {
+/** JSON; undefined for what is none. Another server at that address may answer 200, too. */
+async function get(client: Client, path: string): Promise<unknown> {
+  const { body } = await client.request({ method: 'GET', path, headers: { host: 'localhost' } });
+  const text = await body.text();
   try {
-    return (JSON.parse(body) as { ready?: unknown } | null)?.ready === true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function unseen(address: string, error: unknown): string {
+  const code = codeOf(error);
+  if (code === 'ECONNREFUSED' || code === 'ENOENT') return `nothing listens at ${address}`;
+  if (code === 'EACCES') return `this user may not connect to ${address}`;
+  return `the admin listener at ${address} ${CONNECTION_FAILURES[connectionFailureOf(error)].what} (${code})`;
 }
 
 function target(address: ListenAddress): [origin: string, options: Client.Options] {

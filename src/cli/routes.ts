@@ -3,21 +3,21 @@ import type { Config } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
-import { PROBLEMS, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { logsIn, sessionPlaces } from '../gateway/logins.ts';
-import { splitTarget } from '../routes/path.ts';
-import { createRouteTable, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import { createRouteTable, type Route, type RouteTable } from '../routes/route-table.ts';
 import { type Command, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
+import { type Explanation, explain, explanationText } from './route-explanation.ts';
 
 export const routes: Command = {
-  synopsis: '[METHOD PATH] [--config FILE]',
+  synopsis: '[METHOD PATH] [--json] [--config FILE]',
   summary: 'prints the route table, or which route one request would take, and why',
-  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request\n',
-  examples: ['bearerd routes --config bearerd.yaml', 'bearerd routes GET /companies/example.com'],
+  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request\n  --json                          the same as JSON\n',
+  examples: ['bearerd routes --config bearerd.yaml', 'bearerd routes GET /companies/example.com --json'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ROUTES'],
-  options: {},
+  options: { json: { type: 'boolean' } },
   positionals: [0, 2],
   settings: true,
   async run(values, positionals) {
@@ -30,10 +30,20 @@ export const routes: Command = {
     }
     const config = await configurationOf(values);
     const table = tableOf(config);
-    await print(method === undefined ? list(table) : explain(table, method.toUpperCase(), target!));
+    await print(
+      method === undefined || target === undefined
+        ? values.json === true
+          ? listJson(table)
+          : list(table)
+        : oneRequest(explain(table, config, method.toUpperCase(), target), values.json === true),
+    );
     return EXIT.done;
   },
 };
+
+function oneRequest(explanation: Explanation, json: boolean): string {
+  return json ? `${JSON.stringify(explanation)}\n` : explanationText(explanation);
+}
 
 /** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
 function tableOf(config: Config): RouteTable {
@@ -59,13 +69,16 @@ const NO_SOURCE: TokenSource = {
   rejected: () => undefined,
 };
 
-function list({ routes: all }: RouteTable): string {
-  const rows = [...all]
-    .sort((a, b) => b.prefix.length - a.prefix.length)
-    .map((route) => [route.prefix, route.credentialName, methodsOf(route), destinationOf(route)]);
-  const table = [['PREFIX', 'CREDENTIAL', 'METHODS', 'UPSTREAM'], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)));
-  return table
+function list(table: RouteTable): string {
+  const rows = inOrder(table).map((route) => [
+    route.prefix,
+    route.credentialName,
+    methodsOf(route),
+    destinationOf(route),
+  ]);
+  const all = [['PREFIX', 'CREDENTIAL', 'METHODS', 'UPSTREAM'], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => row[column]!.length)));
+  return all
     .map(
       (row) =>
         `${row
@@ -76,34 +89,19 @@ function list({ routes: all }: RouteTable): string {
     .join('');
 }
 
-function explain(table: RouteTable, method: string, target: string): string {
-  const split = splitTarget(target);
-  const match = split === undefined ? undefined : table.match(method, split.path);
-  if (split === undefined || match === undefined)
-    return refusal('bad-path', 'a target begins with / and holds no #', undefined);
-  if (!match.ok) return refusal(match.code, match.why, match.route);
-  const { route } = match;
-  const url = route.upstreamOrigin + upstreamTarget(route, split.path, split.query);
-  return lines([
-    ['result', 'forwarded'],
-    ['route', route.prefix],
-    ['credential', route.credentialName],
-    ['upstream', url],
-    ['why', `${route.prefix} is the longest prefix that matches ${split.path} at a segment boundary`],
-  ]);
+/** In the order in which they match: the longest prefix is looked for first. */
+function inOrder({ routes: all }: RouteTable): Route[] {
+  return [...all].sort((a, b) => b.prefix.length - a.prefix.length);
 }
 
-function refusal(code: keyof typeof PROBLEMS, why: string, route: Route | undefined): string {
-  return lines([
-    ['result', `refused with ${PROBLEMS[code].status} ${code}`],
-    ['route', route?.prefix ?? 'none'],
-    ['credential', route === undefined || code === 'bad-path' ? 'none' : route.credentialName],
-    ['why', why],
-  ]);
-}
-
-function lines(entries: readonly (readonly [string, string])[]): string {
-  return entries.map(([key, value]) => `${`${key}:`.padEnd(12)}${value}\n`).join('');
+function listJson(table: RouteTable): string {
+  const rows = inOrder(table).map((route) => ({
+    route: route.prefix,
+    credential: route.credentialName,
+    methods: route.methods === undefined ? null : [...route.methods],
+    upstream: route.denied ? null : destinationOf(route),
+  }));
+  return `${JSON.stringify(rows)}\n`;
 }
 
 function methodsOf({ methods }: Route): string {

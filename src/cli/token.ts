@@ -12,7 +12,7 @@ export const token: Command = {
   synopsis: '[--credential NAME] [--header | --json] [--config FILE]',
   summary: 'logs in once and prints the token, and nothing else, on stdout',
   help: `
-  --credential NAME   which one; "token" unless given
+  --credential NAME   which one; needed where several log in and none is called "token"
   --header            the whole "Authorization: Bearer ..." line
   --json              an object of "token" and "expiresAt"
 `,
@@ -40,14 +40,20 @@ export const token: Command = {
 function choose({ credentials }: Config, name: string | undefined): CredentialConfig {
   const known = [...credentials.keys()];
   const credential =
-    name === undefined
-      ? (credentials.get('token') ?? [...credentials.values()].find(logsIn))
-      : credentials.get(name);
+    name === undefined ? (credentials.get('token') ?? theOnlyLogin(credentials)) : credentials.get(name);
   if (credential !== undefined) return credential;
   if (name === undefined) throw new UsageError('no credential that logs in is configured');
   const near = nearest(name, known);
   const choice = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
   throw new UsageError(`--credential ${name}: there is no such credential${didYouMean(near)} (${choice})`);
+}
+
+/** Whose token it is decides what can be done with it: nobody is to find out by trying. */
+function theOnlyLogin(credentials: Config['credentials']): CredentialConfig | undefined {
+  const [first, ...others] = [...credentials.values()].filter(logsIn);
+  if (others.length === 0) return first;
+  const names = [first, ...others].map((credential) => credential?.name).join(', ');
+  throw new UsageError(`several credentials log in; name one by --credential: ${names}`);
 }
 
 /** A key is at hand and never expires; a token has to be got. */

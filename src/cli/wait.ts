@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../config/values/measures.ts';
 import { UsageError } from '../errors.ts';
-import { type Command, textOption } from './command.ts';
+import { type Command, complain, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readinessProbe } from './probe.ts';
 
@@ -10,7 +10,7 @@ const INTERVAL_MS = 100;
 export const wait: Command = {
   synopsis: '[--timeout 60s] [--admin-listen ADDRESS] [--config FILE]',
   summary: 'exits with 0 as soon as the running proxy is ready, with 1 at the timeout',
-  help: '\n  --timeout 60s            how long to wait\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n',
+  help: '\n  --timeout 60s            how long to wait\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nIt needs nothing of the configuration but that address, and says on stderr what it waits for.\n',
   examples: ['bearerd wait --timeout 30s && ./start-my-program'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: { timeout: { type: 'string' } },
@@ -18,11 +18,20 @@ export const wait: Command = {
   positionals: [0, 0],
   async run(values) {
     const limitMs = timeoutOf(textOption(values, 'timeout') ?? '60s');
-    const isReady = await readinessProbe(values);
+    const look = await readinessProbe(values);
     const deadline = performance.now() + limitMs;
+    let told = '';
     for (;;) {
-      if (await isReady()) return EXIT.done;
-      if (performance.now() >= deadline) return EXIT.failed;
+      const reasons = await look();
+      if (reasons.length === 0) return EXIT.done;
+      // Each is told once, and not at each second of its countdown.
+      const news = reasons.join('\n').replace(/\d+ s\.$/gm, '');
+      if (news !== told) for (const reason of reasons) complain(reason);
+      told = news;
+      if (performance.now() >= deadline) {
+        complain(`not ready within ${limitMs / 1000} s`);
+        return EXIT.failed;
+      }
       await sleep(Math.min(INTERVAL_MS, Math.max(1, deadline - performance.now())));
     }
   },

@@ -25,7 +25,7 @@ export interface Injection {
 }
 
 /** Halves of a token in two answers could not be found. */
-const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range']);
+export const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range']);
 
 const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 

@@ -1,7 +1,9 @@
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import type { ListenAddress } from '../config/config.ts';
+import { formatAddress } from '../config/values/addresses.ts';
 import { ListenError } from '../errors.ts';
 
 /** A free port of one address family may be taken in the other: so often another one is tried. */
@@ -65,12 +67,14 @@ function isAbsent(cause: unknown): boolean {
 }
 
 async function bindTcp(server: Server, host: string, port: number): Promise<number> {
-  await listening(server, () => server.listen({ host, port }), `${host}:${port}`);
+  await listening(server, () => server.listen({ host, port }), formatAddress({ kind: 'tcp', host, port }));
   return (server.address() as AddressInfo).port;
 }
 
 /** A socket file that nobody listens on any more is replaced; a live one is somebody's, and so is any other file. */
 async function bindUnix(server: Server, path: string): Promise<void> {
+  // libuv tells of a missing folder as of one that is closed to us.
+  if (folderIsMissing(path)) throw new ListenError(`cannot listen on unix:${path}: there is no such folder`);
   const kind = kindOf(path);
   if (kind === 'other') throw new ListenError(`cannot listen on unix:${path}: what is there is no socket`);
   if (kind === 'socket' && (await isStale(path))) unlinkSync(path);
@@ -86,6 +90,14 @@ async function bindUnix(server: Server, path: string): Promise<void> {
   await listening(server, listen, `unix:${path}`);
   server.on('connection', (socket) => byUnix.add(socket));
   chmodSync(path, 0o600);
+}
+
+function folderIsMissing(path: string): boolean {
+  try {
+    return statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true;
+  } catch {
+    return false; // Whether it is there can't be seen: the attempt says why.
+  }
 }
 
 function kindOf(path: string): 'none' | 'socket' | 'other' {

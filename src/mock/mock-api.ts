@@ -33,7 +33,7 @@ export async function startMockApi(options: Partial<MockOptions> = {}): Promise<
   const port = await listen(server, mock.options);
   const { clientId, clientSecret, username, password, apiKey, orgId, host } = mock.options;
   return {
-    url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    url: `http://${inUrl(host)}:${port}`,
     port,
     credentials: { clientId, clientSecret, username, password, apiKey, orgId },
     stats: mock.stats,
@@ -43,6 +43,10 @@ export async function startMockApi(options: Partial<MockOptions> = {}): Promise<
     revokeAll: () => mock.tokens.revokeAll(),
     close: () => close(server),
   };
+}
+
+function inUrl(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
 }
 
 function newState(options: MockOptions): MockState {
@@ -71,7 +75,11 @@ async function answer(mock: MockState, request: IncomingMessage, response: Serve
 function listen(server: Server, { host, port }: MockOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new ListenError(`${host}:${port}: ${error.code ?? error.message}`, { cause: error }));
+      reject(
+        new ListenError(`cannot listen on ${inUrl(host)}:${port}: ${error.code}`, {
+          cause: error,
+        }),
+      );
     });
     server.listen({ host, port }, () => {
       // From here on an error is a failed accept (too many open files, say), which passes.

@@ -22,9 +22,16 @@ export interface StatusView {
 export interface Readiness {
   readonly ready: boolean;
   readonly draining: boolean;
-  readonly credentials: Readonly<
-    Record<string, { readonly state: string; readonly expiresInSeconds: number | null }>
-  >;
+  readonly credentials: Readonly<Record<string, CredentialReadiness>>;
+}
+
+/** Whoever reaches the listener may see it, so it says why in one word, and names no address. */
+interface CredentialReadiness {
+  readonly state: string;
+  readonly expiresInSeconds: number | null;
+  /** The class of the last login's failure; null where it succeeded. */
+  readonly reason: string | null;
+  readonly nextLoginInSeconds: number | null;
 }
 
 /** Ready when every credential that logs in and that a route uses has a usable token, and nothing is draining. */
@@ -33,12 +40,17 @@ export function readinessOf({
   tokens,
   routes,
 }: Pick<StatusView, 'draining' | 'tokens' | 'routes'>): Readiness {
-  const credentials: Record<string, { state: string; expiresInSeconds: number | null }> = {};
+  const credentials: Record<string, CredentialReadiness> = {};
   let ready = !draining;
   for (const name of new Set(routes.map((route) => route.credentialName))) {
     const token = tokens.get(name);
     if (token === undefined) continue;
-    credentials[name] = { state: token.state, expiresInSeconds: seconds(token.expiresInMs) };
+    credentials[name] = {
+      state: token.state,
+      expiresInSeconds: seconds(token.expiresInMs),
+      reason: token.lastFailure?.code ?? null,
+      nextLoginInSeconds: seconds(token.nextLoginInMs),
+    };
     if (!token.usable) ready = false;
   }
   return { ready, draining, credentials };

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -211,6 +212,95 @@ t.test(
   },
 );
 
+t.test('routes --json says what becomes of a request, and exits 0 either way', async (t) => {
+  t.testdir({});
+  const env = {
+    ...ACCOUNT,
+    BEARERD_API_KEY: 'k',
+    BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny',
+  };
+  const json = async (...args: string[]) => {
+    const { code, stdout } = await run(t, ['routes', ...args, '--json'], env);
+    t.equal(code, 0);
+    return JSON.parse(stdout);
+  };
+  const [table, sent, denied, bad] = await Promise.all([
+    json(),
+    json('GET', '/companies/acme?x=1'),
+    json('GET', '/api/admin'),
+    json('GET', '/companies/../api'),
+  ]);
+  t.same(
+    table.map(({ route, credential }: { route: string; credential: string }) => [route, credential]),
+    [
+      ['/companies', 'apiKey'],
+      ['/api/admin', 'deny'],
+      ['/', 'token'],
+    ],
+    'in the order in which they match',
+  );
+  const { removed, why, ...rest } = sent;
+  t.same(rest, {
+    decision: 'forward',
+    code: null,
+    status: null,
+    route: '/companies',
+    credential: 'apiKey',
+    upstream: `${mock.url}/companies/acme?x=1`,
+  });
+  t.match(why, /longest prefix/);
+  for (const name of ['authorization', 'proxy-authorization', 'x-bearerd-key', 'connection', 'te']) {
+    t.ok(removed.includes(name), name);
+  }
+  for (const name of ['host', 'content-length', 'cookie', 'via']) t.notOk(removed.includes(name), name);
+  const refusal = { decision: 'refuse', upstream: null, removed: [] };
+  t.match(denied, { ...refusal, code: 'route-denied', status: 403, route: '/api/admin', credential: 'deny' });
+  t.match(bad, { ...refusal, code: 'bad-path', status: 400, credential: null });
+});
+
+t.test('token guesses no account: of several that log in one has to be named', async (t) => {
+  const dir = t.testdir({
+    'bearerd.yaml': `baseUrl: ${mock.url}
+credentials:
+  sales: { type: session, clientId: a, clientSecret: b }
+  support: { type: session, clientId: c, clientSecret: d }
+  key: { type: apiKey, key: k }
+routes: [{ prefix: /, credential: sales }]
+`,
+    'one.yaml': `baseUrl: ${mock.url}
+credentials: { sales: { type: session, clientId: ${mock.credentials.clientId}, clientSecret: ${mock.credentials.clientSecret} } }
+routes: [{ prefix: /, credential: sales }]
+`,
+  });
+  t.match(await run(t, ['token'], {}, dir), {
+    code: 64,
+    stdout: '',
+    stderr: /several credentials log in; name one by --credential: sales, support\n/,
+  });
+  t.match(await run(t, ['token', '--config', 'one.yaml'], {}, dir), { code: 0, stdout: /^\S+\n$/ });
+});
+
+t.test('an address that can not be listened on is told as it is written, with the reason', async (t) => {
+  t.testdir({});
+  const taken = createServer();
+  const hasV6 = await new Promise<boolean>((resolve) => {
+    taken.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true));
+  });
+  t.teardown(() => taken.close());
+  const env = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' };
+  const folder = '/no-such-folder';
+  t.match(await run(t, [], { ...env, BEARERD_LISTEN: `unix:${folder}/s.sock` }), {
+    code: 71,
+    stderr: `bearerd: cannot listen on unix:${folder}/s.sock: there is no such folder\n`,
+  });
+  if (!hasV6) return;
+  const { port } = taken.address() as { port: number };
+  t.match(await run(t, [], { ...env, BEARERD_LISTEN: `[::1]:${port}` }), {
+    code: 71,
+    stderr: `bearerd: cannot listen on [::1]:${port}: the address is already in use\n`,
+  });
+});
+
 t.test('schema prints a JSON Schema', async (t) => {
   t.testdir({});
   const { code, stdout } = await run(t, ['schema']);
@@ -291,9 +381,18 @@ t.test(
         BEARERD_ADMIN_LISTEN: 'off',
       }),
     ]);
-    t.equal(down.code, 1);
-    t.equal(late.code, 1);
+    t.match(down, { code: 1, stderr: 'bearerd: nothing listens at 127.0.0.1:1\n' });
+    t.match(late, {
+      code: 1,
+      stderr: 'bearerd: nothing listens at 127.0.0.1:1\nbearerd: not ready within 0.3 s\n',
+    });
     t.equal(byFlag.code, 1);
+    const stranger = createHttpServer((_request, response) => response.end('{"ready":"true"}'));
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => stranger.close());
+    const { port } = stranger.address() as { port: number };
+    const other = await run(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
+    t.match(other, { code: 1, stderr: `bearerd: what listens at 127.0.0.1:${port} is no bearerd\n` });
     t.match(off, { code: 78, stderr: /BEARERD_ADMIN_LISTEN/ });
   },
 );

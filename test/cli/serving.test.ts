@@ -186,8 +186,14 @@ t.test(
     t.equal(unready.status, 503);
     t.equal((await get(`${proxy.admin}/healthz`)).status, 200);
     t.equal((await get(`${proxy.url}/echo`)).status, 503);
-    t.equal((await run(t, ['healthcheck'], env)).code, 1);
-    const waiting = run(t, ['wait', '--timeout', '60s'], env);
+    const { BEARERD_ADMIN_LISTEN } = env;
+    const unhealthy = await run(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN });
+    t.match(unhealthy, { code: 1, stdout: '' }, 'with no more than the address');
+    t.match(
+      unhealthy.stderr,
+      /^bearerd: credential token is not ready \(starting\): the session endpoint http:\S+ .*\. Next try in \d+ s\.\n$/,
+    );
+    const waiting = run(t, ['wait', '--timeout', '60s'], { BEARERD_ADMIN_LISTEN });
     mock.behave({ login: 'ok' });
     t.equal((await waiting).code, 0);
     t.equal((await run(t, ['healthcheck'], env)).code, 0);
@@ -396,8 +402,8 @@ t.test(
     t.equal((await proxy.finished).code, 0);
     t.match(
       await run(t, ['healthcheck'], env),
-      { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: cannot read/ },
-      'where none runs, the fault is told',
+      { code: 1, stderr: `bearerd: nothing listens at ${env.BEARERD_ADMIN_LISTEN}\n` },
+      'where none runs, that is told, and nothing of the configuration',
     );
   },
 );

@@ -1,0 +1,30 @@
+import type { Readiness, Status } from '../observe/status.ts';
+
+/** States in which there is no token to send. */
+const UNREADY = new Set(['starting', 'expired', 'refused']);
+
+/** Whether an answer to `GET /readyz` is one of ours. */
+export function isReadiness(answer: unknown): answer is Readiness {
+  const { ready, credentials } = (answer ?? {}) as Partial<Record<keyof Readiness, unknown>>;
+  return typeof ready === 'boolean' && typeof credentials === 'object' && credentials !== null;
+}
+
+/**
+ * Why a proxy is not ready, a line for each reason.
+ *
+ * @param status what `GET /status` says, where it may be asked: it has the failure in words
+ */
+export function whyUnready({ draining, credentials }: Readiness, status: unknown): string[] {
+  const told = (status as Partial<Status> | undefined)?.credentials;
+  const waiting = Object.entries(credentials).filter(([, { state }]) => UNREADY.has(state));
+  const lines = waiting.map(([name, { state, reason, nextLoginInSeconds }]) => {
+    const why =
+      told?.[name]?.lastFailure?.message ??
+      (reason && `the last login: ${reason}`) ??
+      'no login has ended yet';
+    const next =
+      nextLoginInSeconds === null || reason === null ? '' : ` Next try in ${nextLoginInSeconds} s.`;
+    return `credential ${name} is not ready (${state}): ${why.replace(/\.?$/, '.')}${next}`;
+  });
+  return draining ? ['it is stopping', ...lines] : lines;
+}

@@ -1,0 +1,69 @@
+import type { Config } from '../config/config.ts';
+import { PROBLEMS, type ProblemCode } from '../errors.ts';
+import { removedHeaders } from '../forward/removed-headers.ts';
+import { splitTarget } from '../routes/path.ts';
+import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+
+/** What becomes of one request. The names are those of `routes --json`. */
+export interface Explanation {
+  readonly decision: 'forward' | 'refuse';
+  readonly code: ProblemCode | null;
+  readonly status: number | null;
+  /** The route's prefix. */
+  readonly route: string | null;
+  readonly credential: string | null;
+  readonly upstream: string | null;
+  /** Headers of the client's that go no further. */
+  readonly removed: readonly string[];
+  readonly why: string;
+}
+
+export function explain(table: RouteTable, config: Config, method: string, target: string): Explanation {
+  const split = splitTarget(target);
+  const match = split === undefined ? undefined : table.match(method, split.path);
+  if (split === undefined || match === undefined) {
+    return refusal('bad-path', 'a target begins with / and holds no #', undefined);
+  }
+  if (!match.ok) return refusal(match.code, match.why, match.route);
+  const { route } = match;
+  return {
+    decision: 'forward',
+    code: null,
+    status: null,
+    route: route.prefix,
+    credential: route.credentialName,
+    upstream: route.upstreamOrigin + upstreamTarget(route, split.path, split.query),
+    removed: removedHeaders(route, config.log.requestIdHeader),
+    why: `${route.prefix} is the longest prefix that matches ${split.path} at a segment boundary`,
+  };
+}
+
+function refusal(code: ProblemCode, why: string, route: Route | undefined): Explanation {
+  return {
+    decision: 'refuse',
+    code,
+    status: PROBLEMS[code].status,
+    route: route?.prefix ?? null,
+    credential: route === undefined || code === 'bad-path' ? null : route.credentialName,
+    upstream: null,
+    removed: [],
+    why,
+  };
+}
+
+/** The same for a person. */
+export function explanationText(explanation: Explanation): string {
+  const { decision, code, status, route, credential, upstream, removed, why } = explanation;
+  const lines: [string, string | null][] = [
+    ['result', decision === 'forward' ? 'forwarded' : `refused with ${status} ${code}`],
+    ['route', route ?? 'none'],
+    ['credential', credential ?? 'none'],
+    ['upstream', upstream],
+    ['removed', removed.length === 0 ? null : removed.join(', ')],
+    ['why', why],
+  ];
+  return lines
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => `${`${key}:`.padEnd(12)}${value}\n`)
+    .join('');
+}
