@@ -10,7 +10,7 @@ export function isReadiness(answer: unknown): answer is Readiness {
 }
 
 /**
- * Why a proxy is not ready, a line for each reason.
+ * Why a proxy is not ready, a line for each reason: at least one.
  *
  * @param status what `GET /status` says, where it may be asked: it has the failure in words
  */
@@ -26,5 +26,7 @@ export function whyUnready({ draining, credentials }: Readiness, status: unknown
       nextLoginInSeconds === null || reason === null ? '' : ` Next try in ${nextLoginInSeconds} s.`;
     return `credential ${name} is not ready (${state}): ${why.replace(/\.?$/, '.')}${next}`;
   });
-  return draining ? ['it is stopping', ...lines] : lines;
+  if (draining) return ['it is stopping', ...lines];
+  // One of another version may know a state that has no name here.
+  return lines.length === 0 ? ['it says that it is not ready, and not why'] : lines;
 }
