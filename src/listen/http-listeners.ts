@@ -53,6 +53,8 @@ export class HttpListeners {
   readonly #lingering = new Set<Socket>();
   /** Requests whose `Upgrade` is ignored. */
   readonly #declined = new WeakSet<IncomingMessage>();
+  /** Of those, the ones that something may have come with that Node's parser drops. */
+  readonly #followed = new WeakSet<IncomingMessage>();
   /** Requests of another protocol, RTSP's or ICE's. */
   readonly #foreign = new WeakSet<IncomingMessage>();
   readonly #startLines = new WeakMap<Socket, StartLines>();
@@ -78,11 +80,13 @@ export class HttpListeners {
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       shouldUpgradeCallback: (request) => {
+        const alone = this.#startLines.get(request.socket)?.nothingBehindHead(request);
         // Asked here already: Node gives the parser away before it tells of an upgrade.
         this.#judge(request);
-        const taken = !this.#foreign.has(request) && shouldUpgrade(request);
-        if (!taken) this.#declined.add(request);
-        return taken;
+        if (!this.#foreign.has(request) && shouldUpgrade(request)) return true;
+        this.#declined.add(request);
+        if (alone !== true) this.#followed.add(request);
+        return false;
       },
     });
     server.maxHeadersCount = 0; // The size is the limit.
@@ -158,8 +162,8 @@ export class HttpListeners {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    // Node's parser drops what came in one piece with it: what follows may be the middle of a request.
-    if (this.#declined.has(request)) response.shouldKeepAlive = false;
+    // What comes after the piece that was dropped may be the middle of a request.
+    if (this.#followed.has(request)) response.shouldKeepAlive = false;
     if (response.socket === null) {
       // Pipelined: it waits for its turn. Requests may only run side by side where all are safe (RFC 9112 §9.3.2),
       // and one that comes after the last answer must not run at all.

@@ -36,6 +36,16 @@ export class StartLines {
     });
   }
 
+  /**
+   * To be asked when Node has found a head, before `isHttp`: has nothing been read behind it? No head ends before its
+   * first empty line. So where that is the very end of all that came since the last message, it is this head's end.
+   */
+  nothingBehindHead(request: IncomingMessage): boolean {
+    if (!this.#fromStart || announcesBody(request)) return false;
+    const bytes = this.#upTo(pieceBeingRead(this.#socket));
+    return bytes.indexOf(HEAD_END) === bytes.length - HEAD_END.length;
+  }
+
   /** To be asked when Node has found a head, before it reads on: is it one of HTTP? */
   isHttp(request: IncomingMessage): boolean {
     const fromStart = this.#fromStart;
@@ -44,7 +54,7 @@ export class StartLines {
     // Of many requests in one piece, the first has looked at all of it.
     if (this.#socket.bytesRead === this.#seenBytes && this.#clean) return true;
     const piece = pieceBeingRead(this.#socket);
-    const bytes = this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]);
+    const bytes = this.#upTo(piece);
     this.#seenBytes = this.#socket.bytesRead;
     this.#clean = !bytes.includes(' RTSP/') && !bytes.includes(' ICE/');
     this.#keepBehind(piece);
@@ -65,8 +75,12 @@ export class StartLines {
       this.#fromStart = false;
     } else {
       const piece = pieceBeingRead(this.#socket);
-      this.#kept = this.#within(this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]));
+      this.#kept = this.#within(this.#upTo(piece));
     }
+  }
+
+  #upTo(piece: Buffer): Buffer {
+    return this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]);
   }
 
   /** What stands behind the last end of a head is kept: before it, nothing can begin that goes on. */

@@ -1,5 +1,6 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { Departures } from '../../src/client/departures.ts';
 import { isTunnelled } from '../../src/client/upgrade-request.ts';
@@ -33,6 +34,12 @@ const SWITCH = head(
   'sec-websocket-accept: x',
 );
 
+/** The sockets of all servers in this process, by their clients' ports. */
+const accepted = new Map<number | undefined, Socket>();
+subscribe('net.server.socket', (message) => {
+  const { socket } = message as { socket: Socket };
+  accepted.set(socket.remotePort, socket);
+});
 const upstream = await RawUpstream.startedFor(t);
 const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: ROUTES });
 t.beforeEach(() => {
@@ -245,8 +252,8 @@ t.test(
       const { status, text } = await client.send(request('GET', '/', ...lines)).response();
       t.same([status, text], [200, 'plain'], protocol);
       t.notMatch(upstream.last.head, /upgrade|http2/i);
-      if (protocol === '') client.close();
-      else t.equal(await client.end(), 'end', 'the connection ends');
+      t.equal((await client.send(request('GET', '/')).response()).status, 200, 'the connection goes on');
+      client.close();
     }
     // A Node that doesn't ask us (before 22.21 and 24.9) would lose the body.
     const asks = 'shouldUpgradeCallback' in createServer();
@@ -336,19 +343,77 @@ t.test(
   },
 );
 
-t.test('what comes after an ignored upgrade is no request: it may be the middle of one', async (t) => {
-  upstream.onRequest = () => ok('plain');
-  const ignored = request('GET', '/first', 'connection: Upgrade', 'upgrade: h2c');
-  const client = await proxy.client();
-  client.send(ignored + request('POST', '/second', 'content-length: 44'));
-  client.send(request('GET', '/third').padEnd(44));
-  t.equal((await client.response()).text, 'plain');
-  await client.end();
-  t.same(
-    upstream.requests.map(({ target }) => target),
-    ['/first'],
-  );
-});
+const IGNORED = request('GET', '/ignored', 'connection: Upgrade', 'upgrade: h2c');
+const PLAIN = request('GET', '/plain');
+
+/** Each piece is one read of the proxy's: the next leaves when it has got the one before. */
+async function sendApart(client: RawClient, pieces: readonly string[]): Promise<void> {
+  let sent = 0;
+  const socket = (await until(() => accepted.get(client.socket.localPort), 'no connection'))!;
+  for (const piece of pieces) {
+    client.send(piece);
+    sent += piece.length;
+    await until(() => socket.destroyed || socket.bytesRead === sent, 'it is not read');
+  }
+}
+
+t.test(
+  'after an ignored upgrade that was read to its end, and no further, the connection goes on',
+  async (t) => {
+    upstream.onRequest = () => ok('plain');
+    const posted = `${request('POST', '/posted', 'content-length: 4')}\r\n\r\n`;
+    for (const pieces of [
+      [IGNORED, PLAIN],
+      [IGNORED, IGNORED, PLAIN, IGNORED, PLAIN + PLAIN],
+      [...IGNORED, PLAIN],
+      [PLAIN + IGNORED.slice(0, 9), IGNORED.slice(9), PLAIN],
+      [PLAIN, IGNORED.slice(0, -2), IGNORED.slice(-2), posted, PLAIN],
+      [IGNORED, posted.slice(0, -2), posted.slice(-2), PLAIN],
+    ]) {
+      upstream.reset();
+      upstream.onRequest = () => ok('plain');
+      const client = await proxy.client();
+      await sendApart(client, pieces);
+      const targets = [...pieces.join('').matchAll(/\/(?:ignored|plain|posted)(?= )/g)].map(
+        ([target]) => target,
+      );
+      for (const target of targets) {
+        const { text, header } = await client.response();
+        t.same([text, header('connection')?.toLowerCase()], ['plain', 'keep-alive'], target);
+      }
+      t.same(
+        upstream.requests.map(({ target }) => target),
+        targets,
+      );
+      client.close();
+    }
+  },
+);
+
+t.test(
+  'what came in one piece with an ignored upgrade is lost, so nothing that follows is acted on',
+  async (t) => {
+    const later = request('GET', '/later');
+    for (const pieces of [
+      [IGNORED + request('POST', '/lost', 'content-length: 44'), later.padEnd(44)],
+      [IGNORED + PLAIN, later], // Ends with a head's end, but not with the first.
+      [PLAIN + IGNORED + PLAIN, later],
+      [IGNORED.slice(0, -1), IGNORED.slice(-1) + PLAIN, later],
+      [`${IGNORED}\r\n`, later],
+      [IGNORED + PLAIN.slice(0, 10), PLAIN.slice(10), later],
+      // Where a body ends is not known.
+      [request('POST', '/', 'content-length: 4'), `body${IGNORED}`, later],
+    ]) {
+      upstream.reset();
+      upstream.onRequest = () => ok('plain');
+      const client = await proxy.client();
+      await sendApart(client, pieces);
+      t.equal(await client.end(), 'end');
+      t.match(client.received, /connection: close\r\n.*plain$/is, 'the last answer says that it is the last');
+      t.equal(upstream.last.target, '/ignored');
+    }
+  },
+);
 
 t.test('nothing follows a refusal by 205, whatever the upstream says after it', async (t) => {
   upstream.onHead = ({ connection }) => {
