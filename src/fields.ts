@@ -28,6 +28,7 @@ export const COOKIE = 22;
 export const SET_COOKIE = 23;
 export const LOCATION = 24;
 export const CONTENT_DISPOSITION = 25;
+export const LINK = 26;
 
 const NAMES: readonly (readonly [string, number])[] = [
   ['Connection', CONNECTION],
@@ -56,6 +57,7 @@ const NAMES: readonly (readonly [string, number])[] = [
   ['Set-Cookie2', SET_COOKIE],
   ['Location', LOCATION],
   ['Content-Disposition', CONTENT_DISPOSITION],
+  ['Link', LINK],
 ];
 
 const FIELDS = 1 + Math.max(...NAMES.map(([, field]) => field));

@@ -1,8 +1,16 @@
 import type { ReplyHead } from '../client/reply.ts';
 import type { RequestEvent } from '../events.ts';
-import { CONTENT_DISPOSITION, CONTENT_LENGTH, type FieldLines, LOCATION, SET_COOKIE } from '../fields.ts';
+import {
+  CONTENT_DISPOSITION,
+  CONTENT_LENGTH,
+  type FieldLines,
+  LINK,
+  LOCATION,
+  SET_COOKIE,
+} from '../fields.ts';
 import type { Route } from '../routes/route-table.ts';
 import { DROPPED_FROM_RESPONSES, namedByConnection } from './hop-by-hop.ts';
+import { clientLinks } from './link.ts';
 import { clientLocation } from './location.ts';
 import { withoutOurs } from './returned-credential.ts';
 
@@ -56,6 +64,8 @@ export function replyHead(
       recoded = value !== '0' && Number(value) > 0;
     } else if (field === LOCATION) {
       value = clientLocation(value, route);
+    } else if (field === LINK) {
+      value = clientLinks(value, route);
     } else if (field === CONTENT_DISPOSITION && recoded) {
       value = twice(value);
     }

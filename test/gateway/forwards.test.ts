@@ -515,7 +515,7 @@ t.test('a target never names another host', async (t) => {
 });
 
 t.test(
-  'a base path and a rewrite are put before the rest of the path, and taken off a Location',
+  'a base path and a rewrite are put before the rest of the path, and taken off a Location and a Link',
   async (t) => {
     const yaml = `
 routes:
@@ -561,6 +561,16 @@ routes:
       t.equal(await location('/a', `${url}/v1${hidden}`), `${url}/v1${hidden}`, 'a browser reads // there');
     }
     t.equal(await location('/svc/a', '/v1/b'), '/svc/b');
+    upstream.onRequest = () =>
+      ok(
+        '',
+        `Link: <${url}/v1/data/companies?page=2>; rel="next", <${url}/v1/x>`,
+        'link: <//evil.test/>',
+        'LINK: </v1/y>',
+      );
+    const linked = await based.get('/companies');
+    t.same(linked.all('link'), ['</companies?page=2>; rel="next", </x>', '<//evil.test/>', '</y>']);
+    t.match(linked.head, /^Link: .*^link: .*^LINK: /ms);
     t.equal(await location('/a', `${url}/v1/b%2Fc`), '/b%2Fc');
     for (const foreign of [
       'http://evil.test/v1/b',
