@@ -7,6 +7,13 @@ export interface Upstream {
   readonly basePath: string;
 }
 
+/** Where connections go in place of a URL's own host, and port where it is given. */
+export interface UpstreamAddress {
+  /** A name or an IP address, without brackets. */
+  readonly host: string;
+  readonly port?: number;
+}
+
 export type ListenAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
@@ -168,6 +175,8 @@ export interface RouteConfig {
   readonly rewrite?: string;
   /** The base URL of this route (the global one unless it names another). */
   readonly upstream: Upstream;
+  /** Its own, or that of the base URL's origin. */
+  readonly upstreamAddress?: UpstreamAddress;
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
   /** The credential that was sent is struck out of answers. */
@@ -197,6 +206,8 @@ export interface Config {
   /** The configuration file that was read, if any. */
   readonly file?: string;
   readonly upstream: Upstream;
+  /** By origin: where connections go that no route opens, a login's for one. Others go to the origin's own host. */
+  readonly upstreamAddresses: ReadonlyMap<string, UpstreamAddress>;
   /** HTTP/2 is spoken with upstreams that offer it. */
   readonly upstreamHttp2: boolean;
   /** Begins with `/`; joined to the upstream's base path it is where the session endpoint is. */

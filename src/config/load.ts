@@ -1,5 +1,5 @@
 import { finishCallers } from './checks/callers.ts';
-import { finishRoutes } from './checks/routes.ts';
+import { addressesByOrigin, finishRoutes } from './checks/routes.ts';
 import { checkTogether } from './checks/together.ts';
 import type { Config } from './config.ts';
 import { FILE_SETTINGS, SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
@@ -127,13 +127,14 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   if (upstream === undefined) throw new Error('a missing base URL was not reported');
   const secured = {
     credentials: credentials.usable,
-    routes: finishRoutes(drafts, upstream),
+    routes: finishRoutes(drafts, values),
     ...finishCallers(callers),
   };
   const effective = effectiveView(values, secured, tls);
   return deepFreeze({
     ...(reading.file.path !== undefined && { file: reading.file.path }),
     upstream,
+    upstreamAddresses: addressesByOrigin(secured.routes, values),
     ...settingsPart(values),
     ...secured,
     tls,

@@ -26,13 +26,15 @@ export const CONNECTION_FAILURES = {
     ...UNREACHABLE,
     proxyStatus: 'dns_error',
     what: "can't be reached: its host name can't be resolved",
-    remedy: "Check how the host is spelt in the URL, and this machine's DNS.",
+    remedy:
+      "Check how the host is spelt in the URL (or in BEARERD_UPSTREAM_ADDRESS), and this machine's DNS.",
   },
   refused: {
     ...UNREACHABLE,
     proxyStatus: 'connection_refused',
     what: "can't be reached: nothing listens at its address and port",
-    remedy: 'Check the host and the port in the URL, and that the server runs.',
+    remedy:
+      'Check the host and the port in the URL (or in BEARERD_UPSTREAM_ADDRESS), and that the server runs.',
   },
   unroutable: {
     ...UNREACHABLE,

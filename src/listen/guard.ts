@@ -21,13 +21,16 @@ const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
 
 export function createGuard(
-  config: Pick<Config, 'allowedHosts' | 'allowedOrigins'> & Parameters<typeof createCallers>[0],
+  config: Pick<Config, 'allowedHosts' | 'allowedOrigins' | 'upstreamAddresses'> &
+    Parameters<typeof createCallers>[0],
 ): Guard {
   const exact = new Set([
     'localhost',
     '127.0.0.1',
     '[::1]',
     ...config.allowedHosts.filter((h) => !h.startsWith('*')).map((h) => hostName(h) ?? h),
+    // Whoever sets an address for a name leads that name to us.
+    ...[...config.upstreamAddresses.keys()].map((origin) => hostName(new URL(origin).host) ?? ''),
   ]);
   const suffixes = [
     '.localhost',

@@ -1,4 +1,4 @@
-import type { Elsewhere, RouteConfig, Timeouts } from '../config/config.ts';
+import type { Elsewhere, RouteConfig, Timeouts, UpstreamAddress } from '../config/config.ts';
 import type { Credential } from '../credentials/credential.ts';
 import type { ProblemCode } from '../errors.ts';
 import { foldedName } from '../fields.ts';
@@ -22,6 +22,8 @@ export interface Route {
   /** For `Allow` (RFC 9110 §10.2.1). */
   readonly allow: string;
   readonly upstreamOrigin: string;
+  /** Where connections go, if not to the origin's own host. */
+  readonly upstreamAddress: UpstreamAddress | undefined;
   readonly basePath: string;
   /** What stands upstream in the place of the prefix: base path and rewrite, without a trailing slash. */
   readonly upstreamPrefix: string;
@@ -136,6 +138,7 @@ function createRoute(
     methods: config.methods === undefined ? undefined : new Set(config.methods),
     allow: config.methods?.join(', ') ?? '',
     upstreamOrigin: upstream.origin,
+    upstreamAddress: config.upstreamAddress,
     basePath: upstream.basePath,
     upstreamPrefix,
     replacedLength: rewrite === undefined ? 0 : withoutSlash(prefix).length,

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { Config } from '../config/config.ts';
+import type { Config, UpstreamAddress } from '../config/config.ts';
+import { formatUpstreamAddress } from '../config/values/addresses.ts';
 import { ConnectTimeoutError } from '../errors.ts';
 import { dial, type Lookup } from './dial.ts';
 import { onAbort } from './on-abort.ts';
@@ -37,6 +38,8 @@ export interface ConnectorOptions {
   readonly secureContext: () => SecureContext;
   readonly outboundProxy: Config['outboundProxy'];
   readonly lookup: Lookup;
+  /** Where it connects in place of the origin's host, whose name stays that of the certificate. */
+  readonly address?: UpstreamAddress | undefined;
 }
 
 /** Gives a connection, or throws; destroys what it has opened by then. */
@@ -46,23 +49,36 @@ type Upon = (socket: Socket, signal: AbortSignal) => Promise<Socket>;
 /** Opens connections to one origin, directly or through the outbound proxy that the environment names for it. */
 export function createConnectors(origin: string, options: ConnectorOptions): Connectors {
   const server = new URL(origin);
-  const proxy = outboundProxyFor(origin, options.outboundProxy);
-  const base = proxy === undefined ? directly(server, options.lookup) : through(proxy, server, options);
+  const to = destinationOf(server, options.address);
+  const proxy = proxyFor(server, to, options);
+  const base = proxy === undefined ? directly(to, options.lookup) : through(proxy, to, options);
   const connector = (protocols: string[]) =>
     inTime(then(base, secured(server, options, protocols)), options.timeoutMs);
   const plain = proxy === undefined && server.protocol === 'http:';
   return { http1: connector(['http/1.1']), http2: connector(['h2', 'http/1.1']), plain };
 }
 
-function directly(server: URL, lookup: Lookup): Step {
-  const at = { host: bareHost(server), port: portOf(server) };
+type Address = Required<UpstreamAddress>;
+
+function destinationOf(server: URL, address?: UpstreamAddress): Address {
+  return { host: address?.host ?? bareHost(server), port: address?.port ?? portOf(server) };
+}
+
+/** Where there is an address, what is said of it counts as much as what is said of the name: loopback, or NO_PROXY. */
+function proxyFor({ protocol, origin }: URL, to: Address, options: ConnectorOptions): URL | undefined {
+  const proxy = outboundProxyFor(origin, options.outboundProxy);
+  if (proxy === undefined || options.address === undefined) return proxy;
+  return outboundProxyFor(`${protocol}//${formatUpstreamAddress(to)}`, options.outboundProxy);
+}
+
+function directly(at: Address, lookup: Lookup): Step {
   return (signal, buffer) => dial({ ...at, ...(buffer && { onread: buffer.onread }) }, lookup, signal);
 }
 
 /** To the proxy, by TLS to the proxy's own name where its URL says so, and a tunnel: it never sees a credential. */
-function through(proxy: URL, server: URL, options: ConnectorOptions): Step {
-  const toProxy = then(directly(proxy, options.lookup), secured(proxy, options, ['http/1.1']));
-  const authority = `${server.hostname}:${portOf(server)}`;
+function through(proxy: URL, to: Address, options: ConnectorOptions): Step {
+  const toProxy = then(directly(destinationOf(proxy), options.lookup), secured(proxy, options, ['http/1.1']));
+  const authority = formatUpstreamAddress(to);
   return async (signal) => {
     try {
       const socket = await toProxy(signal);

@@ -1,7 +1,8 @@
 import type { SecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../config/config.ts';
+import type { Config, UpstreamAddress } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
+import { formatUpstreamAddress } from '../config/values/addresses.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import { type Connected, type Connectors, createConnectors } from './connector.ts';
@@ -108,7 +109,7 @@ export class UpstreamPool {
 }
 
 /**
- * The pools of one configuration: one for each origin and connect timeout. Those of the configuration before are taken
+ * The pools of one configuration: one for each origin, connect timeout and address. Those of the configuration before are taken
  * over where they would be made alike, connections and TLS sessions with them.
  */
 export class UpstreamPools {
@@ -134,17 +135,22 @@ export class UpstreamPools {
   of(route: Route): UpstreamPool {
     let pool = this.#ofRoutes.get(route);
     if (pool === undefined) {
-      pool = this.get(route.upstreamOrigin, route.timeouts.connectMs);
+      pool = this.#pool(route.upstreamOrigin, route.timeouts.connectMs, route.upstreamAddress);
       this.#ofRoutes.set(route, pool);
     }
     return pool;
   }
 
+  /** One that no route goes by. */
   get(origin: string, connectTimeoutMs: number): UpstreamPool {
-    const key = `${origin} ${connectTimeoutMs}`;
+    return this.#pool(origin, connectTimeoutMs, this.#config.upstreamAddresses.get(origin));
+  }
+
+  #pool(origin: string, connectTimeoutMs: number, address: UpstreamAddress | undefined): UpstreamPool {
+    const key = `${origin} ${connectTimeoutMs} ${address === undefined ? '' : formatUpstreamAddress(address)}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
-      pool = this.#fromBefore(key) ?? this.#create(origin, connectTimeoutMs);
+      pool = this.#fromBefore(key) ?? this.#create(origin, connectTimeoutMs, address);
       this.#pools.set(key, pool);
     }
     return pool;
@@ -160,7 +166,7 @@ export class UpstreamPools {
     connectTimeoutMs: number,
     { cert, key }: { readonly cert: Secret; readonly key: Secret },
   ): Pick<UpstreamPool, 'origin' | 'host' | 'headerSizeBytes' | 'connect'> {
-    const { tls, outboundProxy, limits } = this.#config;
+    const { tls, outboundProxy, limits, upstreamAddresses } = this.#config;
     const secureContext = lazySecureContext({ ...tls, cert: cert.expose(), key });
     secureContext();
     const { http1 } = createConnectors(origin, {
@@ -168,6 +174,7 @@ export class UpstreamPools {
       secureContext,
       outboundProxy,
       lookup: this.#lookup,
+      address: upstreamAddresses.get(origin),
     });
     return {
       origin,
@@ -197,13 +204,14 @@ export class UpstreamPools {
       : undefined;
   }
 
-  #create(origin: string, connectTimeoutMs: number): UpstreamPool {
+  #create(origin: string, connectTimeoutMs: number, address: UpstreamAddress | undefined): UpstreamPool {
     const { outboundProxy, limits, upstreamHttp2 } = this.#config;
     const connectors = createConnectors(origin, {
       timeoutMs: connectTimeoutMs,
       secureContext: this.#secureContext,
       outboundProxy,
       lookup: this.#lookup,
+      address,
     });
     const options = { connectTimeoutMs, headerSizeBytes: limits.headerSizeBytes, http2: upstreamHttp2 };
     return new UpstreamPool(origin, options, connectors);

@@ -20,6 +20,7 @@ t.test('.env is not read where a configuration file is named', async (t) => {
 t.test('.env does not decide where a secret goes that is not its own', async (t) => {
   const lines = {
     BEARERD_BASE_URL: 'https://evil.example',
+    BEARERD_UPSTREAM_ADDRESS: '192.0.2.1',
     BEARERD_SESSION_PATH: '/other',
     BEARERD_ALLOW_INSECURE_UPSTREAM: 'true',
     BEARERD_CONFIG: '/evil.yaml',

@@ -6,6 +6,7 @@ import type { Reading } from '../reading/reading.ts';
 const DESTINATIONS = [
   SETTINGS.configFile,
   SETTINGS.upstream,
+  SETTINGS.upstreamAddress,
   SETTINGS.allowInsecureUpstream,
   SETTINGS.sessionPath,
   SETTINGS.caFile,

@@ -1,4 +1,5 @@
-import type { RouteConfig, Upstream } from '../config.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteConfig, Upstream, UpstreamAddress } from '../config.ts';
 import { RESERVED_NAMES } from '../declaration/file-fields.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import type { Credentials } from '../reading/credentials.ts';
@@ -7,6 +8,8 @@ import { didYouMean, nearest } from '../values/nearest.ts';
 import { isInsecure } from '../values/urls.ts';
 
 export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
+
+export const INSECURE_ADDRESS = `would send http:// to a host that is not loopback; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
 
 /** What would make a credential of that name. */
 function definitionOf(name: string): string {
@@ -44,17 +47,53 @@ export function checkRoutes(drafts: readonly RouteDraft[], values: Values, crede
     if (prefix !== undefined && drafts.slice(0, index).some((other) => other.prefix === prefix)) {
       draft.report('prefix', 'has the prefix of another route');
     }
-    if (draft.upstream !== undefined && isInsecure(draft.upstream.origin) && !values.allowInsecureUpstream) {
-      draft.report('upstream', INSECURE);
-    }
+    if (!values.allowInsecureUpstream) checkSecure(draft, values);
   }
 }
 
+function checkSecure(draft: RouteDraft, values: Values): void {
+  const { upstream = values.upstream, upstreamAddress } = draft;
+  if (upstream === undefined || !isInsecure(upstream.origin, addressOf(draft, upstream, values))) return;
+  if (upstreamAddress !== undefined) draft.report('upstreamAddress', INSECURE_ADDRESS);
+  else if (draft.upstream !== undefined) draft.report('upstream', INSECURE);
+}
+
+/** Its own, or else that of the base URL, for whatever has the same origin. */
+function addressOf(
+  { upstreamAddress }: Pick<RouteDraft, 'upstreamAddress'>,
+  { origin }: Upstream,
+  base: Pick<Values, 'upstream' | 'upstreamAddress'>,
+): UpstreamAddress | undefined {
+  return upstreamAddress ?? (origin === base.upstream?.origin ? base.upstreamAddress : undefined);
+}
+
 /** The finished routes, once there is no fault left. */
-export function finishRoutes(drafts: readonly RouteDraft[], base: Upstream): readonly RouteConfig[] {
-  return drafts.flatMap(({ report: _report, prefix, credential, upstream, ...rest }) =>
-    prefix === undefined || credential === undefined
-      ? []
-      : [{ ...rest, prefix, credential, upstream: upstream ?? base }],
+export function finishRoutes(drafts: readonly RouteDraft[], values: Values): readonly RouteConfig[] {
+  const base = values.upstream;
+  return drafts.flatMap(({ report: _report, prefix, credential, ...draft }) => {
+    const upstream = draft.upstream ?? base;
+    if (prefix === undefined || credential === undefined || upstream === undefined) return [];
+    const upstreamAddress = addressOf(draft, upstream, values);
+    return [{ ...draft, prefix, credential, upstream, ...(upstreamAddress && { upstreamAddress }) }];
+  });
+}
+
+/**
+ * Where connections go that no route opens: a login must not come back to us by the very hosts entry that leads clients
+ * here. To the base URL's address; elsewhere to that which all routes to an origin have in common.
+ */
+export function addressesByOrigin(
+  routes: readonly RouteConfig[],
+  { upstream: base, upstreamAddress }: Values,
+): ReadonlyMap<string, UpstreamAddress> {
+  const found = new Map<string, UpstreamAddress | undefined>();
+  for (const { credential, upstream, upstreamAddress: address } of routes) {
+    if (credential === 'deny') continue;
+    const known = found.has(upstream.origin) ? found.get(upstream.origin) : address;
+    found.set(upstream.origin, isDeepStrictEqual(known, address) ? address : undefined);
+  }
+  if (base !== undefined && upstreamAddress !== undefined) found.set(base.origin, upstreamAddress);
+  return new Map(
+    [...found].flatMap(([origin, address]) => (address === undefined ? [] : [[origin, address]])),
   );
 }

@@ -8,7 +8,7 @@ import { isInsecure } from '../values/urls.ts';
 import { checkCallers } from './callers.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
-import { checkRoutes, INSECURE } from './routes.ts';
+import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './routes.ts';
 
 /** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
 export function checkTogether(
@@ -19,18 +19,24 @@ export function checkTogether(
   callers: Callers,
 ): void {
   if (reading.file.broken) return;
-  if (values.upstream && isInsecure(values.upstream.origin) && !values.allowInsecureUpstream) {
-    reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
-  }
-  for (const [key, origin] of reading.tokenOrigins) {
-    if (isInsecure(origin) && !values.allowInsecureUpstream) reading.report(key, INSECURE);
-  }
+  if (!values.allowInsecureUpstream) checkSecure(reading, values);
   checkRequestIdHeader(reading, values, credentials);
   checkRoutes(routes, values, credentials);
   checkDotEnv(reading);
   const prefixes = routes.flatMap(({ prefix }) => prefix ?? []);
   checkCallers(callers, prefixes, reading);
   checkListeners(values, callers.unnamed !== undefined || callers.named.length > 0, reading);
+}
+
+function checkSecure(reading: Reading, { upstream, upstreamAddress }: Values): void {
+  const address = (origin: string) => (origin === upstream?.origin ? upstreamAddress : undefined);
+  if (upstream && isInsecure(upstream.origin, upstreamAddress)) {
+    if (upstreamAddress === undefined) reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
+    else reading.report(sourceOf(SETTINGS.upstreamAddress, reading).key, INSECURE_ADDRESS);
+  }
+  for (const [key, origin] of reading.tokenOrigins) {
+    if (isInsecure(origin, address(origin))) reading.report(key, INSECURE);
+  }
 }
 
 /** An ID in the place of a credential would be sent as one. */

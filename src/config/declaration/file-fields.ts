@@ -185,6 +185,10 @@ export const ROUTE_FIELDS = {
     kind: kinds.baseUrl,
     description: 'another base URL, which the credential must list in its origins',
   },
+  upstreamAddress: {
+    kind: kinds.upstreamAddress,
+    description: 'HOST or HOST:PORT to connect to in place of the host of its base URL',
+  },
   clientAuthorization: {
     kind: kinds.choice(['replace', 'keep', 'reject']),
     default: 'replace',

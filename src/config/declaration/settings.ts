@@ -42,6 +42,13 @@ export const SETTINGS = {
     required: true,
     description: 'the upstream; a path is kept as a prefix of every request path',
   },
+  upstreamAddress: {
+    variable: 'BEARERD_UPSTREAM_ADDRESS',
+    key: 'upstreamAddress',
+    kind: kinds.upstreamAddress,
+    description:
+      '`HOST` or `HOST:PORT` to connect to in place of the host of the base URL, whose name stays in TLS and in `Host`: for a hosts entry that leads the name to bearerd',
+  },
   allowInsecureUpstream: {
     variable: 'BEARERD_ALLOW_INSECURE_UPSTREAM',
     key: 'allowInsecureUpstream',

@@ -17,7 +17,7 @@ import {
 } from './maps.ts';
 import type { Reading } from './reading.ts';
 
-type Field = 'prefix' | 'credential' | 'upstream';
+type Field = 'prefix' | 'credential' | 'upstream' | 'upstreamAddress';
 
 /** A route as it was read; what is undefined was not given or had a fault. */
 export interface RouteDraft extends Omit<RouteConfig, 'upstream' | 'prefix' | 'credential'> {
@@ -58,12 +58,14 @@ function draftFromFile(raw: unknown, path: string, common: Common, report: Repor
   }
   const methods = read('methods', ROUTE_FIELDS.methods);
   const rewrite = read('rewrite', ROUTE_FIELDS.rewrite);
+  const upstreamAddress = read('upstreamAddress', ROUTE_FIELDS.upstreamAddress);
   return {
     prefix: read('prefix', ROUTE_FIELDS.prefix),
     credential: read('credential', ROUTE_FIELDS.credential),
     ...(methods && { methods }),
     ...(rewrite && { rewrite }),
     upstream: read('upstream', ROUTE_FIELDS.upstream),
+    ...(upstreamAddress && { upstreamAddress }),
     timeouts: readTimeouts(entry(map, 'timeouts'), below(path, 'timeouts'), common.timeouts, report),
     clientAuthorization:
       read('clientAuthorization', ROUTE_FIELDS.clientAuthorization) ??

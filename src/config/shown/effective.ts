@@ -6,7 +6,13 @@ import type {
   RouteConfig,
   TlsFiles,
 } from '../config.ts';
-import { EXEC_FIELDS, OAUTH2_FIELDS, SESSION_FIELDS, TIMEOUT_FIELDS } from '../declaration/file-fields.ts';
+import {
+  EXEC_FIELDS,
+  OAUTH2_FIELDS,
+  ROUTE_FIELDS,
+  SESSION_FIELDS,
+  TIMEOUT_FIELDS,
+} from '../declaration/file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
 import { formatBaseUrl } from '../values/urls.ts';
 
@@ -99,6 +105,8 @@ function routeView(route: RouteConfig, values: Values): Record<string, unknown> 
     ...(timeouts.idleMs !== values.idleMs && { idle: idle.kind.format(timeouts.idleMs) }),
   };
   const upstream = formatBaseUrl(route.upstream);
+  const address = route.upstreamAddress && ROUTE_FIELDS.upstreamAddress.kind.format(route.upstreamAddress);
+  const usual = values.upstreamAddress && ROUTE_FIELDS.upstreamAddress.kind.format(values.upstreamAddress);
   const elsewhere = values.upstream !== undefined && upstream !== formatBaseUrl(values.upstream);
   return {
     prefix,
@@ -106,6 +114,7 @@ function routeView(route: RouteConfig, values: Values): Record<string, unknown> 
     ...(methods && { methods }),
     ...(rewrite && { rewrite }),
     ...(elsewhere && { upstream }),
+    ...(address !== undefined && address !== usual && { upstreamAddress: address }),
     ...(Object.keys(own).length > 0 && { timeouts: own }),
     clientAuthorization,
     ...(scrub !== values.scrub && { scrub }),

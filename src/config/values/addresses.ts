@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-import type { ListenAddress } from '../config.ts';
+import type { ListenAddress, UpstreamAddress } from '../config.ts';
 import type { Parsed } from './kind.ts';
 
 /** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */
@@ -56,6 +56,32 @@ export function parseAddress(text: string): Parsed<ListenAddress> {
 export function formatAddress(address: ListenAddress): string {
   if (address.kind === 'unix') return `unix:${address.path}`;
   return isIPv6(address.host) ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}
+
+const NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?$/;
+
+/** `HOST`, `HOST:PORT`, `[v6]` or `[v6]:PORT`. */
+export function parseUpstreamAddress(text: string): Parsed<UpstreamAddress> {
+  if (text.includes('/'))
+    return { problem: 'must be HOST or HOST:PORT alone, without https:// and without a path' };
+  const [, v6, name, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = v6 ?? name;
+  if (host === undefined || (v6 !== undefined ? !isIPv6(v6) : !NAME.test(host))) {
+    return {
+      problem: isIPv6(text)
+        ? 'must have an IPv6 address in brackets'
+        : 'must be HOST, HOST:PORT or [IPv6]:PORT',
+    };
+  }
+  if (digits === undefined) return { value: { host } };
+  const port = Number(digits);
+  if (port < 1 || port > 65_535) return { problem: 'must have a port between 1 and 65535' };
+  return { value: { host, port } };
+}
+
+/** The inverse of `parseUpstreamAddress`. */
+export function formatUpstreamAddress({ host, port }: UpstreamAddress): string {
+  return (isIPv6(host) ? `[${host}]` : host) + (port === undefined ? '' : `:${port}`);
 }
 
 /** Whether other machines could reach it. A name that isn't known to be loopback counts as reachable. */

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { TokenEndpoint, Upstream } from '../config.ts';
+import type { TokenEndpoint, Upstream, UpstreamAddress } from '../config.ts';
 import { isLoopbackHost } from './addresses.ts';
 import type { Parsed } from './kind.ts';
 import { parsePath } from './paths.ts';
@@ -54,10 +54,10 @@ export function formatTokenUrl(endpoint: TokenEndpoint): string {
   return `${endpoint.origin}${endpoint.path}`;
 }
 
-/** Whether credentials would cross a network in clear text. */
-export function isInsecure(origin: string): boolean {
+/** Whether credentials would cross a network in clear text. @param address where connections go, if not to the URL's host */
+export function isInsecure(origin: string, address?: UpstreamAddress): boolean {
   const url = new URL(origin);
-  return url.protocol === 'http:' && !isLoopbackHost(url.hostname.replace(/\.$/, ''));
+  return url.protocol === 'http:' && !isLoopbackHost(address?.host ?? url.hostname.replace(/\.$/, ''));
 }
 
 /** `scheme://host[:port]` as browsers write it: lower case, without the scheme's own port. Any scheme. */

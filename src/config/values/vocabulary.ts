@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
-import type { ListenAddress, TokenEndpoint, Upstream } from '../config.ts';
-import { formatAddress, parseAddress } from './addresses.ts';
+import type { ListenAddress, TokenEndpoint, Upstream, UpstreamAddress } from '../config.ts';
+import { formatAddress, formatUpstreamAddress, parseAddress, parseUpstreamAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
 import type { Parsed } from './kind.ts';
@@ -82,6 +82,11 @@ export const baseUrl: Kind<Upstream> = scalar(
   parseBaseUrl,
   { type: 'string', pattern: '^https?://' },
   formatBaseUrl,
+);
+export const upstreamAddress: Kind<UpstreamAddress> = scalar(
+  parseUpstreamAddress,
+  STRING,
+  formatUpstreamAddress,
 );
 export const tokenUrl: Kind<TokenEndpoint> = scalar(
   parseTokenUrl,
