@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 
 /** What is sent and answered: known to the load on one side and to the upstream on the other. */
-export const TOKEN = 'bench-token';
+export const TOKEN = jwtLike();
 export const CA_FILE = new URL('../test/support/tls/ca.pem', import.meta.url);
 
 export const PATHS = {
@@ -11,6 +11,19 @@ export const PATHS = {
   /** Says what the upstream saw, in full. */
   verify: '/api/verify',
 } as const;
+
+/** As long as a token is that identity services issue: some claims, and a signature by RSA of 2,048 bits. */
+function jwtLike(): string {
+  const claims = {
+    iss: 'https://id.example.com',
+    sub: 'sa_1',
+    aud: 'data',
+    iat: 1_790_000_000,
+    exp: 1_790_003_600,
+  };
+  const parts = [Buffer.from('{"alg":"RS256","typ":"JWT"}'), Buffer.from(JSON.stringify(claims)), noise(256)];
+  return parts.map((part) => part.toString('base64url')).join('.');
+}
 
 /** Bytes that look like no pattern, and are the same in each process. */
 function noise(length: number): Buffer {

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../children.ts';
 import { INSTALLED } from '../contenders/all.ts';
 import { type Contender, Running } from '../contenders/contender.ts';
+import { NODE_HTTP } from '../contenders/floors.ts';
 import { cpuUnder } from '../cpu-rounds.ts';
 import { SMALL_GET } from '../load/exchange.ts';
 import { options } from '../options.ts';
 import { residentMegabytes } from '../process-stats.ts';
 import type { Origin } from '../upstream/upstream.ts';
-import { fixed } from './figures.ts';
+import { fixed, ratio } from './figures.ts';
 import type { Row } from './row.ts';
 
 const SETTLE_MS = 3_000;
@@ -25,8 +26,10 @@ export const memory: Row = {
   run: async ({ fleet, upstream }) => {
     await fleet.all(); // Verified, with this configuration.
     const figures = new Map<string, Memory>();
-    for (const contender of INSTALLED) figures.set(contender.name, await memoryOf(contender, upstream.plain));
+    for (const contender of [...INSTALLED, NODE_HTTP])
+      figures.set(contender.name, await memoryOf(contender, upstream.plain));
     const own = figures.get('bearerd')!;
+    const empty = figures.get(NODE_HTTP.name)!;
     return {
       title: 'Resident memory: after the start, and the highest under load',
       head: ['', 'idle MB', '64 connections MB', '2,000 connections MB'],
@@ -36,7 +39,21 @@ export const memory: Row = {
       ]),
       verdicts: [
         { what: 'memory idle', figure: own.idle, unit: 'MB', target: 60, must: 80 },
+        {
+          what: "the same against an empty Node server's",
+          figure: ratio(own.idle, empty.idle),
+          unit: '×',
+          target: 1.2,
+          must: 1.3,
+        },
         { what: 'memory under load, 64 connections', figure: own.few, unit: 'MB', target: 90, must: 120 },
+        {
+          what: "the same against an empty Node server's",
+          figure: ratio(own.few, empty.few),
+          unit: '×',
+          target: 1.5,
+          must: 1.7,
+        },
         {
           what: 'memory under load, 2,000 connections',
           figure: own.many,
