@@ -30,7 +30,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   memberAt = -1;
   readonly openedMonoMs = performance.now();
   /** It is not to be used again after this moment. */
-  idleUntilMonoMs = Number.POSITIVE_INFINITY;
+  idleUntilMonoMs = this.openedMonoMs + KEEP_ALIVE_MS;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
   readonly #reader: ResponseReader;

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Members } from '../members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS } from './connection.ts';
@@ -62,6 +63,14 @@ export class Http1Pool implements ConnectionOwner {
       },
       { buffer },
     );
+  }
+
+  /** Takes a connection that is open already, for the next request. */
+  adopt(socket: Socket): void {
+    if (socket.destroyed) return;
+    const connection = new Http1Connection(this, socket);
+    this.#all.add(connection);
+    this.free(connection);
   }
 
   /** Lets the requests under way end, then closes. What begins now gets a connection of its own. */

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect, TLSSocket } from 'node:tls';
+import { onBareEnd } from '../seams/tls-end.ts';
 
 /** A client that reads slowly is looked at this often. */
 const LOOK_MS = 20;
@@ -14,15 +16,29 @@ export function wasCutOff(socket: Socket): boolean {
   return cutOff.has(socket);
 }
 
-/**
- * A TCP connection as TLS reads it. Node tells both ends of TLS alike, that of the protocol and that of the connection
- * under it; here the latter passes by, and it is seen whether the former has come before.
- */
-export class ObservedConnection extends Duplex {
-  readonly #raw: Socket;
-  #secure: Socket | undefined;
+/** `connect` of `node:tls`, on a connection, with a note of how it will have ended. */
+export function connectObserved(socket: Socket, options: ConnectionOptions): TLSSocket {
+  if (!(socket instanceof TLSSocket)) {
+    const secure = connect({ ...options, socket });
+    onBareEnd(secure, socket, () => cutOff.add(secure));
+    return secure;
+  }
+  const observed = new ObservedConnection(socket);
+  const secure = connect({ ...options, socket: observed });
+  observed.observe(secure);
+  return secure;
+}
 
-  constructor(raw: Socket) {
+/**
+ * A tunnel through TLS as the TLS within it reads it: the outer one may end in good order where the inner one doesn't.
+ * Its end passes by here, and it is seen whether the inner one has come before. It costs much more than what is seen
+ * on a TCP connection.
+ */
+class ObservedConnection extends Duplex {
+  readonly #raw: TLSSocket;
+  #secure: TLSSocket | undefined;
+
+  constructor(raw: TLSSocket) {
     super({ allowHalfOpen: true });
     this.#raw = raw;
     raw
@@ -35,7 +51,7 @@ export class ObservedConnection extends Duplex {
   }
 
   /** @param secure reads from here */
-  observe(secure: Socket): void {
+  observe(secure: TLSSocket): void {
     this.#secure = secure;
   }
 

@@ -73,7 +73,7 @@ export class UpstreamPool {
       open: this.#connectors.http2,
       http1: (socket, waiting) => {
         this.#speakHttp1(pool);
-        socket.destroy(); // How it ends in HTTP/1.1 can't be seen on it (`orderly-end.ts`).
+        this.#http1.adopt(socket);
         for (const receiver of waiting)
           this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true });
       },

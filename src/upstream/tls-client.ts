@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net';
-import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import { onAbort } from './on-abort.ts';
-import { ObservedConnection } from './orderly-end.ts';
+import { connectObserved } from './orderly-end.ts';
 
 const OPTIONS = {
   // Said in full: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would else switch verification off.
@@ -26,18 +26,14 @@ export class TlsClient {
 
   /** @param socket a connection to the server, or a tunnel; destroyed where this fails */
   start(socket: Socket, signal: AbortSignal): Promise<TLSSocket> {
-    // In HTTP/2 each stream says its own end.
-    const observed = this.#protocols.includes('h2') ? undefined : new ObservedConnection(socket);
-    const secure = connect({
+    const secure = connectObserved(socket, {
       ...OPTIONS,
-      socket: observed ?? socket,
       host: this.#name,
       ...(isIP(this.#name) === 0 && { servername: this.#name }),
       ALPNProtocols: this.#protocols,
       secureContext: this.#secureContext,
       ...(this.#session !== undefined && { session: this.#session }),
     });
-    observed?.observe(secure);
     return new Promise((resolve, reject) => {
       const fail = (reason: unknown) => {
         secure.destroy();

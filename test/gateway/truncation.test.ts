@@ -1,22 +1,21 @@
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
+import { connectProxy } from '../support/connect-proxy.ts';
 import { gatewayFor } from '../support/gateway.ts';
-import { CA_FILE } from '../support/h2-upstream.ts';
+import { CA_FILE, readTls } from '../support/h2-upstream.ts';
 
 // An answer without a length, over TLS: only the end delimits it, and whoever stands in between can end a connection.
 // TLS says by close_notify that the end is meant (RFC 9112 §9.8).
-const tlsFile = (name: string) => readFileSync(new URL(`../support/tls/${name}`, import.meta.url));
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 
 type Answer = (secure: TLSSocket, cut: () => void, path: string) => void;
 
 /** Each connection goes through a relay, so that TCP can be ended while TLS says nothing. */
-async function secureUpstream(t: Test, answer: Answer, options: tls.TlsOptions = {}): Promise<string> {
+async function secureUpstream(t: Test, answer: Answer, options: tls.TlsOptions = {}): Promise<number> {
   const cuts = new Map<number, () => void>();
   const server = tls.createServer(
-    { cert: tlsFile('server.pem'), key: tlsFile('server.key'), ...options },
+    { cert: readTls('server.pem'), key: readTls('server.key'), ...options },
     (secure) => {
       secure
         .on('error', () => {})
@@ -40,7 +39,26 @@ async function secureUpstream(t: Test, answer: Answer, options: tls.TlsOptions =
     relay.close();
     server.close();
   });
-  return `https://localhost:${(relay.address() as AddressInfo).port}`;
+  return (relay.address() as AddressInfo).port;
+}
+
+const answer: Answer = (secure, cut, path) => {
+  if (path === '/meant') secure.end(`${HEAD}all of it`);
+  else if (path === '/empty') secure.end(HEAD);
+  else if (path === '/large') secure.end(HEAD + 'x'.repeat(300_000));
+  else secure.write(`${HEAD}a part`, cut);
+};
+
+async function tellsEnds(t: Test, world: { baseUrl: string; env: Record<string, string> }): Promise<void> {
+  const env = { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none', ...world.env };
+  const { get } = await gatewayFor(t, { baseUrl: world.baseUrl, env, loggedIn: false });
+  t.match(await get('/cut'), { status: 200, text: 'a part', whole: false });
+  t.match(await get('/meant'), { status: 200, text: 'all of it', whole: true });
+  t.match(await get('/empty'), { status: 200, text: '', whole: true });
+  const large = await get('/large');
+  t.equal(large.text.length, 300_000);
+  t.equal(large.whole, true);
+  t.match(await get('/cut'), { status: 200, text: 'a part', whole: false });
 }
 
 for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
@@ -48,26 +66,24 @@ for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
     t.test(
       `an end that TLS doesn't mean breaks the client's connection: ${maxVersion}, ${ALPNProtocols}`,
       async (t) => {
-        const baseUrl = await secureUpstream(
-          t,
-          (secure, cut, path) => {
-            if (path === '/meant') secure.end(`${HEAD}all of it`);
-            else if (path === '/empty') secure.end(HEAD);
-            else if (path === '/large') secure.end(HEAD + 'x'.repeat(300_000));
-            else secure.write(`${HEAD}a part`, cut);
-          },
-          { maxVersion, ...(ALPNProtocols && { ALPNProtocols }) },
-        );
-        const env = { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' };
-        const { get } = await gatewayFor(t, { baseUrl, env, loggedIn: false });
-        t.match(await get('/cut'), { status: 200, text: 'a part', whole: false });
-        t.match(await get('/meant'), { status: 200, text: 'all of it', whole: true });
-        t.match(await get('/empty'), { status: 200, text: '', whole: true });
-        const large = await get('/large');
-        t.equal(large.text.length, 300_000);
-        t.equal(large.whole, true);
-        t.match(await get('/cut'), { status: 200, text: 'a part', whole: false });
+        const port = await secureUpstream(t, answer, { maxVersion, ...(ALPNProtocols && { ALPNProtocols }) });
+        await tellsEnds(t, { baseUrl: `https://localhost:${port}`, env: {} });
       },
     );
   }
+}
+
+// A proxy that is reached by TLS ends that in good order, whatever has become of the tunnel.
+for (const certificate of [undefined, 'server']) {
+  t.test(
+    `so it is through an outbound proxy ${certificate === undefined ? 'without' : 'with'} TLS`,
+    async (t) => {
+      const { cert, key } = { cert: readTls('elsewhere.pem'), key: readTls('elsewhere.key') };
+      const port = await secureUpstream(t, answer, { cert, key });
+      const proxy = await connectProxy(t, port, certificate === undefined ? {} : { certificate });
+      const url = `${certificate === undefined ? 'http' : 'https'}://localhost:${proxy.port}`;
+      await tellsEnds(t, { baseUrl: 'https://elsewhere.example', env: { HTTPS_PROXY: url } });
+      t.ok(proxy.tunnels.length > 0);
+    },
+  );
 }
