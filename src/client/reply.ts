@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Problem } from '../errors.ts';
+import { endAbruptly } from './abrupt-end.ts';
 import type { ClientSide } from './client-side.ts';
 import { lingerAtEnd } from './linger.ts';
 import { answerProblem } from './problem.ts';
@@ -166,7 +167,7 @@ export class Reply {
   #cut(socket: Socket): void {
     if (this.#delimited) socket.destroySoon();
     // Where only the end of the connection ends the body, an orderly end would be a lie. First what came before.
-    else socket.write('', () => setImmediate(() => socket.resetAndDestroy()));
+    else socket.write('', () => setImmediate(() => endAbruptly(socket)));
   }
 
   /** The client has taken nothing since this was asked before. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { endAbruptly } from '../client/abrupt-end.ts';
 import type { Clock } from '../clock.ts';
 import { type Deadline, untilMs } from '../credentials/deadline.ts';
 import type { ForwardContext } from './forwardable.ts';
@@ -98,7 +99,7 @@ function endTogether(one: Socket, other: Socket): void {
     leave(other);
   });
   one.on('close', (hadError: boolean) => {
-    if (hadError && other.writable) other.write('', () => setImmediate(() => other.resetAndDestroy()));
+    if (hadError && other.writable) other.write('', () => setImmediate(() => endAbruptly(other)));
     else other.destroySoon();
     destroyLater(other);
   });
