@@ -12,18 +12,30 @@ COPY src ./src
 RUN node scripts/build.ts
 
 FROM ${NODE_IMAGE}
+ARG NODE_IMAGE
+# That of package.json; scripts/image.ts says which commit it is.
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="bearerd" \
+  org.opencontainers.image.description="A local authenticating reverse proxy and sidecar" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}" \
+  org.opencontainers.image.base.name="${NODE_IMAGE}"
 ENV NODE_ENV=production
 WORKDIR /app
 # All that runs: the packages are in dist/, with their licences.
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist ./dist
+# On the PATH, for probes and `exec`.
+RUN ln -s /app/dist/main.js /usr/local/bin/bearerd
 # The user `node`; by number, so that Kubernetes can see that it isn't root (runAsNonRoot).
 USER 1000:1000
 
 # bearerd listens on the container's own loopback: right for a sidecar that shares its network. To publish the port,
 # set BEARERD_LISTEN=0.0.0.0:9180 together with a caller key (docker-compose.yml does).
 EXPOSE 9180
-HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["node", "/app/dist/main.js", "healthcheck"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["bearerd", "healthcheck"]
 # No shell and no npm in between: SIGTERM reaches bearerd itself. Give it more than BEARERD_DRAIN_TIMEOUT (25s).
 # Both keep memory down under load (docs/operations.md): 8 MiB for young objects in place of 16, and one heap for all
 # threads of the C library in place of one each.
