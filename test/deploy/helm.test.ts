@@ -53,7 +53,8 @@ t.test('the schema knows each setting: here those that are not secret, there the
   const secret = SECRET_SETTINGS.map(({ variable }) => `${variable}_FILE`);
   const { settings, secretFiles } = schema.properties;
   const sorted = (names: readonly string[]) => [...names].sort();
-  t.same(sorted(settings!.propertyNames!.enum), sorted(plain.filter((name) => name !== 'BEARERD_CONFIG')));
+  const wanted = plain.filter((name) => name !== 'BEARERD_CONFIG');
+  t.same(sorted(settings!.propertyNames!.enum), sorted(wanted), 'in helm/bearerd/values.schema.json');
   t.same(
     sorted(secretFiles!.propertyNames!.enum),
     sorted([...secret, ...plain.filter((name) => name.endsWith('_FILE'))]),
