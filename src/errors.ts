@@ -6,13 +6,22 @@ export interface ConfigFault {
   readonly key: string;
   /** What is wrong, and what would be right. */
   readonly problem: string;
+  /** What was most likely meant, where something known is near. */
+  readonly suggestion?: string;
   /** Where in the file: `bearerd.yaml:12`. */
   readonly place?: string;
+  /** It is about a secret or TLS file: what that is, or what stands in it. */
+  readonly ofFile?: true;
 }
 
 /** A fault on one line, for a person. */
-export function formatFault({ key, problem, place }: ConfigFault): string {
-  return `${key}: ${problem}${place === undefined ? '' : ` (${place})`}`;
+export function formatFault(fault: ConfigFault): string {
+  return `${fault.key}: ${placedProblem(fault)}`;
+}
+
+/** What is wrong, with the place where it stands. */
+export function placedProblem({ problem, place }: ConfigFault): string {
+  return place === undefined ? problem : `${problem} (${place})`;
 }
 
 /** The configuration can't be used. Holds every fault, not the first one. */
@@ -31,11 +40,13 @@ export class ConfigError extends Error {
 export class ConfigFileError extends Error {
   readonly code = 'config-file-unreadable';
   readonly path: string;
+  readonly reason: string;
 
   constructor(path: string, reason: string) {
     super(`${path}: ${reason}`);
     this.name = 'ConfigFileError';
     this.path = path;
+    this.reason = reason;
   }
 }
 

@@ -1,31 +1,69 @@
 import type { Config } from '../config/config.ts';
 import { filesRead, inForce } from '../config/shown/in-force.ts';
-import { LoginError } from '../errors.ts';
-import { logsIn } from '../gateway/logins.ts';
-import { type Command, print } from './command.ts';
+import { ConfigError, ConfigFileError, UsageError } from '../errors.ts';
+import { jsonReport, notTried } from './check-report.ts';
+import { type Command, complain, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
-import { logIn } from './log-in.ts';
+import { type OneRequest, oneRequest } from './one-request.ts';
+import { asLine, type Finding, withRemedy } from './online/check-result.ts';
 
 export const check: Command = {
-  synopsis: '[--online] [--config FILE]',
+  synopsis: '[--online [METHOD PATH]] [--json] [--config FILE]',
   summary: 'reads the whole configuration, names every fault, and prints what is in force',
-  help: '\n  --online   also logs in with each credential that is a token, and calls nothing else\n',
-  examples: ['bearerd check', 'bearerd check --online --config bearerd.yaml'],
+  help: `
+  --online               also asks each server for one answer, without a credential, and logs in with each
+                         credential that is a token
+  --online METHOD PATH   sends that one request, too, as the proxy would
+  --json                 faults and checks as JSON, in place of what is in force
+`,
+  examples: [
+    'bearerd check',
+    'bearerd check --online --config bearerd.yaml',
+    'bearerd check --online --json GET /companies/example.com',
+  ],
   variables: ['BEARERD_CONFIG', 'BEARERD_BASE_URL', 'BEARERD_CLIENT_ID', 'BEARERD_CLIENT_SECRET_FILE'],
-  options: { online: { type: 'boolean' } },
-  positionals: [0, 0],
+  options: { online: { type: 'boolean' }, json: { type: 'boolean' } },
+  positionals: [0, 2],
   settings: true,
-  async run(values) {
-    const config = await configurationOf(values);
-    await print(`${sources(config)}${await inForce(config)}`);
-    const code = values.online === true ? await tryLogins(config) : EXIT.done;
-    const logins =
-      values.online !== true ? '' : code === EXIT.done ? '; the logins work' : '; a login failed';
-    await print(`# The configuration is valid${logins}.\n`);
-    return code;
+  async run(values, positionals) {
+    const isOnline = values.online === true;
+    const request = requestOf(positionals, isOnline);
+    if (values.json !== true) {
+      const config = await configurationOf(values);
+      await print(`${sources(config)}${await inForce(config)}`);
+      return tell(isOnline ? await online(config, request) : []);
+    }
+    try {
+      const config = await configurationOf(values);
+      const findings = isOnline ? await online(config, request) : [];
+      await print(jsonReport([], findings));
+      return exitCode(findings);
+    } catch (error) {
+      const faults = faultsOf(error);
+      if (faults === undefined) throw error;
+      await print(jsonReport(faults, isOnline ? notTried(faults) : []));
+      return exitCodeOf(error) ?? EXIT.failed;
+    }
   },
 };
+
+function requestOf(positionals: readonly string[], isOnline: boolean): OneRequest | undefined {
+  const request = oneRequest('check --online', positionals);
+  if (request === undefined) return undefined;
+  if (!isOnline) throw new UsageError('a request is sent with --online only');
+  if (request.method === 'CONNECT') throw new UsageError('CONNECT is never forwarded');
+  if (/^\/[!-~]*$/.test(request.target)) return request;
+  throw new UsageError(
+    'PATH begins with /, and holds neither blanks nor letters beyond ASCII: write them as %XX',
+  );
+}
+
+/** Loaded as a part of its own: with it come the proxy and all that it needs. */
+async function online(config: Config, request: OneRequest | undefined): Promise<readonly Finding[]> {
+  const { onlineChecks } = await import('./online/checks.ts');
+  return onlineChecks(config, request);
+}
 
 /** What was read, and what was not though it is there. */
 function sources(config: Config): string {
@@ -34,26 +72,26 @@ function sources(config: Config): string {
   return `# Read: ${read}\n${config.dotEnv === 'ignored' ? ignored : ''}`;
 }
 
-/** The worst result decides: refused credentials before an endpoint that can't be reached. */
-async function tryLogins(config: Config): Promise<number> {
-  let worst: number = EXIT.done;
-  for (const credential of config.credentials.values()) {
-    if (!logsIn(credential)) {
-      await print(`# ${credential.name}: not tried; only a request can try a key\n`);
-      continue;
-    }
-    try {
-      const { lifetimeMs, warnings } = await logIn(config, credential);
-      const notes = warnings.map((warning) => ` (${warning})`).join('');
-      await print(
-        `# ${credential.name}: fresh; the token lives for ${Math.round(lifetimeMs / 1000)} s${notes}\n`,
-      );
-    } catch (error) {
-      if (!(error instanceof LoginError)) throw error;
-      const state = error.code === 'refused' ? 'refused' : 'starting';
-      process.stderr.write(`bearerd: ${credential.name}: ${state}; ${error.message}\n`);
-      worst = Math.max(worst, exitCodeOf(error) ?? EXIT.failed);
-    }
-  }
-  return worst;
+/** Lines for a person, and on stderr why the exit code is not 0. */
+async function tell(findings: readonly Finding[]): Promise<number> {
+  const failures = findings.filter(({ ok }) => ok === false);
+  const checks = failures.length === 1 ? 'a check' : `${failures.length} checks`;
+  const verdict =
+    findings.length === 0 ? '' : failures.length === 0 ? '; every check passed' : `; ${checks} failed`;
+  await print(`${findings.map(asLine).join('')}# The configuration is valid${verdict}.\n`);
+  const code = exitCode(findings);
+  const gravest = failures.findLast((finding) => finding.exitCode === code);
+  if (gravest !== undefined) complain(`${gravest.subject}: ${withRemedy(gravest.detail, gravest.remedy)}`);
+  return code;
+}
+
+/** The worst result decides: refused credentials before a server that can't be reached. */
+function exitCode(findings: readonly Finding[]): number {
+  return Math.max(EXIT.done, ...findings.map((finding) => finding.exitCode));
+}
+
+function faultsOf(error: unknown): ConfigError['faults'] | undefined {
+  if (error instanceof ConfigError) return error.faults;
+  if (!(error instanceof ConfigFileError)) return undefined;
+  return [{ key: error.path, problem: error.reason }];
 }

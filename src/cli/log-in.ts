@@ -14,16 +14,30 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @throws LoginError
  */
 export async function logIn(config: Config, credential: LoginCredentialConfig): Promise<IssuedToken> {
-  const revealing = revealingOptions();
-  if (revealing.length > 0) process.stderr.write(`bearerd: ${REVEALING_WORDS} (${revealing.join(', ')})\n`);
+  warnOfRevealingOptions();
   const pools = new UpstreamPools(config);
-  for (const signal of SIGNALS) process.on(signal, exit);
   try {
-    return await loginFor(credential, config, pools, systemClock)(new AbortController().signal);
+    return await endingInOrder(() =>
+      loginFor(credential, config, pools, systemClock)(new AbortController().signal),
+    );
   } finally {
-    for (const signal of SIGNALS) process.off(signal, exit);
     pools.destroy();
   }
+}
+
+/** Does something during which a command that is to print a token may run. */
+export async function endingInOrder<T>(work: () => Promise<T>): Promise<T> {
+  for (const signal of SIGNALS) process.on(signal, exit);
+  try {
+    return await work();
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, exit);
+  }
+}
+
+function warnOfRevealingOptions(): void {
+  const revealing = revealingOptions();
+  if (revealing.length > 0) process.stderr.write(`bearerd: ${REVEALING_WORDS} (${revealing.join(', ')})\n`);
 }
 
 /** An exit in order takes a command that is to print a token with it; the signal's own end would leave it behind. */

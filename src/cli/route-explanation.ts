@@ -3,6 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../errors.ts';
 import { removedHeaders } from '../forward/removed-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import type { OneRequest } from './one-request.ts';
 
 /** What becomes of one request. The names are those of `routes --json`. */
 export interface Explanation {
@@ -18,7 +19,7 @@ export interface Explanation {
   readonly why: string;
 }
 
-export function explain(table: RouteTable, config: Config, method: string, target: string): Explanation {
+export function explain(table: RouteTable, config: Config, { method, target }: OneRequest): Explanation {
   const split = splitTarget(target);
   const match = split === undefined ? undefined : table.match(method, split.path);
   if (split === undefined || match === undefined) {

@@ -1,15 +1,13 @@
-import { METHODS } from 'node:http';
 import type { Config } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
-import { didYouMean, nearest } from '../config/values/nearest.ts';
 import type { Credential, TokenSource } from '../credentials/credential.ts';
-import { UsageError } from '../errors.ts';
 import { logsIn, sessionPlaces } from '../gateway/logins.ts';
 import { createRouteTable, type Route, type RouteTable } from '../routes/route-table.ts';
 import { type Command, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
-import { type Explanation, explain, explanationText } from './route-explanation.ts';
+import { oneRequest } from './one-request.ts';
+import { explain, explanationText } from './route-explanation.ts';
 
 export const routes: Command = {
   synopsis: '[METHOD PATH] [--json] [--config FILE]',
@@ -21,29 +19,19 @@ export const routes: Command = {
   positionals: [0, 2],
   settings: true,
   async run(values, positionals) {
-    if (positionals.length === 1) throw new UsageError('usage: bearerd routes [METHOD PATH]');
-    const [method, target] = positionals;
-    if (method !== undefined && !METHODS.includes(method.toUpperCase())) {
-      throw new UsageError(
-        `${method}: no method that can be received${didYouMean(nearest(method.toUpperCase(), METHODS))}`,
-      );
-    }
+    const request = oneRequest('routes', positionals);
+    const isJson = values.json === true;
     const config = await configurationOf(values);
     const table = tableOf(config);
-    await print(
-      method === undefined || target === undefined
-        ? values.json === true
-          ? listJson(table)
-          : list(table)
-        : oneRequest(explain(table, config, method.toUpperCase(), target), values.json === true),
-    );
+    if (request === undefined) {
+      await print(isJson ? listJson(table) : list(table));
+      return EXIT.done;
+    }
+    const explanation = explain(table, config, request);
+    await print(isJson ? `${JSON.stringify(explanation)}\n` : explanationText(explanation));
     return EXIT.done;
   },
 };
-
-function oneRequest(explanation: Explanation, json: boolean): string {
-  return json ? `${JSON.stringify(explanation)}\n` : explanationText(explanation);
-}
 
 /** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
 function tableOf(config: Config): RouteTable {

@@ -34,14 +34,15 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
     variablesNamed: new Set<string>(),
     tokenOrigins: new Map(),
   };
-  const reportAt: Report = (at, problem) => {
+  const reportAt: Report = (at, problem, where) => {
     const key = input.content === undefined || at in environment.variables ? at : (KEY_OF.get(at) ?? at);
     // A variable's fault is that of the flag which gave it; one of the file has its line.
-    if (Object.hasOwn(flags, key)) report(environment.sourceOf(key), problem);
-    else report(key, problem, placeInFile(key, file));
+    if (Object.hasOwn(flags, key)) report(environment.sourceOf(key), problem, where);
+    else report(key, problem, { ...where, place: placeInFile(key, file) });
   };
   const placeholders = reportPlaceholders(file.content, reportAt);
-  const reportOthers: Report = (key, problem) => placeholders.has(key) || reportAt(key, problem);
+  const reportOthers: Report = (key, problem, where) =>
+    placeholders.has(key) || reportAt(key, problem, where);
   return { cwd, environment, file, report: reportOthers, defaults, readFile, ...learned };
 }
 

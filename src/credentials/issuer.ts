@@ -7,7 +7,7 @@ import { USER_AGENT } from '../version.ts';
 import { type Deadline, deadlineIn, untilMs } from './deadline.ts';
 import { parseJsonObject } from './json-object.ts';
 import { connectionError, toldOf } from './login-failure.ts';
-import type { LoginServer } from './login-request.ts';
+import type { LoginServer } from './one-answer.ts';
 
 /** All of it, from the first question to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;

@@ -23,15 +23,28 @@ export interface Progress {
   readonly limitMs: number;
 }
 
+/** Why there was no whole answer, in words whose subject is the server. */
+export interface ConnectionProblem {
+  readonly failure: ConnectionFailure;
+  readonly message: string;
+  readonly remedy: string;
+}
+
 /** There was no whole answer. @param origin says whether TLS was spoken */
-export function connectionError(cause: unknown, origin: string, progress: Progress): LoginError {
+export function connectionProblem(cause: unknown, origin: string, progress: Progress): ConnectionProblem {
   const failure = failureOf(cause, origin, progress);
-  const { login, what, remedy } = CONNECTION_FAILURES[failure];
+  const { what, remedy } = CONNECTION_FAILURES[failure];
   const message =
     cause instanceof OutboundProxyError
       ? `can't be reached: ${cause.message}`
       : `${what} (${progress.late ? `within ${progress.limitMs / 1000} s` : codeOf(cause)})`;
-  return new LoginError(login, message, { remedy, cause });
+  return { failure, message, remedy };
+}
+
+/** The same for a login. */
+export function connectionError(cause: unknown, origin: string, progress: Progress): LoginError {
+  const { failure, message, remedy } = connectionProblem(cause, origin, progress);
+  return new LoginError(CONNECTION_FAILURES[failure].login, message, { remedy, cause });
 }
 
 function failureOf(cause: unknown, origin: string, progress: Progress): ConnectionFailure {

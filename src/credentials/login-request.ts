@@ -1,32 +1,17 @@
-import http, { type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Secret } from '../config/secret.ts';
 import { LoginError } from '../errors.ts';
 import { codeOf } from '../failures/kind.ts';
-import { USER_AGENT } from '../version.ts';
 import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
 import { connectionError } from './login-failure.ts';
+import { answerOf, type LoginServer, type Steps } from './one-answer.ts';
 import type { SessionAnswer } from './session-response.ts';
 
 /** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
 const LOGIN_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-
-/** Where logins are sent. Each gets a connection of its own: a POST that meets a stale one can't be sent again. */
-export interface LoginServer {
-  readonly origin: string;
-  /** For `Host`. */
-  readonly host: string;
-  /** How long an answer's head may be. */
-  readonly headerSizeBytes: number;
-  /** Opens a connection, and verifies the server's TLS certificate; no longer tries once `signal` has aborted. */
-  connect(
-    callback: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
-    signal: AbortSignal,
-  ): void;
-}
 
 export interface LoginEndpoint {
   readonly server: LoginServer;
@@ -76,12 +61,6 @@ export async function postLogin(
   }
 }
 
-/** Says how far it got, whether it gets to the end or not. */
-interface Steps {
-  connected: boolean;
-  answered: boolean;
-}
-
 async function post(
   endpoint: LoginEndpoint,
   request: LoginRequest,
@@ -89,7 +68,10 @@ async function post(
   signal: AbortSignal,
 ): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'body'>> {
   signal.throwIfAborted();
-  const answer = await send(endpoint, request, steps, signal);
+  const body = Buffer.from(request.body);
+  const headers = [...request.headers, 'content-length', `${body.byteLength}`];
+  const question = { method: 'POST', path: endpoint.path, headers, body };
+  const answer = await answerOf(endpoint.server, question, steps, signal);
   steps.answered = true;
   const { date, location, 'retry-after': retryAfter } = answer.headers;
   return {
@@ -102,45 +84,6 @@ async function post(
           ? await readFailure(answer)
           : discard(answer),
   };
-}
-
-/** By `node:http`, which passes over each 1xx, asked for or not (RFC 9110 §15.2); to undici a 100 is the end. */
-function send({ server, path }: LoginEndpoint, request: LoginRequest, steps: Steps, signal: AbortSignal) {
-  const body = Buffer.from(request.body);
-  return new Promise<IncomingMessage>((resolve, reject) => {
-    // A request that has no connection yet doesn't tell that it was ended; whoever opens it may say at what it was.
-    signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)), { once: true });
-    http
-      .request({
-        method: 'POST',
-        path,
-        headers: [
-          ...['host', server.host, 'connection', 'close', 'user-agent', USER_AGENT],
-          // Asked for or not, a coding may come: this keeps it away from most servers.
-          ...['accept-encoding', 'identity', ...request.headers, 'content-length', `${body.byteLength}`],
-        ],
-        setHost: false,
-        maxHeaderSize: server.headerSizeBytes,
-        signal,
-        createConnection: (_options, done) => {
-          server.connect((error, socket) => {
-            if (error === null) steps.connected = true;
-            else reject(error);
-            done(error, socket as Socket);
-          }, signal);
-          return undefined;
-        },
-      })
-      .on('response', resolve)
-      .on('error', (error) => reject(withoutBytes(error)))
-      .end(body);
-  });
-}
-
-/** A parser hangs what it could not read on its error, and that may be the token. */
-function withoutBytes(error: Error): Error {
-  if ('rawPacket' in error) error.rawPacket = undefined;
-  return error;
 }
 
 async function readLogin(answer: IncomingMessage): Promise<Uint8Array> {

@@ -6,8 +6,9 @@ import { type ClientProof, proveClient } from './client-authentication.ts';
 import { httpLogin, type Login } from './http-login.ts';
 import type { Discovery } from './issuer.ts';
 import { readLoginFile } from './login-file.ts';
-import type { LoginRequest, LoginServer } from './login-request.ts';
+import type { LoginRequest } from './login-request.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
+import type { LoginServer } from './one-answer.ts';
 import type { SessionAnswer } from './session-response.ts';
 
 /** RFC 8693 §2.1. */

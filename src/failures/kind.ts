@@ -36,6 +36,7 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   EPIPE: 'closed',
   UND_ERR_SOCKET: 'closed',
   UND_ERR_HEADERS_OVERFLOW: 'head-too-large',
+  HTTPParserError: 'not-http', // undici's, where its parser has no code.
   HPE_INVALID_EOF_STATE: 'closed',
   HPE_HEADER_OVERFLOW: 'head-too-large',
   EMFILE: 'no-sockets',

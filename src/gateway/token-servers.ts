@@ -1,8 +1,8 @@
 import type { ClientCertificate, Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { readLoginFile } from '../credentials/login-file.ts';
-import type { LoginServer } from '../credentials/login-request.ts';
 import type { TokenServers } from '../credentials/oauth2-endpoint.ts';
+import type { LoginServer } from '../credentials/one-answer.ts';
 import { LoginError } from '../errors.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 

@@ -1,7 +1,12 @@
 import { ConfigError, type ConfigFault } from '../../errors.ts';
+import { meantIn } from '../values/nearest.ts';
 
-/** Takes one fault: the variable or file key, what is wrong with it, and where in the file it stands. */
-export type Report = (key: string, problem: string, place?: string) => void;
+/** Takes one fault: the variable or file key, what is wrong with it, and where it stands. */
+export type Report = (
+  key: string,
+  problem: string,
+  where?: { readonly place?: string | undefined; readonly ofFile?: true },
+) => void;
 
 /** Gathers faults, so that a person can mend all of them at once. */
 export interface FaultList {
@@ -13,8 +18,16 @@ export interface FaultList {
 export function faultList(): FaultList {
   const faults = new Map<string, ConfigFault>();
   return {
-    report: (key, problem, place) =>
-      faults.set(`${key}\n${problem}`, { key, problem, ...(place !== undefined && { place }) }),
+    report: (key, problem, { place, ofFile } = {}) => {
+      const suggestion = meantIn(problem);
+      faults.set(`${key}\n${problem}`, {
+        key,
+        problem,
+        ...(suggestion !== undefined && { suggestion }),
+        ...(place !== undefined && { place }),
+        ...(ofFile && { ofFile }),
+      });
+    },
     throwIfAny: () => {
       if (faults.size === 0) return;
       // Numbers as numbers: routes[2] stands before routes[10].

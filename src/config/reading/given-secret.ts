@@ -1,6 +1,7 @@
 import type { SecretSetting } from '../declaration/settings.ts';
 import { Secret } from '../secret.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
+import type { Report } from './faults.ts';
 import { entry, isAbsent, isMap, type YamlMap } from './maps.ts';
 import type { Reading } from './reading.ts';
 import { folderOf } from './single-settings.ts';
@@ -36,7 +37,12 @@ function withoutFinalLineEnd(content: string): string {
   return content.replace(/\r?\n$/, '');
 }
 
-function checked(text: string, key: string, use: SecretUse, reading: Reading): GivenSecret {
+function checked(
+  text: string,
+  key: string,
+  use: SecretUse,
+  { report }: Pick<Reading, 'report'>,
+): GivenSecret {
   const problem =
     text === ''
       ? 'is empty'
@@ -46,19 +52,20 @@ function checked(text: string, key: string, use: SecretUse, reading: Reading): G
           ? 'begins with a byte order mark (BOM); save it without'
           : problemIn(text, use);
   if (problem === undefined) return { key, secret: new Secret(text) };
-  reading.report(key, problem);
+  report(key, problem);
   return { key };
 }
 
 function fromFile(path: string, folder: string, key: string, use: SecretUse, reading: Reading): GivenSecret {
   const file = readTextFile(path, folder, key, reading);
   if (file === undefined) return { key };
+  const report: Report = (at, problem) => reading.report(at, problem, { ofFile: true });
   // What the decoder leaves where bytes were no UTF-8: the secret would be sent changed.
   if (isOtherEncoding(file.content)) {
-    reading.report(key, `names a file that is ${NOT_UTF8}`);
+    report(key, `names a file that is ${NOT_UTF8}`);
     return { key };
   }
-  return checked(withoutFinalLineEnd(file.content), key, use, reading);
+  return checked(withoutFinalLineEnd(file.content), key, use, { report });
 }
 
 /** The secret that `BEARERD_X` or `BEARERD_X_FILE` gives. */

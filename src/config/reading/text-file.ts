@@ -66,7 +66,7 @@ export function readTextFile(
     reading.filesRead.set(absolute, path);
     return { path: absolute, content };
   } catch (error) {
-    reading.report(key, `cannot read ${shown(path, folder)}: ${readFailure(error).reason}`);
+    reading.report(key, `cannot read ${shown(path, folder)}: ${readFailure(error).reason}`, { ofFile: true });
     return undefined;
   }
 }

@@ -51,3 +51,8 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
 export function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
 }
+
+/** What `didYouMean` has put into a text. */
+export function meantIn(text: string): string | undefined {
+  return /; did you mean (\S+)\?/.exec(text)?.[1];
+}

@@ -1,0 +1,25 @@
+import { type ConfigFault, placedProblem } from '../errors.ts';
+import { asJson, type Finding, skipped } from './online/check-result.ts';
+import { faultySecretFiles } from './online/secret-files.ts';
+
+const CHECKS = ['outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'] as const;
+const FAULTY = 'not tried, since the configuration is not valid';
+
+/** What `check --json` prints. */
+export function jsonReport(faults: readonly ConfigFault[], findings: readonly Finding[]): string {
+  const report = {
+    ok: faults.length === 0 && findings.every(({ ok }) => ok !== false),
+    faults: faults.map((fault) => {
+      return { key: fault.key, message: placedProblem(fault), suggestion: fault.suggestion ?? null };
+    }),
+    checks: findings.map(asJson),
+  };
+  return `${JSON.stringify(report)}\n`;
+}
+
+/** The checks where faults of the configuration leave nothing to check. */
+export function notTried(faults: readonly ConfigFault[]): Finding[] {
+  const subject = 'none';
+  const files = faultySecretFiles(faults) ?? skipped(['secret-files', subject], FAULTY);
+  return [files, ...CHECKS.map((name) => skipped([name, subject], FAULTY))];
+}

@@ -1,0 +1,22 @@
+import { METHODS } from 'node:http';
+import { didYouMean, nearest } from '../config/values/nearest.ts';
+import { UsageError } from '../errors.ts';
+
+export interface OneRequest {
+  readonly method: string;
+  /** As it stands in a request: path and query. */
+  readonly target: string;
+}
+
+/**
+ * `METHOD PATH` of a command line; undefined where there is neither.
+ *
+ * @throws UsageError
+ */
+export function oneRequest(command: string, [method, target]: readonly string[]): OneRequest | undefined {
+  if (method === undefined) return undefined;
+  if (target === undefined) throw new UsageError(`usage: bearerd ${command} [METHOD PATH]`);
+  const name = method.toUpperCase();
+  if (METHODS.includes(name)) return { method: name, target };
+  throw new UsageError(`${method}: no method that can be received${didYouMean(nearest(name, METHODS))}`);
+}

@@ -1,0 +1,37 @@
+import { systemClock } from '../../clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { OneRequest } from '../one-request.ts';
+import { type Finding, skipped } from './check-result.ts';
+import { loginChecks } from './login-check.ts';
+import { requestCheck } from './request-check.ts';
+import { secretFilesCheck } from './secret-files.ts';
+import { serverChecks } from './server-checks.ts';
+import { visitServers } from './servers.ts';
+
+/** In this order, whatever the number of servers and credentials. */
+const SERVER_CHECKS = ['outbound-proxy', 'dns', 'connect', 'tls', 'clock'] as const;
+
+/** All that can be seen only by trying. */
+export async function onlineChecks(config: Config, request: OneRequest | undefined): Promise<Finding[]> {
+  const [files, visited, logins] = await Promise.all([
+    secretFilesCheck(config),
+    visitServers(config),
+    loginChecks(config),
+  ]);
+  const ofServers = visited.flatMap((each) => serverChecks(each, systemClock.wallMs()));
+  const inOrder = SERVER_CHECKS.flatMap((name) => ofServers.filter((finding) => finding.name === name));
+  const sent = request === undefined ? [] : [await tryRequest(config, request, logins)];
+  return [files, ...inOrder, ...logins, ...sent];
+}
+
+/** After a failed login the proxy would log in once more, and some accounts are locked after a few of those. */
+async function tryRequest(
+  config: Config,
+  { method, target }: OneRequest,
+  logins: readonly Finding[],
+): Promise<Finding> {
+  if (logins.some(({ ok }) => ok === false)) {
+    return skipped(['request', `${method} ${target}`], 'not tried, since a login failed');
+  }
+  return requestCheck(config, method, target);
+}

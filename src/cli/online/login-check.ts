@@ -1,0 +1,28 @@
+import type { Config, CredentialConfig } from '../../config/config.ts';
+import { LoginError } from '../../errors.ts';
+import { logsIn } from '../../gateway/logins.ts';
+import { EXIT, exitCodeOf } from '../exit-codes.ts';
+import { logIn } from '../log-in.ts';
+import { type Finding, failed, passed, skipped } from './check-result.ts';
+
+/** Each credential in turn: two of one account at once may be too many. */
+export async function loginChecks(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const credential of config.credentials.values()) findings.push(await loginCheck(config, credential));
+  return findings;
+}
+
+async function loginCheck(config: Config, credential: CredentialConfig): Promise<Finding> {
+  const about = ['login', credential.name] as const;
+  if (!logsIn(credential)) return skipped(about, 'not tried; only a request can try a key');
+  try {
+    const { lifetimeMs, warnings } = await logIn(config, credential);
+    const notes = warnings.map((warning) => ` (${warning})`).join('');
+    return passed(about, `fresh; the token lives for ${Math.round(lifetimeMs / 1000)} s${notes}`);
+  } catch (error) {
+    if (!(error instanceof LoginError)) throw error;
+    const { message, remedy } = error;
+    const detail = remedy === undefined ? message : message.slice(0, -`. ${remedy}`.length);
+    return failed(about, { detail, remedy, exitCode: exitCodeOf(error) ?? EXIT.failed });
+  }
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'undici';
+import type { Config } from '../../config/config.ts';
+import { Secret } from '../../config/secret.ts';
+import { PROBLEMS } from '../../errors.ts';
+import { type Event, EventBus, type RequestEvent } from '../../events.ts';
+import { Gateway } from '../../gateway/gateway.ts';
+import { EXIT } from '../exit-codes.ts';
+import { endingInOrder } from '../log-in.ts';
+import { type Finding, failed, passed } from './check-result.ts';
+
+/** The proxy tells of a request as soon as it sees that the client has gone. */
+const TOLD_WITHIN_MS = 5_000;
+
+/** Sends one request through a proxy of its own, so that route, credential and answer are those of the product. */
+export async function requestCheck(config: Config, method: string, target: string): Promise<Finding> {
+  const key = randomBytes(32).toString('hex');
+  const told: Event[] = [];
+  const over = Promise.withResolvers<RequestEvent>();
+  const events = new EventBus((event) => {
+    told.push(event);
+    if (event.type === 'request') over.resolve(event);
+  });
+  const gateway = new Gateway({ config: forOneRequest(config, key), events });
+  return endingInOrder(async () => {
+    try {
+      await gateway.start();
+      await send(gateway.urls[0]!, method, target, key);
+      const request = await Promise.race([over.promise, sleep(TOLD_WITHIN_MS)]);
+      if (request === undefined) throw new Error('the request is not over');
+      return judge([`request`, `${method} ${target}`], request, told);
+    } finally {
+      await gateway.destroy();
+    }
+  });
+}
+
+/** On a port of its own, for nobody but us. */
+function forOneRequest(config: Config, key: string): Config {
+  const listen = [{ kind: 'tcp', host: '127.0.0.1', port: 0 }] as const;
+  return { ...config, listen, adminListen: [], callerKey: new Secret(key), callers: [] };
+}
+
+/** The head of the answer says enough: a body may never end. */
+async function send(url: string, method: string, target: string, key: string): Promise<void> {
+  const client = new Client(url, { headersTimeout: 0 });
+  try {
+    const { body } = await client.request({
+      method: method as 'GET',
+      path: target,
+      headers: { 'x-bearerd-key': key },
+    });
+    body.on('error', () => {}).destroy();
+  } finally {
+    await client.destroy();
+  }
+}
+
+/** What came of it. Pure. */
+function judge(
+  about: readonly ['request', string],
+  { status, code, route, credential, durationMs }: RequestEvent,
+  told: readonly Event[],
+): Finding {
+  const way = route === '' ? 'no route' : `route ${route}, credential ${credential}`;
+  const seen = `${way}, ${Math.round(durationMs)} ms`;
+  if (code === undefined) {
+    if (status < 400) return passed(about, `the upstream answers with status ${status} (${seen})`);
+    const detail = `the upstream answers with status ${status} (${seen})`;
+    return failed(about, { detail, remedy: undefined, exitCode: EXIT.failed });
+  }
+  const failure = told.find((event) => event.type === 'upstream-failed');
+  const words = failure?.detail ?? PROBLEMS[code].detail;
+  return failed(about, {
+    detail: `bearerd answers with status ${status} ${code} (${seen}): ${words.replace(/\.$/, '')}`,
+    remedy: failure?.remedy,
+    exitCode: status >= 500 ? EXIT.unavailable : EXIT.failed,
+  });
+}

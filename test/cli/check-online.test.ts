@@ -1,0 +1,317 @@
+import type http from 'node:http';
+import https from 'node:https';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { Finding } from '../../src/cli/online/check-result.ts';
+import { onlineChecks } from '../../src/cli/online/checks.ts';
+import { CONNECTION_FAILURES, type ConnectionFailure } from '../../src/failures/words.ts';
+import { startMockApi } from '../../src/mock/mock-api.ts';
+import { BROKEN_SERVERS, CA, listening, plain, tlsFile } from '../support/broken-servers.ts';
+import { run } from '../support/cli.ts';
+import { connectProxy } from '../support/connect-proxy.ts';
+import { configOf } from '../support/gateway.ts';
+
+const NAMES = ['secret-files', 'outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'];
+const SECRET = 'hunter2-s3cret';
+const LOGIN = '{"accessToken":"token-of-check","expiresIn":900}';
+
+const mock = await startMockApi();
+t.teardown(() => mock.close());
+const ACCOUNT = {
+  BEARERD_BASE_URL: mock.url,
+  BEARERD_CLIENT_ID: mock.credentials.clientId,
+  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+};
+
+/** An API over TLS that takes each login; what it was asked. */
+async function secureApi(t: Test, headers: http.OutgoingHttpHeaders = {}) {
+  const requests: http.IncomingMessage[] = [];
+  const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
+  const server = https.createServer(options, (request, response) => {
+    requests.push(request);
+    response.writeHead(200, headers).end(request.method === 'POST' ? LOGIN : '{}');
+  });
+  return { port: await listening(t, server), requests };
+}
+
+const byName = (findings: readonly Finding[], name: string) =>
+  findings.filter((finding) => finding.name === name);
+
+t.test('what works is seen step by step, with one HEAD that holds no credential', async (t) => {
+  const { port, requests } = await secureApi(t);
+  const origin = `https://localhost:${port}`;
+  const config = await configOf({ baseUrl: `${origin}/base`, env: CA });
+  const findings = await onlineChecks(config, undefined);
+  t.same(
+    findings.map(({ name, ok }) => [name, ok]),
+    [
+      ['secret-files', true],
+      ['outbound-proxy', null],
+      ['dns', true],
+      ['connect', true],
+      ['tls', true],
+      ['clock', true],
+      ['login', true],
+    ],
+  );
+  t.match(byName(findings, 'tls'), [
+    { subject: origin, detail: /^TLSv1\.3; the certificate ends in \d+ days$/, remedy: null },
+  ]);
+  t.match(byName(findings, 'login'), [
+    { subject: 'token', detail: 'fresh; the token lives for 900 s', remedy: null },
+  ]);
+  const heads = requests.filter(({ method }) => method === 'HEAD');
+  t.match(heads, [{ url: '/base' }]);
+  t.notOk(heads.some(({ headers }) => 'authorization' in headers));
+  t.equal(requests.length, 2, 'and one login');
+});
+
+const STEPS: Readonly<Record<string, readonly ConnectionFailure[]>> = {
+  'outbound-proxy': ['outbound-proxy'],
+  dns: ['dns'],
+  connect: ['refused', 'connect-timeout', 'http-on-tls-port', 'not-http', 'head-too-large'],
+  tls: [
+    'tls-self-signed',
+    'tls-expired',
+    'tls-wrong-name',
+    'tls-unknown-issuer',
+    'tls-client-certificate',
+    'tls-protocol',
+    'https-on-plain-port',
+  ],
+};
+
+for (const [step, failures] of Object.entries(STEPS)) {
+  for (const failure of failures) {
+    t.test(`${failure} fails ${step} in the words that the login has for it`, async (t) => {
+      const { baseUrl, env = {} } = await BROKEN_SERVERS[failure]!(t);
+      const insecure = { BEARERD_ALLOW_INSECURE_UPSTREAM: 'true' };
+      const config = await configOf({ baseUrl, env: { ...insecure, ...env } });
+      const findings = await onlineChecks(config, undefined);
+      t.same([...new Set(findings.map(({ name }) => name))], NAMES);
+      const failed = findings.filter(({ ok }) => ok === false);
+      t.same(
+        failed.map(({ name }) => name),
+        [step, 'login'],
+      );
+      const [seen, login] = failed as [Finding, Finding];
+      const { remedy } = CONNECTION_FAILURES[failure];
+      t.match(seen, { subject: baseUrl, remedy, exitCode: 69 });
+      t.match(login, { subject: 'token', remedy, exitCode: 69 });
+      t.ok(login.detail.endsWith(`/session ${seen.detail}`), `${login.detail} | ${seen.detail}`);
+      t.match(byName(findings, 'clock'), [{ ok: null }], 'what comes after it is not tried');
+    });
+  }
+}
+
+t.test('the certificate is looked at though the server gives no answer', async (t) => {
+  const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
+  const server = https.createServer(options, (request) => request.socket.destroy());
+  const baseUrl = `https://localhost:${await listening(t, server)}`;
+  const findings = await onlineChecks(await configOf({ baseUrl, env: CA }), undefined);
+  t.match(byName(findings, 'connect'), [{ ok: false, detail: /closed the connection/ }]);
+  t.match(byName(findings, 'tls'), [{ ok: true, detail: /the certificate ends in \d+ days/ }]);
+});
+
+t.test(
+  'through an outbound proxy the name is the proxy’s to look up, and its password is not shown',
+  async (t) => {
+    const { port } = await secureApi(t);
+    const proxy = await connectProxy(t, port);
+    // A name that the certificate has, and that is not looked up here.
+    const findings = await onlineChecks(
+      await configOf({
+        baseUrl: 'https://api.example.com',
+        env: { ...CA, HTTPS_PROXY: `http://user:${SECRET}@${proxy.host}` },
+      }),
+      undefined,
+    );
+    t.match(byName(findings, 'outbound-proxy'), [{ ok: true, detail: `${proxy.host} opens a tunnel` }]);
+    t.match(byName(findings, 'dns'), [{ ok: null }]);
+    t.notMatch(JSON.stringify(findings), SECRET);
+  },
+);
+
+t.test('a clock that is far from the server’s fails, whichever way', async (t) => {
+  for (const [hours, words] of [
+    [-1, /is 3[56]\d\d s ahead of the server's/],
+    [1, /is 3[56]\d\d s behind the server's/],
+  ] as const) {
+    const date = new Date(Date.now() + hours * 3_600_000).toUTCString();
+    const baseUrl = await plain(t, (request, response) =>
+      response.writeHead(200, { date }).end(request.method === 'POST' ? LOGIN : ''),
+    );
+    const findings = await onlineChecks(await configOf({ baseUrl }), undefined);
+    t.match(byName(findings, 'clock'), [{ ok: false, detail: words, remedy: /NTP/, exitCode: 1 }]);
+  }
+  const baseUrl = await plain(t, (_request, response) => {
+    response.sendDate = false;
+    response.end(LOGIN);
+  });
+  const findings = await onlineChecks(await configOf({ baseUrl }), undefined);
+  t.match(byName(findings, 'clock'), [{ ok: null }], 'a server need not tell its time');
+});
+
+t.test('each server is looked at once, in the order of the checks', async (t) => {
+  const yaml = `credentials:
+  staging: { type: session, clientId: a, clientSecret: b, baseUrl: 'http://127.0.0.1:2' }
+  partner: { type: oauth2, tokenUrl: 'http://127.0.0.1:3/token', clientId: c, clientSecret: d, origins: ['${mock.url}'] }
+  key: { type: apiKey, key: k }
+routes: [{ prefix: /, credential: key }, { prefix: /x, credential: none, upstream: 'http://127.0.0.1:4' }]
+`;
+  const findings = await onlineChecks(await configOf({ baseUrl: mock.url, yaml }), undefined);
+  t.same([...new Set(findings.map(({ name }) => name))], NAMES);
+  t.same(
+    byName(findings, 'connect').map(({ subject }) => subject),
+    [mock.url, 'http://127.0.0.1:4', 'http://127.0.0.1:2', 'http://127.0.0.1:3'],
+    'the base URL, what routes name, and where credentials log in',
+  );
+  t.match(byName(findings, 'login').at(-1), { subject: 'key', ok: null, detail: /not tried/ });
+});
+
+t.test('--json prints what --online sees, and stderr stays empty', async (t) => {
+  const dir = t.testdir({ secret: mock.credentials.clientSecret });
+  const { BEARERD_CLIENT_SECRET: _, ...env } = ACCOUNT;
+  const file = join(dir, 'secret');
+  const good = await run(t, ['check', '--online', '--json'], { ...env, BEARERD_CLIENT_SECRET_FILE: file });
+  t.match(good, { code: 0, stderr: '' });
+  const { ok, faults, checks } = JSON.parse(good.stdout);
+  t.match({ ok, faults }, { ok: true, faults: [] });
+  t.same(
+    checks.map(({ name }: { name: string }) => name),
+    NAMES,
+  );
+  for (const check of checks) t.same(Object.keys(check), ['name', 'subject', 'ok', 'detail', 'remedy']);
+  t.match(checks[0], { subject: file, ok: true });
+  const refused = await run(t, ['check', '--online', '--json'], {
+    ...ACCOUNT,
+    BEARERD_CLIENT_SECRET: SECRET,
+  });
+  t.match(refused, { code: 77, stderr: '' });
+  t.match(JSON.parse(refused.stdout), { ok: false, faults: [] });
+  t.match(JSON.parse(refused.stdout).checks.at(-1), {
+    subject: 'token',
+    ok: false,
+    detail: /refuses the credentials \(status 401\)$/,
+    remedy: /^Check the ID and the secret/,
+  });
+  t.notMatch(refused.stdout, SECRET);
+});
+
+t.test('--json gives the faults of a configuration, each with what was most likely meant', async (t) => {
+  const dir = t.testdir({ 'bearerd.yaml': 'baseUrl: https://a.example\nsesion: { tokenWait: 1s }\n' });
+  const env = { BEARERD_TOKENWAIT: '1s', BEARERD_API_KEY_FILE: '/no/such', BEARERD_LOG_LEVEL: 'inf' };
+  const faulty = await run(t, ['check', '--json', '--online'], env, dir);
+  t.match(faulty, { code: 78, stderr: '' });
+  const { ok, faults, checks } = JSON.parse(faulty.stdout);
+  t.equal(ok, false);
+  t.same(faults, [
+    {
+      key: 'BEARERD_API_KEY_FILE',
+      message: 'cannot read /no/such: no such file',
+      suggestion: null,
+    },
+    {
+      key: 'BEARERD_LOG_LEVEL',
+      message: faults[1].message,
+      suggestion: 'info',
+    },
+    {
+      key: 'BEARERD_TOKENWAIT',
+      message: 'unknown variable; did you mean BEARERD_TOKEN_WAIT?',
+      suggestion: 'BEARERD_TOKEN_WAIT',
+    },
+    {
+      key: 'sesion',
+      message: 'unknown key; did you mean session? (bearerd.yaml:2)',
+      suggestion: 'session',
+    },
+  ]);
+  t.same(
+    checks.map(({ name, ok }: Finding) => [name, ok]),
+    NAMES.map((name) => [name, name === 'secret-files' ? false : null]),
+  );
+  const offline = await run(t, ['check', '--json'], ACCOUNT, join(dir, '..'));
+  t.match(offline, { code: 0, stderr: '', stdout: '{"ok":true,"faults":[],"checks":[]}\n' });
+  const absent = await run(t, ['check', '--json', '--config', 'no.yaml'], ACCOUNT, dir);
+  t.match(absent, { code: 66, stderr: '' });
+  t.match(JSON.parse(absent.stdout).faults, [{ key: 'no.yaml', message: 'no such file' }]);
+});
+
+t.test('without --json the same are lines, and stderr says why the code is not 0', async (t) => {
+  t.testdir({});
+  const [good, down] = await Promise.all([
+    run(t, ['check', '--online'], ACCOUNT),
+    run(t, ['check', '--online'], { ...ACCOUNT, BEARERD_BASE_URL: 'http://127.0.0.1:1' }),
+  ]);
+  t.match(good, { code: 0, stderr: '' });
+  t.match(good.stdout, /\n# ✓ connect http:\S+: it answers \(status \d+\)\n/);
+  t.match(good.stdout, /\n# – tls http:\S+: the URL says http:\/\/\n/);
+  t.match(good.stdout, /\n# ✓ login token: fresh; .*\n# The configuration is valid; every check passed\.\n$/);
+  const { what, remedy } = CONNECTION_FAILURES.refused;
+  t.equal(down.code, 69);
+  t.match(down.stdout, `\n# ✗ connect http://127.0.0.1:1: ${what} (ECONNREFUSED). ${remedy}\n`);
+  t.match(down.stdout, /\n# ✗ login token: .*\n# The configuration is valid; 2 checks failed\.\n$/);
+  t.match(down.stderr, /^bearerd: token: the session endpoint \S+ can't be reached/);
+});
+
+t.test('--online METHOD PATH sends that request as the proxy would', async (t) => {
+  const seen: http.IncomingMessage[] = [];
+  const baseUrl = await plain(t, (request, response) => {
+    seen.push(request);
+    if (request.method === 'POST') return void response.end(LOGIN);
+    if (request.method === 'HEAD') return void response.end();
+    // A body that never ends holds nothing up.
+    response.writeHead(request.url === '/missing' ? 404 : 200).write('{');
+  });
+  const env = { BEARERD_API_KEY: 'the-api-key', BEARERD_ROUTES: '/=token,/keyed=apiKey,/closed=deny' };
+  const config = await configOf({ baseUrl, env });
+  const request = async (method: string, target: string) => {
+    const findings = await onlineChecks(config, { method, target });
+    t.same([...new Set(findings.map(({ name }) => name))], [...NAMES, 'request']);
+    return findings.at(-1)!;
+  };
+  t.match(await request('GET', '/x?q=1'), {
+    subject: 'GET /x?q=1',
+    ok: true,
+    detail: /^the upstream answers with status 200 \(route \/, credential token, \d+ ms\)$/,
+  });
+  t.match(
+    seen.find(({ url }) => url === '/x?q=1'),
+    { headers: { authorization: 'Bearer token-of-check' } },
+  );
+  t.notOk(seen.some(({ headers }) => 'x-bearerd-key' in headers));
+  t.match(await request('GET', '/keyed'), { ok: true, detail: /route \/keyed, credential apiKey/ });
+  t.match(await request('GET', '/missing'), { ok: false, detail: /status 404 \(route \//, exitCode: 1 });
+  t.match(await request('GET', '/closed'), {
+    ok: false,
+    detail: /^bearerd answers with status 403 route-denied/,
+  });
+});
+
+t.test('a request is not sent after a failed login, which would be one more', async (t) => {
+  let logins = 0;
+  const baseUrl = await plain(t, (request, response) => {
+    if (request.method === 'POST') logins++;
+    response.writeHead(401).end();
+  });
+  const findings = await onlineChecks(await configOf({ baseUrl }), { method: 'GET', target: '/x' });
+  t.match(findings.at(-1), { name: 'request', ok: null, detail: /a login failed/ });
+  t.equal(logins, 1);
+});
+
+t.test('a request of check needs --online, and a path that can be sent', async (t) => {
+  t.testdir({});
+  for (const [args, says] of [
+    [['GET', '/x'], /--online/],
+    [['--online', 'GET'], /METHOD PATH/],
+    [['--online', 'GTE', '/x'], /did you mean GET\?/],
+    [['--online', 'GET', 'x'], /begins with \//],
+    [['--online', 'GET', '/a b'], /%XX/],
+    [['--online', 'CONNECT', '/x'], /CONNECT/],
+  ] as const) {
+    const { code, stderr } = await run(t, ['check', ...args], ACCOUNT);
+    t.equal(code, 64, args.join(' '));
+    t.match(stderr, says);
+  }
+});
