@@ -58,7 +58,20 @@ export type Event =
   | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
   | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cut: number }
-  | { readonly type: 'internal-error'; readonly where: string; readonly cause: unknown };
+  | { readonly type: 'internal-error'; readonly where: string; readonly cause: unknown }
+  | {
+      readonly type: 'traces-lost';
+      readonly collector: string;
+      /** Its subject is the collector. */
+      readonly why: string;
+    }
+  | { readonly type: 'traces-resumed'; readonly collector: string };
+
+/** What a request is called in a tracing system: hexadecimal digits. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
 
 /** One request, when it is over. One object for each, filled as the request goes its way. */
 export interface RequestEvent {
@@ -83,6 +96,8 @@ export interface RequestEvent {
   bytesOut: number;
   /** The client was gone before the answer was complete. */
   aborted: boolean;
+  /** There where requests are traced. */
+  trace?: TraceIds;
   /** A credential was struck out of the answer. */
   scrubbed?: true;
   /** Why we ended a tunnel that both sides would have kept. */

@@ -19,6 +19,7 @@ const ORDER = [
   'client',
   'scrub',
   'forward',
+  'tracing',
   'listen',
   'observe',
   'gateway',
@@ -39,6 +40,12 @@ const OWNERS: Record<string, string[]> = {
   'env-schema': ['config'],
   yaml: ['config', 'cli'],
   'close-with-grace': ['cli'],
+  '@opentelemetry/api': ['tracing'],
+  '@opentelemetry/core': ['tracing'],
+  '@opentelemetry/exporter-trace-otlp-http': ['tracing'],
+  '@opentelemetry/resources': ['tracing'],
+  '@opentelemetry/sdk-trace-base': ['tracing'],
+  '@opentelemetry/semantic-conventions': ['tracing'],
 };
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));

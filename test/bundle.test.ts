@@ -7,6 +7,7 @@ import { exportJWK } from 'jose';
 import t, { type Test } from 'tap';
 import { bundle } from '../scripts/bundle.ts';
 import { identityProvider } from './support/identity-provider.ts';
+import { OtlpCollector } from './support/otlp-collector.ts';
 
 // What users run is made from src/ by a bundler. The other tests run src/; this one asks whether the parts that the
 // bundle leaves out or puts in place of others are missed.
@@ -107,6 +108,32 @@ t.test('the parts that are loaded when they are called are there', async (t) => 
   });
   t.match(await pretty.until(/(\d listening)/), /listening/);
 });
+
+t.test(
+  'it sends traces where they are asked for, and else has nothing of OpenTelemetry loaded',
+  async (t) => {
+    const collector = await OtlpCollector.startedFor(t);
+    const listen = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: 'off' };
+    const hook = `import { registerHooks } from 'node:module';
+registerHooks({ load(url, context, next) { process.stderr.write('LOADED ' + url + '\\n'); return next(url, context); } });`;
+    const hooked = {
+      NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(hook).toString('base64')}`,
+    };
+    const parts = async (env: NodeJS.ProcessEnv) => {
+      const { child, closed, until } = run(t, ['demo'], { ...listen, ...hooked, ...env });
+      t.equal((await fetch(`${await until(/"urls":\["([^"]+)"/)}/echo`)).status, 200);
+      child.kill('SIGTERM');
+      const files = [...(await closed).matchAll(/LOADED file:\/\/(\S+\.js)/g)].map(([, file]) => file!);
+      return files.map((file) => readFileSync(file, 'utf8')).join('\n');
+    };
+    t.match(await parts({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }), /OTEL_TRACES_SAMPLER/);
+    t.same(
+      collector.spans.map(({ kind }) => kind),
+      ['client', 'server'],
+    );
+    t.notMatch(await parts({}), /opentelemetry\.js\.api|OTEL_TRACES_SAMPLER|createContextKey/);
+  },
+);
 
 t.test(
   'the bill of materials lists every package in the bundle with its version, licence and hash',

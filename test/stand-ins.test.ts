@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { environmentSchema } from '../src/config/declaration/schema.ts';
 
-// The bundle has scripts/stand-ins in the place of two packages. What they rely on in those is asked here, so that a
+// The bundle has scripts/stand-ins in the place of some packages. What they rely on in those is asked here, so that a
 // new version that changes it fails a test and not a user's start.
 
 const require = createRequire(import.meta.url);
@@ -34,6 +35,20 @@ t.test('reply-from uses of undici what it used when the stand-in was written', a
     [...used].filter((name) => !(name in standIn) && !unreached.includes(name)),
     [],
   );
+});
+
+t.test('prom-client asks OpenTelemetry for exemplars alone, which we do not switch on', async (t) => {
+  const folder = dirname(require.resolve('prom-client'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  );
+  const asking = files.filter((name) => readFileSync(join(folder, name), 'utf8').includes('@opentelemetry/'));
+  t.same(asking, ['lib/metrics/processCpuTotal.js']);
+  const source = readFileSync(join(folder, asking[0]!), 'utf8');
+  const [before = '', after = ''] = source.split('if (this.enableExemplars) {');
+  t.equal(before.match(/OtelApi/g)?.length, 1, 'where it is asked for');
+  t.notMatch(after.slice(after.indexOf('} else {')), /OtelApi/);
+  t.notMatch(readFileSync(new URL('../src/observe/metrics.ts', import.meta.url), 'utf8'), /xemplar/);
 });
 
 t.test('the stand-in of Ajv leaves out the check of the schema, and no more', async (t) => {

@@ -49,14 +49,18 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
     const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
     const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);
     const child = { callerKey: key === undefined ? undefined : new Secret(key) };
-    const { gateway, config, log } = await open({ source, fd: 2, child });
+    const { gateway, config, end } = await open({ source, fd: 2, child });
+    let code: number;
+    let sent = true;
     try {
       const told = filledIn(variables, { url: gateway.urls[0]!, key });
-      return await runChild(command!, args, childEnvironment(process.env, config, told));
+      code = await runChild(command!, args, childEnvironment(process.env, config, told));
     } finally {
       await gateway.destroy();
-      await log.close();
+      sent = await end();
     }
+    if (!sent) process.exit(code);
+    return code;
   },
 };
 

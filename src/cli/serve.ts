@@ -12,6 +12,7 @@ import { announce } from './announce.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
+import { tracesAskedFor } from './traces.ts';
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
@@ -30,6 +31,8 @@ export interface Served {
   readonly config: Config;
   /** Drains within the configured time; gives the exit code. */
   readonly stop: (signal: string) => Promise<number>;
+  /** Ends what is around the gateway, once that is closed; false where traces are still being sent, and keep the process. */
+  readonly end: () => Promise<boolean>;
 }
 
 /** Opens the gateway and everything around it that a long-running process needs, but for the signals that end it. */
@@ -40,9 +43,11 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   const events = new EventBus(log.observe);
   keepAlive(events);
   harden(log);
+  const traces = await tracesAskedFor(events, log);
   const gateway = new Gateway({
     config,
     events,
+    tracing: traces,
     droppedLogLines: log.dropped,
     bytesPassed: sweepBodies(),
   });
@@ -66,14 +71,19 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   if (child === undefined) process.on('SIGHUP', () => reloads.all('SIGHUP'));
   await onListening?.(gateway);
 
+  const end = async () => {
+    const sent = (await traces?.close()) ?? true;
+    await log.close();
+    return sent;
+  };
   const stop = async (signal: string) => {
     reloads.stop();
     if (config.shutdownDelayMs > 0) await gateway.announceStop(config.shutdownDelayMs, signal);
     const cut = await gateway.drain(config.drainTimeoutMs, signal);
-    await log.close();
+    await end();
     return cut === 0 ? EXIT.done : EXIT.failed;
   };
-  return { gateway, log, config, stop };
+  return { gateway, log, config, stop, end };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Problem } from '../errors.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
 import type { Exchange } from './exchange.ts';
+import type { SendingTrace } from './trace.ts';
 
 /**
  * One sending of a request. An exchange has mostly one; it has another after a 401 or on a stale connection. All that
@@ -17,12 +18,14 @@ export class Attempt implements Receiver {
   /** No more of the response is wanted for now. */
   paused = false;
   readonly token: AccessToken | undefined;
+  readonly trace: SendingTrace | undefined;
   readonly #exchange: Exchange;
   #discarded = 0;
 
-  constructor(exchange: Exchange, token: AccessToken | undefined) {
+  constructor(exchange: Exchange, token: AccessToken | undefined, trace: SendingTrace | undefined) {
     this.#exchange = exchange;
     this.token = token;
+    this.trace = trace;
   }
 
   get #current(): boolean {
@@ -36,6 +39,7 @@ export class Attempt implements Receiver {
   }
 
   responded(head: ResponseHead): void {
+    this.trace?.responded(head.status);
     if (this.#current) this.#guard(() => this.#exchange.responded(this, head));
   }
 
@@ -54,17 +58,20 @@ export class Attempt implements Receiver {
 
   ended(): void {
     this.carrier = undefined;
+    this.trace?.ended();
     if (this.#current) this.#guard(() => this.#exchange.ended());
   }
 
   switched(head: ResponseHead, socket: Socket, early: Buffer): void {
     this.carrier = undefined;
+    this.trace?.responded(head.status);
     if (this.#current) this.#guard(() => this.#exchange.switched(this, head, socket, early));
     else socket.on('error', () => {}).destroy();
   }
 
   failed(problem: Problem, repeatable: Repeatable): void {
     this.carrier = undefined;
+    this.trace?.failed(problem);
     if (this.#current) this.#guard(() => this.#exchange.failed(this, problem, repeatable));
   }
 

@@ -122,7 +122,7 @@ export class Exchange implements Watched {
     if (this.#course === 'over' || this.#reply.begun) return;
     this.#course = 'waiting';
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // To connect has a limit of its own.
-    this.attempt = new Attempt(this, token);
+    this.attempt = new Attempt(this, token, this.#f.trace?.sending(this.#f));
     this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1 });
   }
 
@@ -139,10 +139,12 @@ export class Exchange implements Watched {
     const body = this.#body?.begin(carrier) ?? NOTHING;
     this.#course = 'sending';
     this.#scrubbing?.sent(token);
+    const headers = headersUpstream(this.#f, token, this.#context.via);
+    attempt.trace?.carry(headers);
     carrier.send({
       method: request.method!,
       target: targetUpstream(this.#f, token),
-      headers: headersUpstream(this.#f, token, this.#context.via),
+      headers,
       chunked: head.contentLength === -1,
       body,
       complete: this.#body?.complete ?? true,

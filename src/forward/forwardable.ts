@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Observe } from '../events.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { UpstreamPool } from '../upstream/pools.ts';
+import type { RequestTrace, Tracing } from './trace.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** What every exchange of one process shares. */
@@ -18,6 +19,8 @@ export interface ForwardContext {
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;
+  /** Undefined where nobody asks for traces. */
+  readonly tracing: Tracing | undefined;
   /** The process is about to stop: connections are not kept. */
   readonly stopping: () => boolean;
   /** No new request is taken. */
@@ -32,6 +35,7 @@ export interface Forwardable extends ClientSide {
   /** Path and query for the upstream. */
   readonly target: string;
   readonly dropCookies: boolean;
+  readonly trace: RequestTrace | undefined;
   /** The client sent a credential of its own, and the route lets it have its way: ours is not sent. */
   readonly keepsClientCredential: boolean;
 }

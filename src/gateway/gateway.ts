@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { filesRead, inForce } from '../config/shown/in-force.ts';
 import type { Event, EventBus, Observe } from '../events.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
+import type { Tracing } from '../forward/trace.ts';
 import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import { AdminListener } from '../listen/admin.ts';
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   readonly droppedLogLines?: () => number;
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
+  /** Undefined where nobody asks for traces. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** While draining, connections that have become idle are looked for this often. */
@@ -56,6 +59,7 @@ export class Gateway {
   readonly #lookup: Lookup;
   readonly #observe: Observe;
   readonly #bytesPassed: (bytes: number) => void;
+  readonly #tracing: Tracing | undefined;
   readonly #metrics: Metrics;
   readonly #recent: Recent;
   readonly #health: Health;
@@ -82,11 +86,13 @@ export class Gateway {
     lookup = systemLookup,
     droppedLogLines = () => 0,
     bytesPassed = () => {},
+    tracing,
   }: GatewayOptions) {
     this.#config = config;
     this.#clock = clock;
     this.#lookup = lookup;
     this.#bytesPassed = bytesPassed;
+    this.#tracing = tracing;
     this.#startedMonoMs = clock.monoMs();
     this.#configuredMs = clock.wallMs();
     this.#recent = new Recent(clock);
@@ -251,6 +257,7 @@ export class Gateway {
       watchdog: this.#watchdog,
       departures: new Departures(),
       bytesPassed: this.#bytesPassed,
+      tracing: this.#tracing,
       via: `1.1 bearerd (${this.#id})`,
       stopping: () => this.#stopping,
       draining: () => this.#draining,

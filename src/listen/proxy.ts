@@ -135,6 +135,8 @@ export class ProxyListener {
     const { requestIdHeader } = settings;
     if (requestIdHeader !== undefined) nameRequest(event, requestIdHeader, request.rawHeaders);
     const admission = this.#context.draining() ? DRAINING : admit(request, target, settings, event);
+    const trace = this.#context.tracing?.begin(request, event);
+    if (trace !== undefined) event.trace = trace;
     if (admission.kind === 'forward') {
       const {
         head,
@@ -156,6 +158,7 @@ export class ProxyListener {
         dropCookies,
         keepsClientCredential,
         event,
+        trace,
       };
     }
     if (this.#context.stopping()) response.shouldKeepAlive = false;

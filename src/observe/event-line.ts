@@ -85,6 +85,14 @@ export function describe(event: Exclude<Event, RequestEvent>): Line {
       return event.cut === 0
         ? ['info', { cut: 0 }, 'stopped']
         : ['warn', { cut: event.cut }, `stopped: ${event.cut} requests were cut off at the drain timeout`];
+    case 'traces-lost':
+      return [
+        'warn',
+        { collector: event.collector },
+        `traces are lost, and requests go on: the collector ${event.why}`,
+      ];
+    case 'traces-resumed':
+      return ['info', { collector: event.collector }, 'the collector takes traces again'];
     case 'internal-error':
       return [
         'error',

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Event, EventBus, type Observe, type RequestEvent } from '../../src/events.ts';
+import type { Tracing } from '../../src/forward/trace.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
 import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
@@ -16,6 +17,8 @@ export interface GatewayOptions {
   readonly yaml?: string;
   readonly clock?: Clock;
   readonly lookup?: Lookup;
+  /** What follows each request. */
+  readonly tracing?: (events: EventBus) => Tracing;
   /** False where no login can succeed: else the start waits for one. */
   readonly loggedIn?: boolean;
   /** True where something of ours is made to go wrong: else none may be told of. */
@@ -62,7 +65,14 @@ export async function gatewayFor(t: Test, options: GatewayOptions): Promise<Test
   const { clock, lookup, loggedIn = true } = options;
   const config = await configOf(options);
   const bus = new EventBus((event) => events.push(event));
-  const gateway = new Gateway({ config, events: bus, ...(clock && { clock }), ...(lookup && { lookup }) });
+  const tracing = options.tracing?.(bus);
+  const gateway = new Gateway({
+    config,
+    events: bus,
+    tracing,
+    ...(clock && { clock }),
+    ...(lookup && { lookup }),
+  });
   await gateway.start();
   const internalErrors = () => events.filter((event) => event.type === 'internal-error');
   t.teardown(async () => {
