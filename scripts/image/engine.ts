@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const DEBIAN = 'buildah podman runc catatonit mmdebstrap';
+/** Whoever isn't root has often no sbin on the PATH. */
+const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin'];
+const find = (name: string) => FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
+
+/** Builds and runs images with a store of its own, so that it changes nothing among the machine's. Needs no daemon. */
+export interface Engine {
+  buildah(...args: string[]): string;
+  podman(...args: string[]): string;
+}
+
+/** @throws Error in words, where the programs aren't there. */
+export function engineIn(folder: string): Engine {
+  const missing = ['buildah', 'podman', 'runc'].filter((name) => find(name) === undefined);
+  if (missing.length > 0)
+    throw new Error(
+      `${missing.join(', ')}: not there. On Debian: apt-get install --no-install-recommends ${DEBIAN}`,
+    );
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'containers.conf'), containersConf());
+  writeFileSync(join(folder, 'storage.conf'), storageConf(folder));
+  const env = {
+    ...process.env,
+    CONTAINERS_CONF: join(folder, 'containers.conf'),
+    CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+    BUILDAH_ISOLATION: 'chroot',
+  };
+  const run =
+    (program: string) =>
+    (...args: string[]) =>
+      execFileSync(find(program)!, args, {
+        env,
+        encoding: 'utf8',
+        maxBuffer: 2 ** 28,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }).trim();
+  return { buildah: run('buildah'), podman: run('podman') };
+}
+
+/** runc, since crun wants one kind of cgroups; cgroupfs, since there may be no systemd; limits that we may set. */
+function containersConf(): string {
+  const limit = (name: string) =>
+    new RegExp(`^${name} +\\S+ +(\\S+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8'))![1]!;
+  const number = (name: string, most: number) => Math.min(Number(limit(name)) || most, most);
+  const files = number('Max open files', 65_536);
+  const processes = number('Max processes', 4_096);
+  return [
+    '[containers]',
+    `default_ulimits = ["nofile=${files}:${files}", "nproc=${processes}:${processes}"]`,
+    '[engine]',
+    'runtime = "runc"',
+    'cgroup_manager = "cgroupfs"',
+    'events_logger = "file"',
+    '[engine.runtimes]',
+    `runc = ["${find('runc')}"]`,
+    '',
+  ].join('\n');
+}
+
+function storageConf(folder: string): string {
+  const driver = process.getuid?.() === 0 ? 'overlay' : 'vfs';
+  return `[storage]\ndriver = "${driver}"\ngraphroot = "${join(folder, 'graph')}"\nrunroot = "${join(folder, 'run')}"\n`;
+}

@@ -1,0 +1,71 @@
+/**
+ * Builds the image and runs it, as the README, Kubernetes and Podman would: `npm run test:image`.
+ *
+ * Without an option the base is a stand-in, made of Debian's packages and npm's Node; with --pull it is the official
+ * one, from its registry. Needs no Docker; what it builds stays in node_modules/.cache, for the next time.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { BASE, buildImage, exportImage } from './build.ts';
+import { CHECKS, CONTAINERS, type Setting } from './checks.ts';
+import { type Engine, engineIn } from './engine.ts';
+import { makeStandIn } from './stand-in.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const STORE = join(ROOT, 'node_modules/.cache/images');
+const IMAGE = 'localhost/bearerd:test';
+
+const { values } = parseArgs({ options: { pull: { type: 'boolean', default: false } } });
+process.exitCode = await main().catch((error: Error & { stderr?: string }) => {
+  process.stderr.write(`test:image: ${error.message}\n${error.stderr ?? ''}`);
+  return 1;
+});
+
+async function main(): Promise<number> {
+  const engine = engineIn(STORE);
+  const work = mkdtempSync(join(tmpdir(), 'bearerd-image-'));
+  try {
+    makeBase(engine);
+    const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+    const began = Date.now();
+    buildImage(engine, { folder: ROOT, name: IMAGE, revision });
+    const figures = { 'built in': `${((Date.now() - began) / 1000).toFixed(0)} s` };
+    return await runChecks({ engine, image: IMAGE, work, figures });
+  } finally {
+    engine.podman('rm', '--force', '--ignore', '--time', '0', ...CONTAINERS);
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function makeBase(engine: Engine): void {
+  if (values.pull) engine.podman('pull', '--quiet', BASE);
+  else if (engine.podman('images', '--quiet', BASE) === '') {
+    console.log(`# ${BASE} is a stand-in of Debian's packages and npm's Node`);
+    makeStandIn(engine, BASE);
+  }
+}
+
+async function runChecks(setting: Setting): Promise<number> {
+  let failed = 0;
+  const all = { ...CHECKS, 'an archive of it is made, and its bill of materials': archived };
+  for (const [statement, check] of Object.entries(all)) {
+    const fault = await check(setting).catch((error: Error & { stderr?: string }) => error);
+    console.log(`${fault === undefined ? 'ok' : 'not ok'} - ${statement}`);
+    if (fault === undefined) continue;
+    failed += 1;
+    console.log(`${fault.message}\n${fault.stderr ?? ''}`.replaceAll(/^/gm, '  '));
+  }
+  for (const [name, figure] of Object.entries(setting.figures)) console.log(`# ${name}: ${figure}`);
+  console.log(`${Object.keys(all).length - failed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function archived({ engine, image, work }: Setting): Promise<void> {
+  exportImage(engine, image, join(work, 'bearerd'));
+  for (const ending of ['image.tar', 'image.cdx.json'])
+    if (!existsSync(join(work, `bearerd.${ending}`))) throw new Error(`there is no ${ending}`);
+}
