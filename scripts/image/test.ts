@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     const figures = { 'built in': `${((Date.now() - began) / 1000).toFixed(0)} s` };
     return await runChecks({ engine, image: IMAGE, work, figures });
   } finally {
-    engine.podman('rm', '--force', '--ignore', '--time', '0', ...CONTAINERS);
+    for (const name of CONTAINERS) engine.podman('rm', '--force', '--ignore', '--time', '0', name);
     rmSync(work, { recursive: true, force: true });
   }
 }
