@@ -19,20 +19,37 @@ export class Collector implements SpanExporter {
   readonly #exporter: OTLPTraceExporter;
   readonly #observe: Observe;
   readonly #address: string;
+  readonly #mostQueued: number;
+  /** Spans that have ended and are not being sent yet. */
+  #queued = 0;
+  #overflowed = false;
   #loses = false;
 
   /**
    * @param address as it may be shown
+   * @param mostQueued so many spans wait for it, and no more
    * @throws where a file that the environment names can't be read
    */
-  constructor(address: string, observe: Observe) {
+  constructor(address: string, mostQueued: number, observe: Observe) {
     this.#address = address;
+    this.#mostQueued = mostQueued;
     this.#observe = observe;
     const agent = agentFor(new URL(address).protocol);
     this.#exporter = new OTLPTraceExporter({ httpAgentOptions: () => agent });
   }
 
+  /** A span has ended. The SDK's queue drops in silence what is too much for it: told once, since it may go on for long. */
+  queue(): void {
+    if (this.#queued < this.#mostQueued) {
+      this.#queued++;
+    } else if (!this.#overflowed) {
+      this.#overflowed = true;
+      this.#tell('takes them more slowly than they come');
+    }
+  }
+
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.#queued -= spans.length;
     this.#exporter.export(spans, (result) => {
       if (result.code === ExportResultCode.SUCCESS) this.#takes();
       else this.tellLoss(reason(result.error));
@@ -55,6 +72,10 @@ export class Collector implements SpanExporter {
   tellLoss(why: string): void {
     if (this.#loses) return;
     this.#loses = true;
+    this.#tell(why);
+  }
+
+  #tell(why: string): void {
     this.#observe({ type: 'traces-lost', collector: this.#address, why });
   }
 

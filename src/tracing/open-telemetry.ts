@@ -6,7 +6,7 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import type { Event, Observe, RequestEvent } from '../events.ts';
 import type { RequestTrace, Tracing } from '../forward/trace.ts';
@@ -18,6 +18,24 @@ import { RequestSpan } from './request-span.ts';
 const CLOSE_LIMIT_MS = 4_500;
 /** From a collector that took nothing before, little is to be hoped for. */
 const LOST_LIMIT_MS = 1_000;
+
+/** As in the SDK, where OTEL_BSP_MAX_QUEUE_SIZE says nothing. */
+const MOST_QUEUED = 2_048;
+
+/** The SDK's queue, whose collector is to know how much is in it. */
+class Batches extends BatchSpanProcessor {
+  readonly #collector: Collector;
+
+  constructor(collector: Collector, maxQueueSize: number) {
+    super(collector, { maxQueueSize });
+    this.#collector = collector;
+  }
+
+  override onEnd(span: ReadableSpan): void {
+    this.#collector.queue();
+    super.onEnd(span);
+  }
+}
 
 /** Traces by the OpenTelemetry SDK, which reads its variables for itself. Nothing is registered globally. */
 export class OpenTelemetry implements Tracing {
@@ -31,13 +49,14 @@ export class OpenTelemetry implements Tracing {
    * @throws where a file that the environment names can't be read
    */
   constructor(address: string, observe: Observe) {
-    this.#collector = new Collector(address, observe);
+    const maxQueueSize = Number(process.env.OTEL_BSP_MAX_QUEUE_SIZE) || MOST_QUEUED;
+    this.#collector = new Collector(address, maxQueueSize, observe);
     this.#provider = new BasicTracerProvider({
       // What comes later wins: the operator's OTEL_SERVICE_NAME.
       resource: defaultResource()
         .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'bearerd', [ATTR_SERVICE_VERSION]: VERSION }))
         .merge(detectResources({ detectors: [envDetector] })),
-      spanProcessors: [new BatchSpanProcessor(this.#collector)],
+      spanProcessors: [new Batches(this.#collector, maxQueueSize)],
     });
     this.#tracer = this.#provider.getTracer('bearerd', VERSION);
   }

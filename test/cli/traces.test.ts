@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { start } from '../support/cli.ts';
 import { request } from '../support/gateway.ts';
+import { CA_FILE } from '../support/h2-upstream.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
@@ -101,6 +102,29 @@ t.test('a collector that is not there, or has a fault, is told of once, in words
   const { ms } = await dead.stop();
   t.ok(ms < 5_000 + BESIDES_MS, `${ms} ms`);
   t.equal(dead.proxy.output().match(/traces are lost/g)?.length, 1);
+});
+
+t.test('the collector’s certificate is verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async (t) => {
+  for (const [certificate, env, said] of [
+    ['server', { OTEL_EXPORTER_OTLP_CERTIFICATE: CA_FILE }, undefined],
+    ['server', {}, /the collector can't be trusted: an authority that this machine doesn't know/],
+    [
+      'expired',
+      { OTEL_EXPORTER_OTLP_CERTIFICATE: CA_FILE },
+      /the collector can't be trusted: .* has expired/,
+    ],
+  ] as const) {
+    const collector = await OtlpCollector.startedFor(t, certificate);
+    const { proxy, get, stop } = await running(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      ...env,
+    });
+    t.equal((await get()).status, 200);
+    t.equal((await stop()).code, 0);
+    t.equal(collector.requests.length, said === undefined ? 1 : 0);
+    if (said !== undefined) t.match(proxy.output(), said);
+  }
 });
 
 t.test('what can not be done is told of at the start, and all else works', async (t) => {

@@ -321,6 +321,29 @@ t.test('a collector that takes nothing disturbs nobody; the loss is told once, a
   t.match(told('traces-lost')[1], { why: 'refuses them (401): check OTEL_EXPORTER_OTLP_HEADERS' });
 });
 
+t.test('spans that are too many for the queue are dropped, and that is told once', async (t) => {
+  Object.assign(process.env, { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_EXPORTER_OTLP_TIMEOUT: '1000' });
+  t.teardown(() => {
+    delete process.env.OTEL_BSP_MAX_QUEUE_SIZE;
+    delete process.env.OTEL_EXPORTER_OTLP_TIMEOUT;
+  });
+  const { collector, proxy } = await traced(t);
+  const told = () =>
+    proxy.events.filter(
+      (event) => event.type === 'traces-lost' && /more slowly than they come/.test(event.why),
+    );
+  for (let n = 1; n <= 3; n++) {
+    await proxy.get('/');
+    await until(() => collector.spans.length === 2 * n, 'they are sent');
+  }
+  t.same(told(), [], 'what has been sent waits no more');
+  collector.answer = 'hangs';
+  for (let n = 0; n < 8; n++) t.equal((await proxy.get('/')).status, 200);
+  await until(() => told().length > 0, 'it is told');
+  for (let n = 0; n < 4; n++) t.equal((await proxy.get('/')).status, 200);
+  t.equal(told().length, 1);
+});
+
 t.test('without tracing, traceparent and tracestate pass as they were sent, whatever they are', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url });

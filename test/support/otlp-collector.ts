@@ -1,6 +1,8 @@
-import http, { type IncomingHttpHeaders } from 'node:http';
+import http, { type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { readTls } from './h2-upstream.ts';
 import { until } from './raw-client.ts';
 
 type Value = string | number | boolean;
@@ -33,8 +35,8 @@ export class OtlpCollector {
   }[] = [];
   readonly #server: http.Server;
 
-  private constructor() {
-    this.#server = http.createServer((request, response) => {
+  private constructor(certificate: string | undefined) {
+    const take: RequestListener = (request, response) => {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
@@ -44,18 +46,26 @@ export class OtlpCollector {
         if (this.answer === 200) this.spans.push(...spansIn(text));
         response.writeHead(this.answer, { 'content-type': 'application/json' }).end('{}');
       });
-    });
+    };
+    this.#server =
+      certificate === undefined
+        ? http.createServer(take)
+        : https.createServer(
+            { cert: readTls(`${certificate}.pem`), key: readTls(`${certificate}.key`) },
+            take,
+          );
   }
 
-  static async startedFor(t: Test): Promise<OtlpCollector> {
-    const collector = new OtlpCollector();
+  /** @param certificate speaks TLS with that one of `tls/` */
+  static async startedFor(t: Test, certificate?: string): Promise<OtlpCollector> {
+    const collector = new OtlpCollector(certificate);
     await new Promise<void>((resolve) => collector.#server.listen(0, '127.0.0.1', resolve));
     t.teardown(() => collector.stop());
     return collector;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `${this.#server instanceof https.Server ? 'https' : 'http'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   stop(): void {
