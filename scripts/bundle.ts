@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,8 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import { billOfMaterials } from './sbom.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** Of packages that leave theirs in their repository. */
+const LICENCES = fileURLToPath(new URL('licences/', import.meta.url));
 const STAND_INS = fileURLToPath(new URL('stand-ins/', import.meta.url));
 
 /**
@@ -88,6 +90,7 @@ function packagesIn({ outputs }: Metafile): string[] {
 function licence(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
   const file = readdirSync(join(ROOT, folder)).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file === undefined ? '' : readFileSync(join(ROOT, folder, file), 'utf8').trim();
+  const path = file === undefined ? join(LICENCES, `${name}.txt`) : join(ROOT, folder, file);
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   return `${'='.repeat(80)}\n${name} ${version} (${license})\n\n${text}\n`;
 }

@@ -103,6 +103,8 @@ export class LoginError extends Error {
   readonly remedy: string | undefined;
   /** What `Retry-After` asked for, in milliseconds, unclamped. */
   readonly retryAfterMs: number | undefined;
+  /** No server was asked: another instance was, a moment ago, and all are held back. */
+  readonly heldBack: boolean;
 
   constructor(
     code: LoginFailure,
@@ -111,6 +113,7 @@ export class LoginError extends Error {
       status?: number | undefined;
       retryAfterMs?: number | undefined;
       remedy?: string | undefined;
+      heldBack?: boolean | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -120,6 +123,7 @@ export class LoginError extends Error {
     this.remedy = detail.remedy;
     this.status = detail.status;
     this.retryAfterMs = detail.retryAfterMs;
+    this.heldBack = detail.heldBack ?? false;
   }
 }
 

@@ -24,6 +24,8 @@ export type Event =
       readonly lifetimeMs: number;
       readonly renewInMs: number;
       readonly warnings: readonly string[];
+      /** It is another instance's, which has logged in. */
+      readonly taken?: true;
     }
   | {
       readonly type: 'login-failed';
@@ -54,6 +56,9 @@ export type Event =
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
+  | ShareOperationEvent
+  /** Whether the engine by which instances share tokens can be reached; `reason` is a code. */
+  | { readonly type: 'share-state'; readonly state: 'ready' | 'gone'; readonly reason: string | undefined }
   /** Not ready any more, though requests are taken for so long. */
   | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
   | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
@@ -71,6 +76,17 @@ export type Event =
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
+}
+
+/** What an instance asks of the engine that tokens are shared by. */
+export type ShareOperation = 'look' | 'lock' | 'publish' | 'hold' | 'retire';
+
+/** Counted, and not logged. */
+export interface ShareOperationEvent {
+  readonly type: 'share-operation';
+  readonly op: ShareOperation;
+  /** The engine's answer, in a word; `gone` where there was none. */
+  readonly result: string;
 }
 
 /** One request, when it is over. One object for each, filled as the request goes its way. */

@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exportJWK } from 'jose';
 import t, { type Test } from 'tap';
 import { bundle } from '../scripts/bundle.ts';
+import { startMockApi } from '../src/mock/mock-api.ts';
 import { identityProvider } from './support/identity-provider.ts';
 import { OtlpCollector } from './support/otlp-collector.ts';
+import { until as patiently } from './support/raw-client.ts';
+import { NO_REDIS, RedisServer } from './support/redis.ts';
 
 // What users run is made from src/ by a bundler. The other tests run src/; this one asks whether the parts that the
 // bundle leaves out or puts in place of others are missed.
@@ -96,6 +99,33 @@ t.test('it finds a token endpoint by its issuer, and signs an assertion', async 
   t.match(await run(t, ['token', '--config', file]).closed, /^[\w-]{20,}\n$/);
 });
 
+t.test(
+  'it shares a token by an engine, the client of which is a part that nothing else loads',
+  { skip: NO_REDIS },
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const api = await startMockApi();
+    t.teardown(() => api.close());
+    const { clientId, clientSecret } = api.credentials;
+    const { until } = run(t, ['start'], {
+      BEARERD_BASE_URL: api.url,
+      BEARERD_CLIENT_ID: clientId,
+      BEARERD_CLIENT_SECRET: clientSecret,
+      BEARERD_LISTEN: '127.0.0.1:0',
+      BEARERD_ADMIN_LISTEN: 'off',
+      BEARERD_SHARE_URL: redis.url,
+    });
+    await until(/(tokens are shared)/);
+    await until(/(logged in)/);
+    await patiently(async () => (await redis.keys('*:token')).length === 1, 'the engine has no token');
+    const parts = readdirSync(join(root, 'dist')).filter(
+      (name) => name.endsWith('.js') && readFileSync(join(root, 'dist', name)).includes('RedisSocket'),
+    );
+    t.equal(parts.length, 1);
+    t.match(parts[0], /^fleet-/);
+  },
+);
+
 t.test('the parts that are loaded when they are called are there', async (t) => {
   const file = join(root, 'given.yaml');
   writeFileSync(file, 'baseUrl: https://api.example.com\ncredentials:\n  apiKey: {type: apiKey, key: k}\n');
@@ -166,4 +196,5 @@ t.test('the bundle names whose work is in it, with their licences', async (t) =>
   for (const name of ['fastify', '@fastify/http-proxy', 'undici', 'pino', 'env-schema', 'yaml']) {
     t.match(text, new RegExp(`^${name} \\d`, 'm'), name);
   }
+  t.match(text, /^@redis\/client \d.*\n\nMIT License\n\nCopyright/m, 'one that leaves its text elsewhere');
 });

@@ -201,6 +201,25 @@ export interface TlsFiles {
   readonly key?: Secret;
 }
 
+/** A Redis or Valkey. */
+export interface ShareServer {
+  readonly address:
+    | { readonly host: string; readonly port: number; readonly tls: boolean }
+    | { readonly path: string };
+  readonly username?: Secret;
+  readonly password?: Secret;
+  readonly database: number;
+}
+
+/** Where instances of one account share its token. */
+export interface ShareConfig {
+  readonly server: ShareServer;
+  /** Before each key. */
+  readonly prefix: string;
+  /** Goes into the sealing key; needed by accounts that have no secret. */
+  readonly key?: Secret;
+}
+
 /** The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. */
 export interface Config {
   /** The configuration file that was read, if any. */
@@ -227,6 +246,7 @@ export interface Config {
   readonly callers: readonly CallerConfig[];
   /** Whoever reaches it may call, from other machines too, without a caller key. */
   readonly allowRemoteCallers: boolean;
+  readonly share?: ShareConfig;
   readonly timeouts: Timeouts;
   readonly closeTunnels: 'never' | 'at-expiry';
   readonly limits: {

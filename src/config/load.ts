@@ -1,5 +1,6 @@
 import { finishCallers } from './checks/callers.ts';
 import { addressesByOrigin, finishRoutes } from './checks/routes.ts';
+import { readShare } from './checks/share.ts';
 import { checkTogether } from './checks/together.ts';
 import type { Config } from './config.ts';
 import { FILE_SETTINGS, SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
@@ -10,6 +11,7 @@ import { readCredentials } from './reading/credentials.ts';
 import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
 import type { Report } from './reading/faults.ts';
 import { type FaultList, faultList } from './reading/faults.ts';
+import { readSecret } from './reading/given-secret.ts';
 import { readOutboundProxy } from './reading/outbound-proxy.ts';
 import { reportPlaceholders } from './reading/placeholders.ts';
 import type { LoadInput, Reading } from './reading/reading.ts';
@@ -115,12 +117,17 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const reading = await startReading(input, faults);
   const values = readSettings(reading);
   reportUnknownSettings(reading);
+  const shared = {
+    url: readSecret(SETTINGS.shareUrl, reading),
+    key: readSecret(SETTINGS.shareKey, reading),
+  };
   const credentials = readCredentials(reading, values.upstream?.origin);
   const callers = readCallers(reading);
   const drafts = readRoutes(reading, values, credentials);
   const tls = readTls(values, reading);
   const outboundProxy = readOutboundProxy(input.env, reading.report);
   checkTogether(reading, values, credentials, drafts, callers);
+  const share = readShare(shared, values, credentials.usable.values(), reading.report);
   reportUnknownVariables(reading.environment, reading.variablesNamed, reading.report);
   faults.throwIfAny();
 
@@ -130,6 +137,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     credentials: credentials.usable,
     routes: finishRoutes(drafts, values),
     ...finishCallers(callers),
+    ...(share && { share }),
   };
   const effective = effectiveView(values, secured, tls);
   return deepFreeze({

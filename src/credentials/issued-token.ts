@@ -9,6 +9,8 @@ export interface IssuedToken {
   readonly lifetimeMs: number;
   /** For the log: what could not be read, or had to be assumed. Holds no bytes of the answer. */
   readonly warnings: readonly string[];
+  /** There where another instance has logged in: how old its token is. */
+  readonly ageMs?: number;
 }
 
 /** Visible ASCII, with blanks only inside: what a header can hold so that everybody reads it alike (RFC 9110 §5.5). */

@@ -22,6 +22,7 @@ import { UpstreamPools } from '../upstream/pools.ts';
 import { VERSION } from '../version.ts';
 import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { type OpenEngine, openRedis } from './sharing.ts';
 import { Sources } from './sources.ts';
 
 export interface GatewayOptions {
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** Finds the upstream's addresses; the system's unless a test has its own. */
   readonly lookup?: Lookup;
+  /** What tokens are shared by; the configured one unless a test has its own. */
+  readonly openEngine?: OpenEngine;
   readonly droppedLogLines?: () => number;
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
@@ -84,6 +87,7 @@ export class Gateway {
     events,
     clock = systemClock,
     lookup = systemLookup,
+    openEngine = openRedis,
     droppedLogLines = () => 0,
     bytesPassed = () => {},
     tracing,
@@ -111,7 +115,7 @@ export class Gateway {
     events.subscribe(this.#health.observe);
     if (config.adminListen.length > 0) events.subscribe((event) => this.#show(event));
     this.#watchdog = new Watchdog(clock);
-    this.#sources = new Sources(clock, this.#observe);
+    this.#sources = new Sources(clock, this.#observe, openEngine);
     this.#settings = this.#createSettings(config);
     this.#proxy = new ProxyListener({
       settings: () => this.#settings,
@@ -165,6 +169,7 @@ export class Gateway {
       draining: this.#stopping,
       tokens: this.#sources.statuses(),
       routes: this.#settings.routes.routes,
+      share: this.#sources.sharing,
     });
   }
 
@@ -182,6 +187,7 @@ export class Gateway {
       routes: this.#settings.routes.routes,
       requestsByRoute: this.#metrics.requestsByRoute(),
       recent: this.#recent,
+      share: this.#sources.sharing,
     });
   }
 

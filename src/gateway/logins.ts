@@ -104,7 +104,10 @@ function urlOf(credential: LoginCredentialConfig, config: Config): string | unde
 }
 
 /** Where a session credential logs in: at a place of its own, or where all do. */
-function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, config: Config): SessionPlace {
+export function sessionPlaceOf(
+  { baseUrl, sessionPath }: SessionCredentialConfig,
+  config: Config,
+): SessionPlace {
   return { ...(baseUrl ?? config.upstream), path: sessionPath ?? config.sessionPath };
 }
 
@@ -127,7 +130,7 @@ function sameCredential(a: CredentialConfig, b: CredentialConfig): boolean {
   return same(ours, theirs);
 }
 
-function same(a: unknown, b: unknown): boolean {
+export function same(a: unknown, b: unknown): boolean {
   if (a instanceof Secret) return b instanceof Secret && a.equals(b);
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
   const [ours, theirs] = [new Map(Object.entries(a)), new Map(Object.entries(b))];

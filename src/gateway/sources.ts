@@ -5,6 +5,8 @@ import type { Credential } from '../credentials/credential.ts';
 import { basicValueOf, headerValueOf } from '../credentials/header-value.ts';
 import { LoginError } from '../errors.ts';
 import type { Observe } from '../events.ts';
+import type { EngineState } from '../fleet/engine.ts';
+import type { Told } from '../fleet/shared-login.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
@@ -15,6 +17,7 @@ import {
   loginFor,
   logsIn,
 } from './logins.ts';
+import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sharing.ts';
 
 /** What a configuration makes of the credentials, before anything has been changed by it. */
 export interface PreparedSources {
@@ -22,6 +25,13 @@ export interface PreparedSources {
   readonly credentials: ReadonlyMap<string, Credential>;
   /** Takes it into use. */
   commit(): void;
+}
+
+interface Preparation {
+  readonly config: Config;
+  readonly before: Config | undefined;
+  readonly pools: UpstreamPools;
+  readonly sharing: PreparedSharing;
 }
 
 /** A source, and what becomes of it with the new configuration. */
@@ -37,30 +47,41 @@ interface Prepared {
 export class Sources {
   readonly #clock: Clock;
   readonly #observe: Observe;
+  readonly #sharing: Sharing;
   readonly #loops = new Set<Promise<void>>();
   #sources: ReadonlyMap<string, RenewingSource> = new Map();
   #started = false;
 
-  constructor(clock: Clock, observe: Observe) {
+  constructor(clock: Clock, observe: Observe, openEngine: OpenEngine = openRedis) {
     this.#clock = clock;
     this.#observe = observe;
+    this.#sharing = new Sharing({ clock, observe, openEngine });
   }
 
   /** @param before the configuration in use; undefined at the start */
   prepare(config: Config, before: Config | undefined, pools: UpstreamPools): PreparedSources {
     const prepared = new Map<string, Prepared>();
     const credentials = new Map<string, Credential>();
+    const sharing = this.#sharing.prepare(config);
     for (const credential of config.credentials.values()) {
-      if (logsIn(credential)) prepared.set(credential.name, this.#prepare(credential, config, before, pools));
+      if (logsIn(credential)) {
+        prepared.set(credential.name, this.#prepare(credential, { config, before, pools, sharing }));
+      }
       credentials.set(credential.name, credentialOf(credential, prepared.get(credential.name)?.source));
     }
-    return { credentials, commit: () => this.#commit(prepared) };
+    const commit = () => {
+      sharing.commit();
+      this.#commit(prepared);
+      if (this.#started) this.#sharing.start();
+    };
+    return { credentials, commit };
   }
 
   /** Begins to log in. */
   start(): void {
     this.#started = true;
     for (const source of this.#sources.values()) this.#run(source);
+    this.#sharing.start();
   }
 
   /** No more logins; one under way goes on. */
@@ -72,6 +93,12 @@ export class Sources {
   async abort(): Promise<void> {
     for (const source of this.#sources.values()) source.abort();
     await Promise.all(this.#loops);
+    await this.#sharing.close();
+  }
+
+  /** How it stands with the engine that tokens are shared by; undefined where they are not. */
+  get sharing(): EngineState | undefined {
+    return this.#sharing.state;
   }
 
   statuses(): ReadonlyMap<string, TokenStatus> {
@@ -99,32 +126,27 @@ export class Sources {
     return { renewed, failed };
   }
 
-  #prepare(
-    credential: LoginCredentialConfig,
-    config: Config,
-    before: Config | undefined,
-    pools: UpstreamPools,
-  ): Prepared {
+  #prepare(credential: LoginCredentialConfig, { config, before, pools, sharing }: Preparation): Prepared {
+    const known = before && this.#sources.get(credential.name);
+    const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
+    const own = loginFor(credential, config, pools, this.#clock);
+    // Nothing is told before the source has begun to log in.
+    const told = toldTo(() => source);
     const options: RenewingSourceOptions = {
       name: credential.name,
-      login: loginFor(credential, config, pools, this.#clock),
+      ...sharing.wrap(credential, known !== undefined && change === 'same', own, told),
       scheme: credential.scheme,
       renewAfterMs: config.renewAfterMs,
       tokenWaitMs: config.tokenWaitMs,
       maxWaiting: config.limits.waiting,
       clock: this.#clock,
-      observe: this.#observe,
     };
-    const known = this.#sources.get(credential.name);
-    if (known === undefined || before === undefined) {
-      const source = new RenewingSource(options);
-      return { source, take: () => this.#started && this.#run(source) };
-    }
+    const source = known ?? new RenewingSource(options);
     const take = () => {
-      const change = loginChange(credential, before, config);
-      known.reconfigure(options, change !== 'same', change === 'replaced');
+      if (known !== undefined) known.reconfigure(options, change !== 'same', change === 'replaced');
+      else if (this.#started) this.#run(source);
     };
-    return { source: known, take };
+    return { source, take };
   }
 
   #commit(prepared: ReadonlyMap<string, Prepared>): void {
@@ -142,6 +164,17 @@ export class Sources {
       .finally(() => this.#loops.delete(loop));
     this.#loops.add(loop);
   }
+}
+
+/** What other instances have to say to a source: it has words for both already. */
+function toldTo(source: () => RenewingSource): Told {
+  return {
+    fresher: () => source().renew(),
+    refused: () => {
+      const token = source().current();
+      if (token !== undefined) source().rejected(token);
+    },
+  };
 }
 
 /** What is sent of one that doesn't log in, without its scheme. */

@@ -85,6 +85,7 @@ type Groups = {
 export type ConfigObject = Omit<Top, 'routes' | 'credentials' | 'callers'> &
   Groups & {
     readonly callerKey?: SecretValue;
+    readonly share?: { readonly url?: SecretValue; readonly key?: SecretValue };
     readonly callers?: Readonly<Record<string, CallerObject>>;
     readonly credentials?: Readonly<Record<string, CredentialObject>>;
     readonly routes?: readonly RouteObject[];

@@ -1,11 +1,11 @@
 import { OutboundProxyError } from '../errors.ts';
-import type { Event, RequestEvent } from '../events.ts';
+import type { Event, RequestEvent, ShareOperationEvent } from '../events.ts';
 
 /** How grave it is, what belongs to it, and the message. */
 export type Line = ['info' | 'warn' | 'error', object, string];
 
 /** What happened, in plain words. Nothing here holds a secret, a token or a body. */
-export function describe(event: Exclude<Event, RequestEvent>): Line {
+export function describe(event: Exclude<Event, RequestEvent | ShareOperationEvent>): Line {
   switch (event.type) {
     case 'login-succeeded': {
       const { credential, state, fingerprint, warnings } = event;
@@ -18,7 +18,11 @@ export function describe(event: Exclude<Event, RequestEvent>): Line {
         renewInSeconds: Math.round(event.renewInMs / 1000),
         ...(warnings.length === 0 ? {} : { warnings }),
       };
-      return [warnings.length === 0 ? 'info' : 'warn', fields, 'logged in: a fresh access token'];
+      return [
+        warnings.length === 0 ? 'info' : 'warn',
+        fields,
+        event.taken ? 'took the fresh access token of another instance' : 'logged in: a fresh access token',
+      ];
     }
     case 'login-failed': {
       const { credential, state, error, usable } = event;
@@ -74,6 +78,13 @@ export function describe(event: Exclude<Event, RequestEvent>): Line {
         'info',
         { signal: event.signal, delayMs: event.delayMs },
         'not ready any more: requests are still taken for the shutdown delay',
+      ];
+    case 'share-state':
+      if (event.state === 'ready') return ['info', {}, 'access tokens are shared with other instances'];
+      return [
+        'warn',
+        { reason: event.reason },
+        'access tokens are not shared for now: the engine is gone, and each instance logs in by itself',
       ];
     case 'draining':
       return [

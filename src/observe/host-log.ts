@@ -17,6 +17,7 @@ export function observerFor(log: HostLog): Observe {
       log.info(requestFields(event), 'request');
       return;
     }
+    if (event.type === 'share-operation') return;
     const [severity, fields, message] = describe(event);
     log[severity](fields, message);
   };

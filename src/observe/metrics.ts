@@ -84,13 +84,27 @@ export function createMetrics(view: MetricsView): Metrics {
     registers,
   });
   registerGauges(registry, view);
+  let sharing: Counter<'op' | 'result'> | undefined;
+  /** There only where tokens are shared. */
+  const share = () => {
+    sharing ??= new Counter({
+      name: 'bearerd_share_operations_total',
+      help: 'What was asked of the engine that tokens are shared by, by operation and result (gone: no answer).',
+      labelNames: ['op', 'result'],
+      registers,
+    });
+    return sharing;
+  };
 
   return {
     observe(event) {
       if (event.type === 'request') {
         requests.observe(event);
         if (event.scrubbed === true) scrubbed.inc({ route: event.route });
+      } else if (event.type === 'share-operation') {
+        share().inc({ op: event.op, result: event.result });
       } else if (event.type === 'login-succeeded' || event.type === 'login-failed') {
+        if (event.type === 'login-succeeded' ? event.taken : event.error.heldBack) return;
         const { credential } = event;
         const result = event.type === 'login-succeeded' ? 'ok' : event.error.code;
         // Prometheus sees no increase in a series that begins with it: all of them begin with the first login.

@@ -1,4 +1,5 @@
 import type { CredentialConfig } from '../config/config.ts';
+import type { EngineState } from '../fleet/engine.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { Latency, Recent, RecentLogin } from './recent.ts';
@@ -17,12 +18,15 @@ export interface StatusView {
   readonly routes: readonly Route[];
   readonly requestsByRoute: ReadonlyMap<string, number>;
   readonly recent: Recent;
+  readonly share: EngineState | undefined;
 }
 
 export interface Readiness {
   readonly ready: boolean;
   readonly draining: boolean;
   readonly credentials: Readonly<Record<string, CredentialReadiness>>;
+  /** Where tokens are shared; never a reason to be unready. */
+  readonly share?: EngineState;
 }
 
 /** Whoever reaches the listener may see it, so it says why in one word, and names no address. */
@@ -39,7 +43,8 @@ export function readinessOf({
   draining,
   tokens,
   routes,
-}: Pick<StatusView, 'draining' | 'tokens' | 'routes'>): Readiness {
+  share,
+}: Pick<StatusView, 'draining' | 'tokens' | 'routes' | 'share'>): Readiness {
   const credentials: Record<string, CredentialReadiness> = {};
   let ready = !draining;
   for (const name of new Set(routes.map((route) => route.credentialName))) {
@@ -53,7 +58,7 @@ export function readinessOf({
     };
     if (!token.usable) ready = false;
   }
-  return { ready, draining, credentials };
+  return { ready, draining, credentials, ...(share && { share }) };
 }
 
 export interface Status {
@@ -70,6 +75,8 @@ export interface Status {
   readonly requestsAnswered: number;
   /** When the configuration in force was taken. */
   readonly configuredAt: string;
+  /** Whether the engine that tokens are shared by does its part; there only where one is configured. */
+  readonly share?: EngineState;
   readonly credentials: Readonly<Record<string, CredentialStatus>>;
   readonly routes: readonly {
     readonly prefix: string;
@@ -107,6 +114,7 @@ export function statusOf(view: StatusView): Status {
     requestsWaiting: view.waiting,
     requestsAnswered: recent.answered,
     configuredAt: new Date(view.configuredMs).toISOString(),
+    ...(view.share && { share: view.share }),
     credentials: Object.fromEntries(
       [...view.credentials.values()].map((c) => [
         c.name,

@@ -39,6 +39,10 @@ export class HeldToken {
     this.#renewAt = deadlineIn(renewInMs, this.#clock);
   }
 
+  renewIn(ms: number): void {
+    this.#renewAt = deadlineIn(ms, this.#clock);
+  }
+
   drop(): void {
     this.#token = undefined;
   }

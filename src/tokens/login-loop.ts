@@ -2,14 +2,15 @@ import type { Clock } from '../clock.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { LoginError } from '../errors.ts';
 import { LOGIN_FLOOR_MS, LONGEST_SLEEP_MS } from './schedule.ts';
+import type { NotYet } from './source-login.ts';
 
 export interface LoginLoopOptions {
   readonly clock: Clock;
   /** Milliseconds until the next login is due; asked anew after every sleep. */
   readonly delayMs: () => number;
-  readonly login: (signal: AbortSignal) => Promise<IssuedToken>;
+  readonly login: (signal: AbortSignal) => Promise<IssuedToken | NotYet>;
   /** Called when a login has ended, unless it was abandoned: what that one has to say is out of date. */
-  readonly ended: (outcome: IssuedToken | LoginError) => void;
+  readonly ended: (outcome: IssuedToken | NotYet | LoginError) => void;
 }
 
 /** Sleeps until a login is due, logs in, and so on until it is stopped: one login at a time, whoever asks for it. */
@@ -80,7 +81,7 @@ export class LoginLoop {
     if (!login.signal.aborted) this.#options.ended(outcome);
   }
 
-  async #outcomeOf(signal: AbortSignal): Promise<IssuedToken | LoginError> {
+  async #outcomeOf(signal: AbortSignal): Promise<IssuedToken | NotYet | LoginError> {
     try {
       return await this.#options.login(signal);
     } catch (error) {

@@ -72,6 +72,11 @@ export class RenewingSource implements TokenSource {
     return outcome;
   }
 
+  /** The same, where nobody waits for the outcome. */
+  renew(): void {
+    if (!this.#keeper.loop.stopped) this.#keeper.renew();
+  }
+
   /**
    * Takes changed settings. Where the credentials have changed, a new login follows at once and the token at hand
    * serves until then; with `forgetToken` it does not: it belongs to another server, or to another account.

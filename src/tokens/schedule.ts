@@ -16,11 +16,15 @@ const MIN_REFUSED_DELAY_MS = 30_000;
 /** The most that `Retry-After` can ask for, and the slowest cadence after a refusal. */
 const MAX_DELAY_MS = 300_000;
 
-/** From a token's arrival to its renewal: 72 to 80 % of its life, or `renewAfterMs` and up to 10 % less, if that is sooner. */
-export function renewalDelayMs(lifetimeMs: number, renewAfterMs: number, random: number): number {
-  const byLifetime = lifetimeMs * (0.72 + 0.08 * random);
+/**
+ * From a token's arrival to its renewal: 72 to 80 % of its life, or `renewAfterMs` and up to 10 % less, if that is sooner.
+ *
+ * @param ageMs what it had lived when it came
+ */
+export function renewalDelayMs(lifetimeMs: number, renewAfterMs: number, random: number, ageMs = 0): number {
+  const byLifetime = (ageMs + lifetimeMs) * (0.72 + 0.08 * random);
   const byAge = renewAfterMs * (1 - 0.1 * random);
-  return Math.max(0, Math.min(byLifetime, byAge));
+  return Math.max(0, Math.min(byLifetime, byAge) - ageMs);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { type AccessToken, createAccessToken } from '../credentials/access-token.ts';
-import type { Login } from '../credentials/http-login.ts';
+import { untilMs } from '../credentials/deadline.ts';
 import type { IssuedToken } from '../credentials/session-response.ts';
 import { LoginError } from '../errors.ts';
 import type { Event, Observe, TokenState } from '../events.ts';
@@ -8,11 +8,12 @@ import { Backoff } from './backoff.ts';
 import { HeldToken } from './held-token.ts';
 import { LoginLoop } from './login-loop.ts';
 import { loginDelayMs, renewalDelayMs } from './schedule.ts';
+import type { NotYet, SourceLogin } from './source-login.ts';
 import { type TokenStatus, tokenStatus } from './token-status.ts';
 
 export interface TokenKeeperOptions {
   readonly name: string;
-  readonly login: Login;
+  readonly login: SourceLogin;
   /** Put before the token in the header: `Bearer`, or empty. */
   readonly scheme: string;
   readonly renewAfterMs: number;
@@ -49,8 +50,8 @@ export class TokenKeeper {
     this.loop = new LoginLoop({
       clock,
       delayMs: () => this.nextLoginInMs,
-      login: (signal) => this.#options.login(signal),
-      ended: (outcome) => (outcome instanceof LoginError ? this.#failed(outcome) : this.#succeeded(outcome)),
+      login: (signal) => this.#options.login(signal, this.#spareMs),
+      ended: (outcome) => this.#loginEnded(outcome),
     });
   }
 
@@ -81,9 +82,9 @@ export class TokenKeeper {
 
   /** Asks for a login now, whatever the token's age and the backoff. One that runs already will do. */
   renew(): void {
+    this.#wanted = true; // Also where one runs: it may yet say that it is too soon.
     if (this.loop.loggingIn) return;
     this.backoff.cutShort();
-    this.#wanted = true;
     this.loop.reconsider();
   }
 
@@ -112,11 +113,23 @@ export class TokenKeeper {
     return this.status().state;
   }
 
-  #succeeded({ token: value, lifetimeMs, warnings }: IssuedToken): void {
+  /** For how long the token at hand will do; 0 where there is none, or where another one is wanted now. */
+  get #spareMs(): number {
+    const token = this.current();
+    return token === undefined || this.#wanted ? 0 : untilMs(token.usableUntil, this.#options.clock);
+  }
+
+  #loginEnded(outcome: IssuedToken | NotYet | LoginError): void {
+    if (outcome instanceof LoginError) this.#failed(outcome);
+    else if ('token' in outcome) this.#succeeded(outcome);
+    else this.#held.renewIn(outcome.notYetMs);
+  }
+
+  #succeeded({ token: value, lifetimeMs, warnings, ageMs }: IssuedToken): void {
     const { name, scheme, renewAfterMs, clock } = this.#options;
     this.#wanted = false;
     const token = createAccessToken(value, scheme, lifetimeMs, clock);
-    const renewInMs = renewalDelayMs(lifetimeMs, renewAfterMs, this.#random());
+    const renewInMs = renewalDelayMs(lifetimeMs, renewAfterMs, this.#random(), ageMs);
     this.#held.hold(token, renewInMs);
     this.#lastLoginMs = clock.wallMs();
     this.backoff.clear();
@@ -129,6 +142,7 @@ export class TokenKeeper {
       lifetimeMs,
       renewInMs,
       warnings,
+      ...(ageMs !== undefined && { taken: true }),
     });
     this.#ended(token);
   }

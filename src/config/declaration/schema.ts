@@ -192,12 +192,23 @@ function settingsProperties(): JsonSchema {
   return { ...top, ...mapValues(groups, (properties) => mapSchema(properties)) };
 }
 
+function secretSchema({ description }: { readonly description: string }): JsonSchema {
+  return { allOf: [SECRET_REFERENCE], description };
+}
+
+function shareSchema(): JsonSchema {
+  const { shareUrl, sharePrefix, shareKey } = SETTINGS;
+  const properties = {
+    url: secretSchema(shareUrl),
+    prefix: valueSchema(sharePrefix),
+    key: secretSchema(shareKey),
+  };
+  return { ...mapSchema(properties), description: 'one login for many instances' };
+}
+
 /** The configuration file, for editors and for `bearerd schema` (draft-07, which every editor knows). */
 export function fileSchema(): JsonSchema {
-  const callerKey = {
-    allOf: [{ $ref: '#/definitions/secret' }],
-    description: SETTINGS.callerKey.description,
-  };
+  const callerKey = secretSchema(SETTINGS.callerKey);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'bearerd configuration file',
@@ -206,6 +217,7 @@ export function fileSchema(): JsonSchema {
       ...settingsProperties(),
       callerKey,
       callers: callersSchema(),
+      share: shareSchema(),
       credentials: credentialsSchema(),
       routes: routesSchema(),
     }),

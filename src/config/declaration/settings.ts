@@ -285,6 +285,27 @@ export const SETTINGS = {
     kind: kinds.text,
     description: 'PEM file of its private key, without a passphrase',
   },
+  shareUrl: {
+    secret: 'body',
+    variable: 'BEARERD_SHARE_URL',
+    key: 'share.url',
+    description:
+      'a Redis or Valkey by which instances of one account share its token: `redis://`, `rediss://` or `unix:/path`',
+  },
+  sharePrefix: {
+    variable: 'BEARERD_SHARE_PREFIX',
+    key: 'share.prefix',
+    kind: kinds.keyPrefix,
+    default: 'bearerd',
+    description: 'what each key there begins with',
+  },
+  shareKey: {
+    secret: 'body',
+    variable: 'BEARERD_SHARE_KEY',
+    key: 'share.key',
+    description:
+      "goes into the key that seals what is shared, beside the account's secret; required for an account without one",
+  },
 } as const satisfies Record<string, Setting<unknown> | SecretSetting>;
 
 type Settings = typeof SETTINGS;
@@ -327,5 +348,7 @@ export const KNOWN_VARIABLES: readonly string[] = ALL.flatMap(([, setting]) =>
 export const FILE_KEYS: readonly string[] = [
   ...FILE_SETTINGS.map((setting) => setting.key),
   SETTINGS.callerKey.key,
+  SETTINGS.shareUrl.key,
+  SETTINGS.shareKey.key,
   ...STRUCTURED_KEYS,
 ];

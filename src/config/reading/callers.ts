@@ -1,6 +1,6 @@
 import { CALLER_FIELDS, NAME_PATTERN } from '../declaration/file-fields.ts';
 import { SETTINGS } from '../declaration/settings.ts';
-import { type GivenSecret, noteVariable, secretFromFile, secretFromVariables } from './given-secret.ts';
+import { type GivenSecret, readSecret, secretFromFile } from './given-secret.ts';
 import {
   below,
   entry,
@@ -28,11 +28,7 @@ export interface Callers {
 }
 
 export function readCallers(reading: Reading): Callers {
-  const { key, secret } = SETTINGS.callerKey;
-  const raw = valueAt(reading.file.content, key);
-  noteVariable(raw, reading);
-  const unnamed =
-    secretFromVariables(SETTINGS.callerKey, reading) ?? secretFromFile(raw, key, secret, reading);
+  const unnamed = readSecret(SETTINGS.callerKey, reading);
   const file = readMap(valueAt(reading.file.content, 'callers'), 'callers', reading.report);
   const named = Object.keys(file).flatMap((name) => readCaller(name, entry(file, name), reading) ?? []);
   return { unnamed, named };

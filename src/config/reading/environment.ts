@@ -105,10 +105,16 @@ export function reportUnknownVariables(
   const known = new Set([...KNOWN_VARIABLES, URL_VARIABLE, ...named]);
   for (const name of environment.ownNames) {
     if (known.has(name) || isServiceLink(name, environment.lookUp(name))) continue;
-    const meant = nearest(
-      name.slice(PREFIX.length),
-      KNOWN_VARIABLES.map((variable) => variable.slice(PREFIX.length)),
-    );
-    report(name, `unknown variable${didYouMean(meant && PREFIX + meant)}`);
+    report(name, `unknown variable${didYouMean(meantBy(name))}`);
   }
+}
+
+function meantBy(name: string): string | undefined {
+  const itself = name.replace(/_FILE$/, ''); // Not every setting can stand in a file of its own.
+  if (KNOWN_VARIABLES.includes(itself)) return itself;
+  const meant = nearest(
+    name.slice(PREFIX.length),
+    KNOWN_VARIABLES.map((variable) => variable.slice(PREFIX.length)),
+  );
+  return meant && PREFIX + meant;
 }

@@ -2,7 +2,7 @@ import type { SecretSetting } from '../declaration/settings.ts';
 import { Secret } from '../secret.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import type { Report } from './faults.ts';
-import { entry, isAbsent, isMap, type YamlMap } from './maps.ts';
+import { entry, isAbsent, isMap, valueAt, type YamlMap } from './maps.ts';
 import type { Reading } from './reading.ts';
 import { folderOf } from './single-settings.ts';
 import { isOtherEncoding, NOT_UTF8, readTextFile } from './text-file.ts';
@@ -138,4 +138,11 @@ export function secretFromFile(
   const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? `the variable ${name}, which` : 'a variable that';
   reading.report(key, `names ${shown} is not set`);
   return { key };
+}
+
+/** A secret with a variable and a key of its own. */
+export function readSecret(setting: SecretSetting, reading: Reading): GivenSecret | undefined {
+  const raw = valueAt(reading.file.content, setting.key);
+  noteVariable(raw, reading);
+  return secretFromVariables(setting, reading) ?? secretFromFile(raw, setting.key, setting.secret, reading);
 }

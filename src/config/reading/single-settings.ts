@@ -6,7 +6,7 @@ import {
   STRUCTURED_KEYS,
   type Values,
 } from '../declaration/settings.ts';
-import { entry, isAbsent, readMap, reportUnknownKeys, valueAt } from './maps.ts';
+import { entry, isAbsent, readMap, reportUnknownKeys, reportUnknownSecretKeys, valueAt } from './maps.ts';
 import type { Reading } from './reading.ts';
 
 function rawFromFile(setting: Setting<unknown>, reading: Reading): unknown {
@@ -68,6 +68,7 @@ export function reportUnknownSettings(reading: Reading): void {
     );
     if (keys.length === 0) continue;
     const map = readMap(entry(file.content, group), group, report);
-    reportUnknownKeys(map, group, keys, report, FILE_KEYS);
+    if (group === 'share') reportUnknownSecretKeys(map, group, keys, [], report);
+    else reportUnknownKeys(map, group, keys, report, FILE_KEYS);
   }
 }

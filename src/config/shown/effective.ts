@@ -145,17 +145,24 @@ function settingsView(values: Values): Record<string, unknown> {
   return view;
 }
 
+function shareView({ prefix, key }: NonNullable<Config['share']>): Record<string, unknown> {
+  return { url: HIDDEN, prefix, ...(key && { key: HIDDEN }) };
+}
+
 /** What is in force, for a person to read: in the shape of the file, each secret as `***`. */
 export function effectiveView(
   values: Values,
-  config: Pick<Config, 'credentials' | 'routes' | 'callerKey' | 'callers'>,
+  config: Pick<Config, 'credentials' | 'routes' | 'callerKey' | 'callers' | 'share'>,
   tls: TlsFiles,
 ): Record<string, unknown> {
   const paths = Object.entries({ caFile: tls.caFile, certFile: tls.certFile, keyFile: tls.keyFile });
   const files = Object.fromEntries(paths.filter(([, path]) => path !== undefined));
+  // The prefix alone says nothing where nothing is shared.
+  const { share: _prefix, ...settings } = settingsView(values);
   return {
-    ...settingsView(values),
+    ...settings,
     ...(Object.keys(files).length > 0 && { tls: files }),
+    ...(config.share && { share: shareView(config.share) }),
     ...(config.callerKey && { [SETTINGS.callerKey.key]: HIDDEN }),
     ...(config.callers.length > 0 && {
       callers: Object.fromEntries(config.callers.map((caller) => [caller.name, callerView(caller)])),

@@ -75,6 +75,15 @@ function nonEmpty(text: string): Parsed<string> {
   return text === '' ? { problem: 'must not be empty' } : { value: text };
 }
 
+function parseKeyPrefix(prefix: string): Parsed<string> {
+  if (/^[\w.:-]{1,64}$/.test(prefix)) return { value: prefix };
+  return { problem: 'must be 1 to 64 letters, digits, and any of . : _ -' };
+}
+
+export const keyPrefix: Kind<string> = scalar(parseKeyPrefix, {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_.:-]{1,64}$',
+});
 export const text: Kind<string> = scalar(nonEmpty, { type: 'string', minLength: 1 });
 export const path: Kind<string> = scalar(parsePath, { type: 'string', pattern: '^/' });
 export const sessionPath: Kind<string> = scalar(parseSessionPath, { type: 'string', pattern: '^/.' });

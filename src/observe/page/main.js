@@ -6,7 +6,7 @@ import { ALL, rate, sample } from './rates.js';
 import { renew } from './renew.js';
 import { showRequests, wantRequests } from './requests.js';
 import { routeRow, showRoute } from './routes.js';
-import { duration, perSecond } from './words.js';
+import { duration, perSecond, shared } from './words.js';
 
 /** @typedef {import('../status.ts').Status} Status */
 
@@ -37,6 +37,8 @@ function showStatus(status) {
   setText(byId('waiting'), status.requestsWaiting.toLocaleString('en'));
   setText(byId('answered'), status.requestsAnswered.toLocaleString('en'));
   setText(byId('uptime'), duration(status.uptimeSeconds));
+  byId('share').hidden = status.share === undefined;
+  setText(byId('shared'), shared(status.share));
   keep(byId('credentials'), Object.entries(status.credentials), credentialCard, showCredential);
   keep(
     byId('routes'),

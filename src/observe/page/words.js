@@ -29,6 +29,13 @@ export function perSecond(rate) {
   return rate === 0 ? '0' : rate < 10 ? rate.toFixed(1) : Math.round(rate).toLocaleString('en');
 }
 
+/** @param {import('../status.ts').Status['share']} share */
+export function shared(share) {
+  if (share === undefined) return '–';
+  if (share.state === 'gone') return `not now (${share.reason})`;
+  return share.state === 'ready' ? 'yes, sealed' : 'connecting';
+}
+
 /** @param {string} iso */
 export function clock(iso) {
   return new Date(iso).toLocaleTimeString('en-GB');

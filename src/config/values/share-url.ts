@@ -1,0 +1,53 @@
+import type { ShareServer } from '../config.ts';
+import { Secret } from '../secret.ts';
+import type { Parsed } from './kind.ts';
+
+const SHAPE = 'must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// the same, or unix:/PATH[?db=N]';
+
+/** The URL of a Redis or Valkey. It may hold a password, so that it is a secret, and no problem quotes any of it. */
+export function parseShareUrl(secret: Secret): Parsed<ShareServer> {
+  const text = secret.expose().trim();
+  const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
+  if (url === null || url.hash !== '') return { problem: SHAPE };
+  try {
+    if (url.protocol === 'unix:') return unixServer(url);
+    if (url.protocol === 'redis:' || url.protocol === 'rediss:') return tcpServer(url);
+  } catch {
+    return { problem: 'holds a % that begins no escape; write it as %25' };
+  }
+  return { problem: SHAPE };
+}
+
+function tcpServer(url: URL): Parsed<ShareServer> {
+  const [, database = ''] = /^\/?(\d{0,5})$/.exec(url.pathname) ?? [];
+  if (url.hostname === '' || url.port === '0' || url.search !== '' || !/^\/?\d{0,5}$/.test(url.pathname)) {
+    return { problem: SHAPE };
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const address = { host, port: Number(url.port || 6379), tls: url.protocol === 'rediss:' };
+  return { value: { address, ...loginOf(url.username, url.password), database: Number(database) } };
+}
+
+function unixServer(url: URL): Parsed<ShareServer> {
+  const query = url.searchParams;
+  const database = query.get('db') ?? '0';
+  const known = [...query.keys()].every((key) => ['db', 'username', 'password'].includes(key));
+  if (url.host !== '' || !/^\/./.test(url.pathname) || !known || !/^\d{1,5}$/.test(database)) {
+    return { problem: SHAPE };
+  }
+  const path = decodeURIComponent(url.pathname);
+  // In the query, what has been decoded once stays: a password may hold a %.
+  const named = { username: query.get('username') ?? '', password: query.get('password') ?? '' };
+  return { value: { address: { path }, ...credentialsOf(named), database: Number(database) } };
+}
+
+function loginOf(username: string, password: string) {
+  return credentialsOf({ username: decodeURIComponent(username), password: decodeURIComponent(password) });
+}
+
+function credentialsOf({ username, password }: { username: string; password: string }) {
+  return {
+    ...(username !== '' && { username: new Secret(username) }),
+    ...(password !== '' && { password: new Secret(password) }),
+  };
+}

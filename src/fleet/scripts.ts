@@ -1,0 +1,83 @@
+/**
+ * What the engine does in one piece. KEYS are token, hold, lock, retired, floor. A value of a wrong type, or one that
+ * is larger than any of ours, is no value: `SET` writes over it.
+ */
+const SHARED = `
+local function get(key)
+  local value = redis.pcall('GET', key)
+  return type(value) == 'string' and #value <= 131072 and value or ''
+end
+local function generation(text) return tonumber(string.match(text, '^(%d+)%.') or '-1') end
+local function unlessOurs(key, longest)
+  local ttl = redis.call('PTTL', key)
+  if ttl == -1 or ttl > longest then redis.call('DEL', key) end
+end
+local function free(owner, after)
+  if owner == '' or get(KEYS[3]) ~= owner then return end
+  if after > 0 then redis.call('PEXPIRE', KEYS[3], after) else redis.call('DEL', KEYS[3]) end
+end
+`;
+
+export const LOOK = `${SHARED}
+local token, hold = get(KEYS[1]), get(KEYS[2])
+return { token, redis.call('PTTL', KEYS[1]), redis.sha1hex(token),
+  hold, redis.call('PTTL', KEYS[2]), redis.sha1hex(hold), get(KEYS[4]) }
+`;
+
+/** owner, lease, versions of token and hold. A lock without an end, or with a later one than ours have, is nobody's. */
+export const LOCK = `${SHARED}
+if redis.sha1hex(get(KEYS[1])) ~= ARGV[3] or redis.sha1hex(get(KEYS[2])) ~= ARGV[4] then return 'changed' end
+unlessOurs(KEYS[3], tonumber(ARGV[2]))
+return redis.call('SET', KEYS[3], ARGV[1], 'NX', 'PX', ARGV[2]) and 'mine' or 'another'
+`;
+
+/** owner, lease */
+export const EXTEND = `${SHARED}
+if get(KEYS[3]) == ARGV[1] then redis.call('PEXPIRE', KEYS[3], ARGV[2]) end
+return 'done'
+`;
+
+/** channel, owner, how long the lock stays, generation, sealed, lifetime, mark, unreadable version, whether it is new */
+export const PUBLISH = `${SHARED}
+local there = get(KEYS[1])
+local result = 'done'
+if get(KEYS[4]) == ARGV[7] then
+  result = 'retired'
+elseif redis.sha1hex(there) ~= ARGV[8] and generation(there) >= tonumber(ARGV[4]) then
+  result = 'older'
+else
+  redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[6])
+  if ARGV[9] == 'new' then redis.call('DEL', KEYS[2]) end
+end
+free(ARGV[2], tonumber(ARGV[3]))
+if result == 'done' then redis.call('PUBLISH', ARGV[1], 'token') end
+return result
+`;
+
+/** channel, owner, how long the lock stays, sealed hold or nothing, its time */
+export const LEAVE = `${SHARED}
+free(ARGV[2], tonumber(ARGV[3]))
+if ARGV[4] ~= '' then
+  redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
+  redis.call('PUBLISH', ARGV[1], 'hold')
+end
+return 'done'
+`;
+
+/** channel, generation, mark, its time, the time for which no other is retired */
+export const RETIRE = `${SHARED}
+if get(KEYS[4]) == ARGV[3] then return 'done' end
+unlessOurs(KEYS[5], tonumber(ARGV[5]))
+if not redis.call('SET', KEYS[5], '1', 'NX', 'PX', ARGV[5]) then return 'protected' end
+redis.call('SET', KEYS[4], ARGV[3], 'PX', ARGV[4])
+if generation(get(KEYS[1])) == tonumber(ARGV[2]) then redis.call('DEL', KEYS[1]) end
+redis.call('PUBLISH', ARGV[1], 'retired')
+return 'done'
+`;
+
+/** Whether all of this is allowed now, and there is memory for it. */
+export const PROBE = `
+redis.call('SET', KEYS[1], '1', 'PX', 1000)
+redis.call('PUBLISH', KEYS[1], '1')
+return 'done'
+`;

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type GatewayOptions, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { ask, until } from '../support/raw-client.ts';
+import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
+import { NO_REDIS, RedisServer } from '../support/redis.ts';
+
+// Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds what nobody of us has put there.
+
+const REDIS = { skip: NO_REDIS };
+const FLOOR_MS = 1_050; // One login a second, at most.
+const COMES_BACK_MS = 8_000;
+
+async function setUp(t: Test, ...settings: string[]) {
+  const redis = await RedisServer.startedFor(t, ...settings);
+  const upstream = await RawUpstream.startedFor(t);
+  const join = (more: Partial<GatewayOptions> = {}) =>
+    gatewayFor(t, {
+      baseUrl: upstream.url,
+      env: { BEARERD_SHARE_URL: redis.url, BEARERD_ADMIN_LISTEN: '127.0.0.1:0' },
+      ...more,
+    });
+  return { redis, upstream, join };
+}
+
+const fingerprint = ({ gateway }: TestGateway) => gateway.status.credentials.token!.fingerprint;
+const share = ({ gateway }: TestGateway) => gateway.status.share;
+const renew = ({ adminPort }: TestGateway) => ask(adminPort, request('POST', '/renew', 'content-length: 0'));
+
+async function ready(member: TestGateway): Promise<void> {
+  await until(() => share(member)?.state === 'ready', 'it does not come back', COMES_BACK_MS);
+}
+
+async function gone(member: TestGateway, reason: RegExp): Promise<void> {
+  await until(() => share(member)?.state === 'gone', 'it is not missed', COMES_BACK_MS);
+  const state = share(member)!;
+  if (state.state !== 'gone' || !reason.test(state.reason)) throw new Error(JSON.stringify(state));
+}
+
+t.test(
+  'without the engine from the start, each logs in by itself, and shares as soon as it is there',
+  REDIS,
+  async (t) => {
+    const { redis, upstream, join } = await setUp(t);
+    await redis.kill();
+    const startedMs = performance.now();
+    const members = await Promise.all([join(), join()]);
+    t.ok(performance.now() - startedMs < 4_000);
+    t.equal(upstream.logins, 2);
+    for (const member of members) {
+      await gone(member, /^(ENOENT|ECONNREFUSED)$/);
+      t.equal(member.gateway.readiness.ready, true);
+      t.equal((await member.get('/x')).status, 200);
+    }
+    await redis.start();
+    for (const member of members) await ready(member);
+    const late = await join();
+    t.equal(upstream.logins, 2, 'who comes now is given a token');
+    t.ok(members.map(fingerprint).includes(fingerprint(late)));
+  },
+);
+
+t.test('an engine that hangs at the start costs less than 4 s', REDIS, async (t) => {
+  const { redis, upstream, join } = await setUp(t);
+  redis.pause();
+  const startedMs = performance.now();
+  const member = await join();
+  t.ok(performance.now() - startedMs < 4_000);
+  t.equal(upstream.logins, 1);
+  await gone(member, /^ETIMEDOUT$/);
+  redis.resume();
+  await ready(member);
+  await join();
+  t.equal(upstream.logins, 1);
+});
+
+t.test(
+  'an engine that is killed is missed by no request, and told again what it has lost',
+  REDIS,
+  async (t) => {
+    const { redis, upstream, join } = await setUp(t, '--appendonly', 'no');
+    const members = await Promise.all([join(), join()]);
+    await redis.kill();
+    for (const member of members) {
+      await gone(member, /./);
+      t.equal((await member.get('/x')).status, 200);
+    }
+    await redis.start();
+    for (const member of members) await ready(member);
+    await until(async () => (await redis.keys('*:token')).length === 1, 'nobody tells it');
+    await join();
+    t.equal(upstream.logins, 1);
+  },
+);
+
+t.test('an engine that hangs is found out before a request needs it', REDIS, async (t) => {
+  const { redis, upstream, join } = await setUp(t);
+  const member = await join();
+  const other = await join();
+  redis.pause();
+  await gone(member, /^ETIMEDOUT$/);
+  // A token that ends now: nothing is asked of who doesn't answer.
+  upstream.onRequest = (request) =>
+    request.header('authorization') === 'Bearer tok-1' ? head('401 No', 'content-length: 0') : ok('ok');
+  const startedMs = performance.now();
+  t.equal((await member.get('/x')).status, 200);
+  t.ok(performance.now() - startedMs < 900, `${performance.now() - startedMs} ms`);
+  t.equal(upstream.logins, 2);
+  redis.resume();
+  await ready(member);
+  await until(
+    () => fingerprint(other) === fingerprint(member),
+    'the other keeps what is refused',
+    COMES_BACK_MS,
+  );
+  t.equal(upstream.logins, 2);
+});
+
+t.test('an engine that is emptied is told again, and nobody logs in for it', REDIS, async (t) => {
+  const { redis, upstream, join } = await setUp(t);
+  const members = await Promise.all([join(), join()]);
+  await redis.command('FLUSHALL');
+  await sleep(FLOOR_MS);
+  t.equal((await renew(members[0]!)).status, 200);
+  await until(() => fingerprint(members[0]!) === fingerprint(members[1]!), 'the other has the old one');
+  await join();
+  t.equal(upstream.logins, 2);
+});
+
+t.test('a full engine can still be read; each logs in by itself, and it comes back', REDIS, async (t) => {
+  const { redis, upstream, join } = await setUp(t, '--maxmemory-policy', 'noeviction');
+  const [one, two] = await Promise.all([join(), join()]);
+  await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+  await sleep(FLOOR_MS);
+  t.equal((await renew(one!)).status, 200);
+  t.equal(upstream.logins, 2);
+  await gone(one!, /^OOM$/);
+  t.equal((await one!.get('/x')).status, 200);
+  t.equal(one!.gateway.readiness.ready, true);
+  const late = await join();
+  t.equal(fingerprint(late), fingerprint(two!), 'what it holds is of use');
+  await gone(late, /^OOM$/);
+  await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+  await ready(one!);
+  await until(() => fingerprint(two!) === fingerprint(one!), 'the other is not told');
+  t.equal(upstream.logins, 2);
+});
+
+type Put = (redis: RedisServer, key: string) => Promise<unknown>;
+
+const GARBAGE: readonly (readonly [what: string, put: Put])[] = Object.entries<Put>({
+  'a list': (redis, key) => redis.command('RPUSH', key, 'x'),
+  'a hash': (redis, key) => redis.command('HSET', key, 'x', 'y'),
+  'bytes that are no text': (redis, key) => redis.command('SET', key, Buffer.from([0xff, 0, 0xfe, 10])),
+  'a generation and garbage': (redis, key) => redis.command('SET', key, '999999999999999.AAAA'),
+  'a generation and bytes': (redis, key) =>
+    redis.command('SET', key, Buffer.concat([Buffer.from('12.'), Buffer.from([0xff, 0])])),
+  much: (redis, key) => redis.command('SET', key, `5.${'A'.repeat(300_000)}`),
+  'a number': (redis, key) => redis.command('SET', key, '7'),
+  'something for a year': (redis, key) => redis.command('SET', key, 'x', 'EX', '31536000'),
+});
+
+t.test('what nobody of us has put there is written over', REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t);
+  const spoiled = async ([what, put]: (typeof GARBAGE)[number], prefix: string) => {
+    const upstream = await RawUpstream.startedFor(t);
+    const env = { BEARERD_SHARE_URL: redis.url, BEARERD_SHARE_PREFIX: prefix };
+    const join = () => gatewayFor(t, { baseUrl: upstream.url, env });
+    // It would tell the engine of its token, were it there still.
+    await join().then(({ gateway }) => gateway.destroy());
+    const [token] = await redis.keys(`${prefix}:*:token`);
+    const names = ['token', 'hold', 'lock', 'retired', 'floor'].map((part) => token!.replace(/token$/, part));
+    await redis.command('DEL', ...names);
+    for (const name of names) await put(redis, name);
+    const [one, two] = await Promise.all([join(), join()]);
+    t.equal(upstream.logins, 2, what);
+    t.equal(fingerprint(one!), fingerprint(two!), what);
+    upstream.onRequest = (request) =>
+      request.header('authorization') === 'Bearer tok-2' ? head('401 No', 'content-length: 0') : ok('ok');
+    await sleep(FLOOR_MS);
+    t.equal((await one!.get('/x')).status, 200, what);
+    await until(() => fingerprint(one!) === fingerprint(two!), `${what}: the other keeps what is refused`);
+    t.equal(upstream.logins, 3, what);
+  };
+  await Promise.all(GARBAGE.map((entry, index) => spoiled(entry, `case-${index}`)));
+});
+
+t.test('a token is used to its sealed end at most, whatever the engine says', REDIS, async (t) => {
+  const { redis, upstream, join } = await setUp(t);
+  upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 3 : 3600);
+  await join().then(({ gateway }) => gateway.destroy());
+  const [key] = await redis.keys('*:token');
+  await redis.command('PERSIST', key!);
+  await redis.command('DEL', key!.replace(/token$/, 'lock'));
+  const late = await join();
+  t.equal(upstream.logins, 1);
+  const { expiresInSeconds } = late.gateway.status.credentials.token!;
+  t.ok(expiresInSeconds! <= 3);
+  await until(() => upstream.logins === 2, 'the engine has put off the end', COMES_BACK_MS);
+});
+
+t.test('who dies while he logs in holds nobody up for long', REDIS, async (t) => {
+  const { redis, upstream, join } = await setUp(t);
+  await join().then(({ gateway }) => gateway.destroy());
+  const [key] = await redis.keys('*:token');
+  await redis.command('DEL', key!);
+  await redis.command('SET', key!.replace(/token$/, 'lock'), 'somebody', 'PX', '2000');
+  const startedMs = performance.now();
+  await join();
+  t.equal(upstream.logins, 2);
+  t.ok(performance.now() - startedMs > 1_500);
+});
