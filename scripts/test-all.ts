@@ -1,22 +1,25 @@
 /**
  * Runs the tests on other versions of Node than the project's own: `npm run test:all`, or `npm run test:all -- 22.22.0`.
- * The first is the lowest that package.json promises; each is fetched into a folder of its own.
+ * They are the lowest that package.json promises and the newest that there is; each is fetched into a folder of its own.
+ * With `--others`, those that aren't the present one, by which `npm test` runs.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TAP = fileURLToPath(import.meta.resolve('tap')).replace(/dist.*/, 'dist/esm/run.mjs');
 
-/** `26.10.0` of `>=26.10.0`, the lowest of each further line, and what is newest. */
+/** `26.10.0` of `>=26.10.0`, the lowest of each further line, and what is newest; each once. */
 function promised(): string[] {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string };
   };
-  return [...(engines.node.match(/\d+\.\d+\.\d+/g) ?? []), 'latest'];
+  const newest = execFileSync('npm', ['view', 'node', 'version'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  return [...new Set([...(engines.node.match(/\d+\.\d+\.\d+/g) ?? []), newest])];
 }
 
 function run(version: string): boolean {
@@ -33,8 +36,15 @@ function run(version: string): boolean {
   }
 }
 
-const versions = process.argv.length > 2 ? process.argv.slice(2) : promised();
-for (const version of versions) {
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { others: { type: 'boolean', default: false } },
+});
+for (const version of positionals.length > 0 ? positionals : promised()) {
+  if (values.others && version === process.versions.node) {
+    console.log(`Node ${version}: the present one`);
+    continue;
+  }
   const passed = run(version);
   console.log(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`);
   if (!passed) process.exitCode = 1;

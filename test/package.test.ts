@@ -1,4 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -114,6 +115,45 @@ t.test('its program runs', async (t) => {
     t.match(stdout + stderr, pattern);
     t.notMatch(stderr, /ERR_|Cannot find/);
   }
+});
+
+t.test('a machine that has but Node runs the demo out of it, and checks a configuration', async (t) => {
+  // Only the folder of this Node is on the PATH: by test:all that of the lowest that is promised.
+  const env = {
+    PATH: dirname(process.execPath),
+    HOME: user,
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: 'off',
+  };
+  const program = join(user, 'node_modules/.bin/bearerd');
+  const demo = spawn(program, ['demo', '--log-format', 'json'], {
+    env,
+    cwd: user,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => demo.kill('SIGKILL'));
+  let output = '';
+  for await (const text of demo.stdout.setEncoding('utf8')) {
+    output += text;
+    if (/logged in/.test(output)) break;
+  }
+  const [, url] = /"urls":\["([^"]+)"/.exec(output) ?? [];
+  t.match(await (await fetch(`${url}/companies/example.com`)).json(), { domain: 'example.com' });
+  t.match(await (await fetch(`${url}/echo`)).json(), { method: 'GET' });
+  demo.kill('SIGTERM');
+  t.same(await once(demo, 'exit'), [0, null]);
+
+  const file = join(user, 'bearerd.yaml');
+  writeFileSync(
+    file,
+    'baseUrl: https://api.example.com\ncredentials: { apiKey: { type: apiKey, key: { env: KEY } } }\n',
+  );
+  const checked = spawnSync(program, ['check', '--config', file], {
+    env: { ...env, KEY: 'secret' },
+    encoding: 'utf8',
+  });
+  t.equal(checked.status, 0, checked.stdout + checked.stderr);
+  t.notMatch(checked.stdout + checked.stderr, /secret/);
 });
 
 t.test('the examples of docs/library.md pass the type check, and do what they say', async (t) => {
