@@ -3,8 +3,9 @@
  *
  *     node scripts/release.ts v1.2.3 --repository https://git.example.com/us/bearerd --out release
  *
- * The tarball, its bill of materials, the notes of that version and the checksums of all. Publishes nothing: `npm publish`
- * of the tarball does, with `--provenance` where CI can vouch for it.
+ * The tarball, the chart and the image, bills of materials, the notes of that version and the checksums of all. Publishes
+ * nothing: `npm publish` of the tarball does, with `--provenance` where CI can vouch for it. `--without image` and
+ * `--without chart` leave out what can't be made here.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,6 +23,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { clusterTool } from './cluster-tools.ts';
+import { BASE, buildImage, exportImage } from './image/build.ts';
+import { engineIn } from './image/engine.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,17 +37,30 @@ interface Manifest {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { repository: { type: 'string' }, out: { type: 'string', default: 'release' } },
+    options: {
+      repository: { type: 'string' },
+      out: { type: 'string', default: 'release' },
+      without: { type: 'string', multiple: true, default: [] },
+    },
   });
   try {
-    release(positionals[0] ?? '', values.repository, resolve(values.out));
+    release({ ...values, tag: positionals[0] ?? '', out: resolve(values.out) });
   } catch (error) {
     process.stderr.write(`release: ${(error as Error).message}\n`);
     process.exitCode = 1;
   }
 }
 
-function release(tag: string, repository: string | undefined, out: string): void {
+interface Release {
+  readonly tag: string;
+  readonly repository?: string;
+  readonly out: string;
+  readonly without: readonly string[];
+}
+
+function release({ tag, repository, out, without }: Release): void {
+  const unknown = without.filter((part) => !['image', 'chart'].includes(part));
+  if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(', ')}: say image or chart`);
   const staged = mkdtempSync(join(tmpdir(), 'bearerd-release-'));
   try {
     exportTag(tag, staged);
@@ -64,11 +81,35 @@ function release(tag: string, repository: string | undefined, out: string): void
     if (readdirSync(out).length > 0) throw new Error(`${out} is not empty`);
     execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: staged });
     copyFileSync(join(staged, 'dist/sbom.cdx.json'), join(out, `bearerd-${manifest.version}.cdx.json`));
+    if (!without.includes('chart')) packChart(staged, manifest.version, out);
+    if (!without.includes('image')) packImage(staged, tag, join(out, `bearerd-${manifest.version}`));
     writeFileSync(join(out, 'NOTES.md'), notes);
     writeFileSync(join(out, 'SHA256SUMS'), checksums(out));
   } finally {
     rmSync(staged, { recursive: true, force: true });
   }
+}
+
+/** Under a name of its own: helm would call it as the tarball is called. */
+function packChart(staged: string, version: string, out: string): void {
+  const helm = clusterTool('helm');
+  if (helm === undefined) throw new Error('there is no helm: npm run cluster-tools, or --without chart');
+  execFileSync(helm, ['package', join(staged, 'deploy/helm/bearerd'), '--destination', staged], {
+    stdio: 'pipe',
+  });
+  copyFileSync(join(staged, `bearerd-${version}.tgz`), join(out, `bearerd-chart-${version}.tgz`));
+}
+
+function packImage(staged: string, tag: string, file: string): void {
+  const store = join(ROOT, 'node_modules/.cache/release-images');
+  const engine = engineIn(store);
+  const name = `localhost/bearerd:${tag.slice(1)}`;
+  const args = ['rev-parse', `refs/tags/${tag}^{commit}`];
+  const revision = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+  engine.podman('pull', '--quiet', BASE);
+  // Its .dockerignore leaves out node_modules, which is a link here.
+  buildImage(engine, { folder: staged, name, revision });
+  exportImage(engine, name, file);
 }
 
 function exportTag(tag: string, folder: string): void {
