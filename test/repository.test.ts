@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { parse } from 'yaml';
+
+// What a forge reads of this repository, and what its documents say of each other.
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const filesIn = (folder: string, ending: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+const workflows = filesIn('.github/workflows', '.yml');
+
+t.test('each action is pinned by the commit of its release', async (t) => {
+  const uses = workflows.flatMap((name) => read(name).match(/uses:.*/g) ?? []);
+  t.not(uses.length, 0);
+  for (const line of uses) t.match(line, /^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
+
+interface Workflow {
+  readonly permissions: object;
+  readonly jobs: Readonly<
+    Record<string, { 'timeout-minutes': number; steps: { run?: string; with?: object }[] }>
+  >;
+}
+
+t.test('the workflow runs .ci/run within its time, may only read, and keeps no token', async (t) => {
+  const workflow = parse(read('.github/workflows/ci.yml')) as Workflow;
+  t.same(workflow.permissions, { contents: 'read' });
+  const { steps, 'timeout-minutes': minutes } = workflow.jobs.ci!;
+  t.ok(steps.some(({ run }) => run === '.ci/run'));
+  t.equal(minutes, 25);
+  for (const job of Object.values(workflow.jobs))
+    t.match(job.steps[0], { with: { 'persist-credentials': false } });
+  const scripts = Object.values(workflow.jobs).flatMap((job) => job.steps.flatMap(({ run }) => run ?? []));
+  const called = scripts.flatMap((run) => [...run.matchAll(/npm run (\S+)/g)].map(([, name]) => name!));
+  const { scripts: known } = JSON.parse(read('package.json')) as { scripts: object };
+  t.same(
+    called.filter((name) => !(name in known)),
+    [],
+  );
+});
+
+t.test('the bot updates what goes into the bundle in one go', async (t) => {
+  const { updates } = parse(read('.github/dependabot.yml')) as {
+    updates: { groups?: { bundled: { patterns: string[] } } }[];
+  };
+  const imported = filesIn('src', '.ts').flatMap((name) =>
+    [
+      ...read(name).matchAll(/^(?:import|export) (?!type).*?from '([^.'][^']*)'|import\('([^.'][^']*)'\)/gms),
+    ].map(([, plain, lazy]) => (plain ?? lazy)!),
+  );
+  const packages = imported
+    .filter((name) => !name.startsWith('node:'))
+    .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
+  t.same(updates[0]!.groups!.bundled.patterns.toSorted(), [...new Set(packages)].sort());
+});
+
+t.test('the templates are what a forge can read', async (t) => {
+  for (const name of filesIn('.github/ISSUE_TEMPLATE', '.yml').filter(
+    (file) => !file.endsWith('config.yml'),
+  )) {
+    const form = parse(read(name)) as { name: string; description: string; body: { type: string }[] };
+    t.ok(form.name && form.description, name);
+    for (const { type } of form.body) t.ok(['markdown', 'textarea', 'input'].includes(type), type);
+  }
+  t.match(read('.github/ISSUE_TEMPLATE/fault.yml'), 'SECURITY.md');
+});
+
+const decisions = read('docs/DECISIONS.md');
+const sections = decisions
+  .split(/^### /m)
+  .slice(1)
+  .map((text) => {
+    const [title = '', ...lines] = text.split('\n');
+    return { title, text: lines.join('\n').replace(/\n## [\s\S]*/, '') };
+  });
+const words = decisions.replaceAll(/\s+/g, ' ');
+
+t.test('a decision says what it was for, what was chosen and what it costs', async (t) => {
+  for (const { title, text } of sections)
+    for (const part of ['*Context.*', '*Choice.*', '*Price.*'])
+      t.ok(text.includes(part), `${title}: ${part}`);
+});
+
+t.test('a decision has one day, and one that is superseded names the later one', async (t) => {
+  t.match(decisions, /Of 2026-11-27 where no other day is given/);
+  const titles = sections.map(({ title }) => title.replace(/ \(\d{4}-\d{2}-\d{2}\)$/, ''));
+  for (const { title } of sections) t.ok((title.match(/\d{4}-\d{2}-\d{2}/g) ?? []).length <= 1, title);
+  const later = [...words.matchAll(/\*Superseded on \d{4}-\d{2}-\d{2} by "([^"]+)"/g)].map(
+    ([, title]) => title!,
+  );
+  t.not(later.length, 0);
+  for (const title of later) t.ok(titles.includes(title), title);
+});
+
+/** In the words of the decisions, with `#` for the number; where that stands, and how it is written. Measurements have no such place. */
+const NUMBERS: readonly (readonly [words: string, file: string, place: RegExp, unit?: number])[] = [
+  ['Transit margin: # % of the life', 'src/credentials/access-token.ts', /TRANSIT_SHARE = (\S+);/, 0.01],
+  ['of the life, at most # ms', 'src/credentials/access-token.ts', /MAX_TRANSIT_MS = (\S+);/],
+  [
+    'Connections to the upstream: # s of age',
+    'src/upstream/connection.ts',
+    /CONNECTION_MAX_AGE_MS = (\S+);/,
+    1_000,
+  ],
+  ['of age, # s of idleness', 'src/upstream/connection.ts', /KEEP_ALIVE_MS = (\S+);/, 1_000],
+  ['Client connections may be idle for # s', 'src/listen/http-listeners.ts', /KEEP_ALIVE_MS = (\S+);/, 1_000],
+  ['after a reserve of # are clients', 'src/gateway/open-files.ts', /RESERVED = (\S+);/],
+  ['Of those refused, # at a time', 'src/listen/http-listeners.ts', /MOST_LINGERING = (\S+);/],
+  ['gives each address # ms', 'src/upstream/dial.ts', /ATTEMPT_DELAY_MS = (\S+);/],
+  ['the proxy keeps # events', 'src/observe/recent.ts', /REQUESTS = (\S+);/],
+  ['somebody with # windows', 'src/listen/status-feed.ts', /MOST_CLIENTS = (\S+);/],
+  ['pieces up to # KiB are joined', 'src/listen/joined-request.ts', /SMALL_BYTES = (.+);/, 1_024],
+  ['or up to # KiB while nobody', 'src/listen/joined-request.ts', /BLOCK_BYTES = (.+);/, 1_024],
+  ['the end for # seconds', 'src/tracing/open-telemetry.ts', /CLOSE_LIMIT_MS = (\S+);/, 1_000],
+  ['at most # MiB wait', 'src/observe/log.ts', /MAX_HELD_BYTES = (.+);/, 1_024 ** 2],
+  ['at most # KiB of it', 'src/credentials/login-request.ts', /MAX_ANSWER_BYTES = (.+);/, 1_024],
+  ['one line of 1 to # harmless', 'src/listen/request-id.ts', /\{1,(\d+)\}/],
+  ['# MiB of young objects and one heap', 'Dockerfile', /--max-semi-space-size=(\d+)/],
+  ['Node # or later', 'package.json', /"node": ">=(\d+\.\d+)\./],
+  ['CI wants # %', '.ci/run', /COVERAGE_FLOOR=(\d+)/],
+  [
+    '`BEARERD_DRAIN_TIMEOUT=#s`',
+    'deploy/kubernetes/component/sidecar.yaml',
+    /DRAIN_TIMEOUT\n +value: (\d+)s/,
+  ],
+  ['`USER #:', 'Dockerfile', /^USER (\d+):/m],
+];
+
+t.test('a number of the code that a decision quotes is the one in force', async (t) => {
+  for (const [phrase, file, place, unit = 1] of NUMBERS) {
+    const [, found] = place.exec(read(file)) ?? [];
+    t.ok(found, `${file}: ${place}`);
+    // `4 * 1024`: products are all that there is.
+    const value = found!
+      .replaceAll('_', '')
+      .split('*')
+      .reduce((product, factor) => product * Number(factor), 1);
+    const number = String(Number((value / unit).toFixed(6))).replace(/^(\d+)\.1$/, '$1.10');
+    t.ok(words.includes(phrase.replace('#', number)), phrase.replace('#', number));
+  }
+});
