@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { clusterTool } from '../scripts/cluster-tools.ts';
 import { imageBill } from '../scripts/image/bill.ts';
+import { located } from '../scripts/image/engine.ts';
 import { notesOf, withHome } from '../scripts/release.ts';
 import { PLACES, released } from '../scripts/version.ts';
 
@@ -62,6 +63,13 @@ t.test('npm version dates what was unreleased', async (t) => {
   t.match(dated, /^# Changelog\n\n## \[Unreleased\]\n\n## \[1\.1\.0\]/);
   t.throws(() => released(changelog, '1.0.0', '2026-11-28'), /1\.0\.0 already/);
   t.throws(() => released('# Changelog\n', '1.1.0', '2026-11-28'), /Unreleased/);
+});
+
+t.test('without the programs that make an image it is said which, and where they come from', async (t) => {
+  t.throws(
+    () => located(['buildah', 'podman'], ['/nowhere']),
+    /^Error: buildah, podman: not there.*apt-get install/,
+  );
 });
 
 t.test('the bill of an image has the bundle, the Node and the packages below', async (t) => {

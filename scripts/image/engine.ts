@@ -5,7 +5,6 @@ import { delimiter, join } from 'node:path';
 const DEBIAN = 'buildah podman runc catatonit mmdebstrap';
 /** Whoever isn't root has often no sbin on the PATH. */
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin'];
-const find = (name: string) => FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 
 /** Builds and runs images with a store of its own, so that it changes nothing among the machine's. Needs no daemon. */
 export interface Engine {
@@ -13,15 +12,27 @@ export interface Engine {
   podman(...args: string[]): string;
 }
 
-/** @throws Error in words, where the programs aren't there. */
-export function engineIn(folder: string): Engine {
-  const missing = ['buildah', 'podman', 'runc'].filter((name) => find(name) === undefined);
+/** @throws Error in words, where one of them isn't there. */
+export function located<Name extends string>(
+  names: readonly Name[],
+  folders: readonly string[] = FOLDERS,
+): Record<Name, string> {
+  const paths = names.map((name) =>
+    folders.map((folder) => join(folder, name)).find((path) => existsSync(path)),
+  );
+  const missing = names.filter((_, index) => paths[index] === undefined);
   if (missing.length > 0)
     throw new Error(
       `${missing.join(', ')}: not there. On Debian: apt-get install --no-install-recommends ${DEBIAN}`,
     );
+  return Object.fromEntries(names.map((name, index) => [name, paths[index]])) as Record<Name, string>;
+}
+
+/** @throws Error in words, where the programs aren't there. */
+export function engineIn(folder: string): Engine {
+  const programs = located(['buildah', 'podman', 'runc']);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'containers.conf'), containersConf());
+  writeFileSync(join(folder, 'containers.conf'), containersConf(programs.runc));
   writeFileSync(join(folder, 'storage.conf'), storageConf(folder));
   const env = {
     ...process.env,
@@ -32,17 +43,17 @@ export function engineIn(folder: string): Engine {
   const run =
     (program: string) =>
     (...args: string[]) =>
-      execFileSync(find(program)!, args, {
+      execFileSync(program, args, {
         env,
         encoding: 'utf8',
         maxBuffer: 2 ** 28,
         stdio: ['ignore', 'pipe', 'pipe'],
       }).trim();
-  return { buildah: run('buildah'), podman: run('podman') };
+  return { buildah: run(programs.buildah), podman: run(programs.podman) };
 }
 
 /** runc, since crun wants one kind of cgroups; cgroupfs, since there may be no systemd; limits that we may set. */
-function containersConf(): string {
+function containersConf(runc: string): string {
   const limit = (name: string) =>
     new RegExp(`^${name} +\\S+ +(\\S+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8'))![1]!;
   const number = (name: string, most: number) => Math.min(Number(limit(name)) || most, most);
@@ -56,7 +67,7 @@ function containersConf(): string {
     'cgroup_manager = "cgroupfs"',
     'events_logger = "file"',
     '[engine.runtimes]',
-    `runc = ["${find('runc')}"]`,
+    `runc = ["${runc}"]`,
     '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Engine } from './engine.ts';
+import { type Engine, located } from './engine.ts';
 
 const NODE = fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url));
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
@@ -14,10 +14,11 @@ const PACKAGES = 'ca-certificates,libatomic1,libstdc++6';
  * It trusts the authorities of this machine: npm, which runs in it, may need them.
  */
 export function makeStandIn(engine: Engine, name: string): void {
+  const { mmdebstrap } = located(['mmdebstrap']);
   const work = mkdtempSync(join(tmpdir(), 'bearerd-base-'));
   try {
     const root = join(work, 'root.tar');
-    execFileSync('mmdebstrap', ['--quiet', '--variant=minbase', `--include=${PACKAGES}`, 'bookworm', root]);
+    execFileSync(mmdebstrap, ['--quiet', '--variant=minbase', `--include=${PACKAGES}`, 'bookworm', root]);
     const layer = join(work, 'layer');
     addNode(layer);
     const container = engine.buildah('from', 'scratch');
