@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { imageBill } from './bill.ts';
@@ -36,9 +37,10 @@ export function buildImage(engine: Engine, { folder, name, revision }: Build): v
   );
 }
 
-/** The image as an archive that any registry's client takes, and its bill of materials beside it. */
+/** The image as an archive that `podman load` and `docker load` take, and its bill of materials beside it. */
 export function exportImage(engine: Engine, name: string, file: string): void {
   engine.buildah('push', '--quiet', name, `docker-archive:${file}.image.tar:${name}`);
+  execFileSync('gzip', ['--no-name', `${file}.image.tar`]);
   writeFileSync(`${file}.image.cdx.json`, billOf(engine, name));
 }
 

@@ -66,6 +66,6 @@ async function runChecks(setting: Setting): Promise<number> {
 
 async function archived({ engine, image, work }: Setting): Promise<void> {
   exportImage(engine, image, join(work, 'bearerd'));
-  for (const ending of ['image.tar', 'image.cdx.json'])
+  for (const ending of ['image.tar.gz', 'image.cdx.json'])
     if (!existsSync(join(work, `bearerd.${ending}`))) throw new Error(`there is no ${ending}`);
 }
