@@ -249,13 +249,19 @@ export class Exchange implements Watched {
     }
     this.#limit(this.#f.route.timeouts.idleMs);
     if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
-    const passes = this.#scrubbing === undefined ? piece : this.#scrubbing.pass(piece);
-    if (passes.length === 0) return true;
-    const taken = this.#reply.write(passes);
+    const taken =
+      this.#scrubbing === undefined ? this.#reply.write(piece) : this.#writeScrubbed(this.#scrubbing, piece);
     if (this.#reply.full) {
       attempt.pause();
       this.#watchClient();
     }
+    return taken;
+  }
+
+  #writeScrubbed(scrubbing: Scrubbing, piece: Buffer): boolean {
+    let taken = true;
+    // Only the last one may be the piece's own memory.
+    for (const part of scrubbing.pass(piece)) taken = this.#reply.write(part);
     return taken;
   }
 

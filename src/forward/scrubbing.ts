@@ -56,9 +56,9 @@ export class Scrubbing {
     return scrubbed;
   }
 
-  /** What may go on of the body so far; may be empty. */
-  pass(piece: Buffer): Buffer {
-    if (this.#searcher === undefined) return piece;
+  /** What may go on of the body so far. */
+  pass(piece: Buffer): readonly Buffer[] {
+    if (this.#searcher === undefined) return [piece];
     this.#scrubber ??= new Scrubber(this.#searcher);
     const passes = this.#scrubber.push(piece);
     if (this.#scrubber.found) this.found = true;

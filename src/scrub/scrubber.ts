@@ -6,7 +6,7 @@ const NOTHING = Buffer.alloc(0);
 
 /** A match under way. */
 interface Thread {
-  /** Where it began, in the bytes at hand. */
+  /** Where it began, in the piece at hand; below 0 in what is held back. */
   start: number;
   readonly track: Track;
   position: number;
@@ -28,31 +28,31 @@ export class Scrubber {
   #threads: Thread[] = [];
   /** Those of the byte before, for their memory. */
   #others: Thread[] = [];
+  /** All from the start of the first thread to the end of the piece before. */
   #held: Buffer = NOTHING;
-  /** What will go on of the bytes at hand: these themselves, until a match is found in them. */
+  /** What will go on of the piece at hand: itself, until a match is found in it. */
   #out: Buffer = NOTHING;
 
   constructor(searcher: Searcher) {
     this.#searcher = searcher;
   }
 
-  /** What may go on of all that has come; may be empty. */
-  push(piece: Buffer): Buffer {
-    const before = this.#held.length;
-    const bytes = before === 0 ? piece : Buffer.concat([this.#held, piece]);
-    this.#out = bytes;
-    this.#search(bytes, before);
-    const out = this.#out;
+  /** What may go on of all that has come: of what was held back, and of the piece. */
+  push(piece: Buffer): readonly Buffer[] {
+    this.#out = piece;
+    this.#search(piece);
+    const [held, out] = [this.#held, this.#out];
+    const until = this.#threads[0]?.start ?? piece.length;
+    for (const thread of this.#threads) thread.start -= piece.length;
     this.#out = NOTHING;
-    const until = this.#threads[0]?.start ?? out.length;
-    if (until === out.length) {
-      this.#held = NOTHING;
-      return out;
+    if (until < 0) {
+      const from = held.length + until;
+      this.#held = Buffer.concat([held.subarray(from), out]);
+      return parts(held.subarray(0, from));
     }
     // A copy: the memory of a piece is its reader's, who may use it again.
-    this.#held = Buffer.from(out.subarray(until));
-    for (const thread of this.#threads) thread.start -= until;
-    return out.subarray(0, until);
+    this.#held = until === piece.length ? NOTHING : Buffer.from(out.subarray(until));
+    return parts(held, until === piece.length ? out : out.subarray(0, until));
   }
 
   /** What was held back, for nothing more comes. */
@@ -63,9 +63,9 @@ export class Scrubber {
     return rest;
   }
 
-  #search(bytes: Buffer, from: number): void {
-    let window = { first: from, last: from - 1 };
-    for (let at = from; at < bytes.length; at++) {
+  #search(bytes: Buffer): void {
+    let window: Window = { first: 0, last: -1 };
+    for (let at = 0; at < bytes.length; at++) {
       if (at > window.last) window = this.#searcher.window(bytes, at);
       if (this.#threads.length > 0) {
         this.#step(bytes, at);
@@ -131,15 +131,20 @@ export class Scrubber {
 
   #strike(bytes: Buffer, start: number, end: number): void {
     this.found = true;
+    const held = this.#held;
+    if (start < 0) held.fill(STAR, held.length + start, Math.min(held.length, held.length + end));
     if (this.#out === bytes) this.#out = Buffer.from(bytes);
-    this.#out.fill(STAR, start, end);
+    this.#out.fill(STAR, Math.max(0, start), end);
   }
+}
+
+function parts(...all: readonly Buffer[]): readonly Buffer[] {
+  return all.filter(({ length }) => length > 0);
 }
 
 /** A text that is whole; each character a byte. The same where nothing was found. */
 export function scrubText(searcher: Searcher, text: string): string {
   const scrubber = new Scrubber(searcher);
-  const scrubbed = scrubber.push(Buffer.from(text, 'latin1'));
-  const rest = scrubber.end();
-  return scrubber.found ? scrubbed.toString('latin1') + rest.toString('latin1') : text;
+  const scrubbed = [...scrubber.push(Buffer.from(text, 'latin1')), scrubber.end()];
+  return scrubber.found ? Buffer.concat(scrubbed).toString('latin1') : text;
 }

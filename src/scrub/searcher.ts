@@ -61,11 +61,29 @@ export class Searcher {
 
   /** The places, from `at` on, in which the next match may begin. */
   window(bytes: Uint8Array, at: number): Window {
-    if (this.#filter === undefined) return { first: at, last: bytes.length };
+    const filter = this.#filter;
+    if (filter === undefined) return { first: at, last: bytes.length };
+    const stride = this.#stride;
+    const half = stride >> 1;
     // The match that begins at `at` shows at its last four bytes at the latest.
-    const place = this.#filter.next(bytes, at + this.#stride - 1, this.#stride);
-    const first = place - this.#stride + 1;
-    return place > bytes.length - GRAM_BYTES ? { first, last: bytes.length } : { first, last: place };
+    let place = at + stride - 1;
+    const end = bytes.length - GRAM_BYTES;
+    for (;;) {
+      place = filter.next(bytes, place, stride);
+      const first = place - stride + 1;
+      if (place > end) {
+        // Whatever begins here goes on behind the end, so that it lies across the last four bytes, or begins in them.
+        const none = first <= end && !filter.mayLieAt(bytes, end);
+        return { first: none ? end + 1 : first, last: bytes.length };
+      }
+      // It lies across one more place, half a stride before or behind: which tells most of what only looks like one.
+      const before = filter.mayLieAt(bytes, place - half);
+      const behind = filter.mayLieAt(bytes, place + half);
+      if (before || behind) {
+        return { first: before ? first : place - half + 1, last: behind ? place : place - half };
+      }
+      place += stride;
+    }
   }
 }
 

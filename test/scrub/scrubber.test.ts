@@ -12,7 +12,7 @@ const AWKWARD = 'a/b+c=d"e&f<g%h>i\'j\\k%2Fl m&amp;n';
 /** What comes out, piece by piece. */
 function pass(searcher: Searcher, pieces: readonly Buffer[]): string {
   const scrubber = new Scrubber(searcher);
-  const out = pieces.map((piece) => scrubber.push(piece).toString('latin1'));
+  const out = pieces.map((piece) => Buffer.concat(scrubber.push(piece)).toString('latin1'));
   return out.join('') + scrubber.end().toString('latin1');
 }
 
@@ -114,7 +114,7 @@ t.test('a cut anywhere, or after each byte, changes nothing', async (t) => {
 
 t.test('only what may become a match is held back, and it goes on as soon as it can not', async (t) => {
   const scrubber = new Scrubber(new Searcher([TOKEN]));
-  const push = (text: string) => scrubber.push(Buffer.from(text)).toString();
+  const push = (text: string) => Buffer.concat(scrubber.push(Buffer.from(text))).toString();
   t.equal(push('data: hello\n\n'), 'data: hello\n\n');
   t.equal(push(`data: ${TOKEN.slice(0, 9)}`), 'data: ');
   t.equal(push(TOKEN.slice(9, 20)), '');
@@ -127,9 +127,10 @@ t.test('only what may become a match is held back, and it goes on as soon as it 
 t.test('where nothing is found, the memory that came is the memory that goes on', async (t) => {
   const scrubber = new Scrubber(new Searcher([TOKEN]));
   const piece = Buffer.from('{"nothing": "here"}\n'.repeat(1_000));
-  t.equal(scrubber.push(piece), piece);
+  const [same] = scrubber.push(piece);
+  t.equal(same, piece);
   const holds = Buffer.from(`\n${TOKEN}\n`);
-  t.equal(scrubber.push(holds).toString(), `\n${'*'.repeat(TOKEN.length)}\n`);
+  t.equal(Buffer.concat(scrubber.push(holds)).toString(), `\n${'*'.repeat(TOKEN.length)}\n`);
   t.equal(holds.toString(), `\n${TOKEN}\n`, 'and what came is not written to');
 });
 
@@ -138,7 +139,7 @@ t.test('what is held back is safe when its reader uses the memory again', async 
   const piece = Buffer.from(TOKEN.slice(0, 10));
   scrubber.push(piece);
   piece.fill(0x78);
-  t.equal(scrubber.push(Buffer.from('!')).toString(), `${TOKEN.slice(0, 10)}!`);
+  t.equal(Buffer.concat(scrubber.push(Buffer.from('!'))).toString(), `${TOKEN.slice(0, 10)}!`);
 });
 
 t.test('the values of two searchers are found in one pass, and two are joined once', async (t) => {
