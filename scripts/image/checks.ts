@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type RequestOptions, request } from 'node:http';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
+import { type Container, deployed, mountSecrets, SECRETS, secretsFolder } from './deployed.ts';
 import type { Engine } from './engine.ts';
+import { memoryOf, portOf, probe, startedIn, statusOf, until } from './running.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -20,35 +21,7 @@ export interface Setting {
 }
 export type Check = (setting: Setting) => Promise<void>;
 
-interface Probe {
-  readonly exec?: { readonly command: readonly string[] };
-  readonly httpGet?: { readonly path: string };
-}
-interface Container {
-  readonly env: readonly { readonly name: string; readonly value: string }[];
-  readonly resources: { readonly limits: { readonly memory: string } };
-  readonly startupProbe: Probe;
-  readonly readinessProbe: Probe;
-  readonly livenessProbe?: Probe;
-}
-
 const RUN = ['run', '--detach', '--pull', 'never', '--health-interval', 'disable'];
-/** As deploy/kubernetes has it in securityContext. */
-const HARDENED = [
-  '--user',
-  '1000:1000',
-  '--read-only',
-  '--cap-drop',
-  'all',
-  '--security-opt',
-  'no-new-privileges',
-];
-const SECRETS = {
-  client_id: 'demo-service-account',
-  client_secret: 'demo-client-secret',
-  api_key: 'demo_key_0123456789',
-  caller_key: 'a-caller-key',
-};
 const MOCK = ['mock', '--listen', '127.0.0.1:9190'];
 
 /** What they start; those first that use another's network. */
@@ -58,7 +31,8 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'it says what it is': saysWhatItIs,
   'the line of the README serves a published port to who has the caller key': publishedPort,
   'a hardened sidecar answers its probes, serves, and ends when it is told to': sidecar,
-  'a standalone answers its probes by HTTP, and serves by the name of its Service': standalone,
+  'a standalone answers its probes by HTTP, serves by the name of its Service, and takes a rotated Secret':
+    standalone,
 };
 
 async function saysWhatItIs({ engine, image, figures }: Setting): Promise<void> {
@@ -100,7 +74,11 @@ async function sidecar({ engine, image, work, figures }: Setting): Promise<void>
     .initContainers as Container[];
   engine.podman(...RUN, '--name', 'app', '--network', 'none', image, ...MOCK);
   const began = Date.now();
-  const shared = ['--network', 'container:app', ...deployed(container!, work)];
+  const shared = [
+    '--network',
+    'container:app',
+    ...deployed(container!, secretsFolder(join(work, 'of-sidecar'))),
+  ];
   engine.podman(...RUN, '--name', 'sidecar', ...shared, image);
   probe(engine, 'sidecar', container!.startupProbe);
   figures['from `run` to a token, as its startup probe sees it'] =
@@ -119,19 +97,20 @@ async function sidecar({ engine, image, work, figures }: Setting): Promise<void>
   assert.equal(engine.podman('inspect', '--format', '{{.State.ExitCode}}', 'sidecar'), '0');
 }
 
-async function standalone({ engine, image, work }: Setting): Promise<void> {
+async function standalone({ engine, image, work, figures }: Setting): Promise<void> {
   const [deployment] = parseAllDocuments(read('deploy/kubernetes/standalone.yaml')).map((document) =>
     document.toJS(),
   );
   const [container] = deployment.spec.template.spec.containers as Container[];
   engine.podman(...RUN, '--name', 'api', image, ...MOCK);
+  const secrets = secretsFolder(join(work, 'of-standalone'));
   engine.podman(
     ...RUN,
     '--name',
     'standalone',
     '--network',
     'container:api',
-    ...deployed(container!, work),
+    ...deployed(container!, secrets),
     image,
   );
   await until(engine, 'standalone', /logged in/);
@@ -147,58 +126,12 @@ async function standalone({ engine, image, work }: Setting): Promise<void> {
     assert.equal(await call(host, SECRETS.caller_key), 200, host);
   assert.equal(await call('bearerd:9180', 'another'), 407);
   assert.equal(await call('evil.example', SECRETS.caller_key), 403);
-}
-
-/** The options that run a container as its manifest would have it, but for the upstream, which is the mock. */
-function deployed({ env, resources }: Container, work: string): string[] {
-  const secrets = join(work, 'secrets');
-  mkdirSync(secrets, { recursive: true });
-  for (const [name, value] of Object.entries(SECRETS)) writeFileSync(join(secrets, name), value);
-  const settings = [...env, { name: 'BEARERD_BASE_URL', value: 'http://127.0.0.1:9190' }];
-  return [
-    ...HARDENED,
-    ...['--memory', resources.limits.memory.replace('Mi', 'm')],
-    ...['--volume', `${secrets}:/run/secrets/bearerd:ro`],
-    ...settings.flatMap(({ name, value }) => ['--env', `${name}=${value}`]),
-  ];
-}
-
-/** @throws when the command doesn't end with 0. */
-function probe(engine: Engine, name: string, { exec }: Probe): void {
-  engine.podman('exec', name, ...exec!.command);
-}
-
-async function until(engine: Engine, name: string, pattern: RegExp): Promise<void> {
-  for (const began = Date.now(); !pattern.test(engine.podman('logs', name)); await delay(100))
-    assert.ok(
-      Date.now() - began < LIMIT_MS,
-      `${name} does not say ${pattern}:\n${engine.podman('logs', name)}`,
-    );
-}
-
-function portOf(engine: Engine, name: string, port: number): number {
-  return Number(engine.podman('port', name, `${port}/tcp`).split(':').at(-1));
-}
-
-function memoryOf(engine: Engine, name: string): string {
-  const [{ mem_usage: usage }] = JSON.parse(engine.podman('stats', '--no-stream', '--format', 'json', name));
-  return usage.split(' / ')[0];
-}
-
-function startedIn(engine: Engine, name: string): number {
-  const [, time = ''] = /"time":"([^"]+)".*listening on/.exec(engine.podman('logs', name)) ?? [];
-  const started = JSON.parse(engine.podman('inspect', name))[0].State.StartedAt;
-  return Date.parse(time) - Date.parse(started);
-}
-
-/** `fetch` sets a Host of its own. */
-function statusOf(options: RequestOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request({ ...options, signal: AbortSignal.timeout(10_000) }, (response) => {
-      response.resume();
-      resolve(response.statusCode!);
-    })
-      .on('error', reject)
-      .end();
-  });
+  // A rotated Secret: no restart, and within seconds only the new key is taken.
+  mountSecrets(secrets, { ...SECRETS, caller_key: 'a-new-key' });
+  const rotated = async () => (await call('bearerd:9180', 'a-new-key')) === 200;
+  const began = Date.now();
+  for (; !(await rotated()); await delay(100))
+    assert.ok(Date.now() - began < LIMIT_MS, 'the new key is not taken');
+  figures['from a swapped Secret to the new caller key'] = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+  assert.equal(await call('bearerd:9180', SECRETS.caller_key), 407);
 }

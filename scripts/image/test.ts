@@ -20,8 +20,9 @@ const STORE = join(ROOT, 'node_modules/.cache/images');
 const IMAGE = 'localhost/bearerd:test';
 
 const { values } = parseArgs({ options: { pull: { type: 'boolean', default: false } } });
-process.exitCode = await main().catch((error: Error & { stderr?: string }) => {
-  process.stderr.write(`test:image: ${error.message}\n${error.stderr ?? ''}`);
+process.exitCode = await main().catch((error: Error & { stdout?: string }) => {
+  // Its message has what went to stderr.
+  process.stderr.write(`test:image: ${error.message}\n${error.stdout ?? ''}`);
   return 1;
 });
 
@@ -53,11 +54,11 @@ async function runChecks(setting: Setting): Promise<number> {
   let failed = 0;
   const all = { ...CHECKS, 'an archive of it is made, and its bill of materials': archived };
   for (const [statement, check] of Object.entries(all)) {
-    const fault = await check(setting).catch((error: Error & { stderr?: string }) => error);
+    const fault = await check(setting).catch((error: Error) => error);
     console.log(`${fault === undefined ? 'ok' : 'not ok'} - ${statement}`);
     if (fault === undefined) continue;
     failed += 1;
-    console.log(`${fault.message}\n${fault.stderr ?? ''}`.replaceAll(/^/gm, '  '));
+    console.log(fault.message.replaceAll(/^/gm, '  '));
   }
   for (const [name, figure] of Object.entries(setting.figures)) console.log(`# ${name}: ${figure}`);
   console.log(`${Object.keys(all).length - failed} passed, ${failed} failed`);
