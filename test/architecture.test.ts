@@ -169,6 +169,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'forward/scrubbing.ts',
     'library/token-source.ts',
     'listen/callers.ts',
+    'listen/secure-server.ts',
     'upstream/outbound-proxy.ts',
     'upstream/pools.ts',
     'upstream/secure-context.ts',

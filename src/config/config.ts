@@ -220,6 +220,15 @@ export interface ShareConfig {
   readonly key?: Secret;
 }
 
+/** What clients are shown, where they are to speak TLS. */
+export interface ListenTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** PEM texts, read when the configuration was. */
+  readonly cert: string;
+  readonly key: Secret;
+}
+
 /** The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. */
 export interface Config {
   /** The configuration file that was read, if any. */
@@ -236,6 +245,7 @@ export interface Config {
   readonly credentials: ReadonlyMap<string, CredentialConfig>;
   readonly routes: readonly RouteConfig[];
   readonly listen: readonly ListenAddress[];
+  readonly listenTls?: ListenTls;
   /** Empty when the admin listener is off. */
   readonly adminListen: readonly ListenAddress[];
   readonly allowedHosts: readonly string[];

@@ -17,7 +17,7 @@ import { reportPlaceholders } from './reading/placeholders.ts';
 import type { LoadInput, Reading } from './reading/reading.ts';
 import { readRoutes } from './reading/route-drafts.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './reading/single-settings.ts';
-import { readTls } from './reading/tls.ts';
+import { readListenTls, readTls } from './reading/tls.ts';
 import { effectiveView } from './shown/effective.ts';
 import { originsOf, placeInFile } from './shown/origins.ts';
 
@@ -125,6 +125,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const callers = readCallers(reading);
   const drafts = readRoutes(reading, values, credentials);
   const tls = readTls(values, reading);
+  const listenTls = readListenTls(values, reading);
   const outboundProxy = readOutboundProxy(input.env, reading.report);
   checkTogether(reading, values, credentials, drafts, callers);
   const share = readShare(shared, values, credentials.usable.values(), reading.report);
@@ -139,7 +140,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     ...finishCallers(callers),
     ...(share && { share }),
   };
-  const effective = effectiveView(values, secured, tls);
+  const effective = effectiveView(values, secured, { tls, listenTls });
   return deepFreeze({
     ...(reading.file.path !== undefined && { file: reading.file.path }),
     upstream,
@@ -147,6 +148,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     ...settingsPart(values),
     ...secured,
     tls,
+    ...(listenTls && { listenTls }),
     outboundProxy,
     watchedFiles: [...reading.filesRead.keys()],
     fileNames: reading.filesRead,

@@ -48,6 +48,7 @@ const CUT_SWEEPS = 100;
 /** What was made once at the start, by its key in the file. */
 const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (config) => config.listen,
+  listenTls: (config) => config.listenTls !== undefined,
   'admin.listen': (config) => config.adminListen,
   'limits.headerSize': (config) => config.limits.headerSizeBytes,
   'log.format': (config) => config.log.format,
@@ -121,6 +122,7 @@ export class Gateway {
       settings: () => this.#settings,
       context: this.#forwardContext(),
       headerSizeBytes: config.limits.headerSizeBytes,
+      tls: config.listenTls,
     });
     this.#admin = config.adminListen.length === 0 ? undefined : this.#createAdmin();
   }
@@ -157,6 +159,7 @@ export class Gateway {
     const restartNeededFor = Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
       .map(([key]) => key);
+    if (config.listenTls !== undefined) this.#proxy.renewCertificate(config.listenTls);
     this.#config = config;
     this.#configuredMs = this.#clock.wallMs();
     this.#settings.pools.replaceBefore();

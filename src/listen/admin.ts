@@ -109,7 +109,7 @@ export class AdminListener {
       const problem = host === undefined ? undefined : guard.checkHost(host, socket);
       if (problem !== undefined) return problem;
     }
-    const origin = guard.checkOrigin(head);
+    const origin = guard.checkOrigin(head, socket);
     if (origin instanceof Problem) return origin;
     const path = forServer || target === undefined ? '*' : target.path;
     if (!arrivedAtLoopback(request) && !OPEN_TO_PROBES.has(path)) {

@@ -65,7 +65,7 @@ export function admit(
     const problem = host === undefined ? undefined : rules.guard.checkHost(host, request.socket);
     if (problem !== undefined) return refuse(problem);
   }
-  const origin = rules.guard.checkOrigin(head);
+  const origin = rules.guard.checkOrigin(head, request.socket);
   if (origin instanceof Problem) return refuse(origin);
   if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {
     return { kind: 'preflight', head, corsOrigin: origin };

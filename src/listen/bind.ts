@@ -20,18 +20,25 @@ export function arrivedByUnixSocket(socket: Socket): boolean {
 /**
  * Binds one address; gives its URL.
  *
- * @param server a new server at each call: `localhost` may need two.
+ * @param plain a new server at each call: `localhost` may need two.
+ * @param secure the same for TCP, where TLS is spoken there. A Unix socket has nobody on the way.
  * @throws ListenError naming the address.
  */
-export async function bind(address: ListenAddress, server: () => Server): Promise<string> {
+export async function bind(
+  address: ListenAddress,
+  plain: () => Server,
+  secure?: (() => Server) | undefined,
+): Promise<string> {
   if (address.kind === 'unix') {
-    await bindUnix(server(), address.path);
+    await bindUnix(plain(), address.path);
     return `unix:${address.path}`;
   }
   const { host, port } = address;
-  if (host === 'localhost') return `http://localhost:${await bindLocalhost(server, port)}`;
+  const server = secure ?? plain;
+  const scheme = secure === undefined ? 'http' : 'https';
+  if (host === 'localhost') return `${scheme}://localhost:${await bindLocalhost(server, port)}`;
   const bound = await bindTcp(server(), host, port);
-  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
 }
 
 /** 127.0.0.1 and ::1, where they exist, at one port. */

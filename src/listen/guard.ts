@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { RequestHead } from '../client/request-head.ts';
 import type { Config } from '../config/config.ts';
 import { Problem } from '../errors.ts';
@@ -12,7 +13,7 @@ export interface Guard {
   /** The `Host`, and the authority of an absolute-form target; a Problem where it is not ours. */
   checkHost(host: string, socket: Socket): Problem | undefined;
   /** A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem. */
-  checkOrigin(head: RequestHead): Problem | string | undefined;
+  checkOrigin(head: RequestHead, socket: Socket): Problem | string | undefined;
 }
 
 /** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
@@ -53,12 +54,12 @@ export function createGuard(
       return name === arrivedAt(socket) ? undefined : unlessByUnix(socket);
     },
 
-    checkOrigin({ origin, originLines, fetchSite, host }) {
+    checkOrigin({ origin, originLines, fetchSite, host }, socket) {
       if (originLines > 1) return REFUSED_ORIGIN;
       if (origin !== undefined) {
         const lower = origin.toLowerCase();
         if (origins.has(lower)) return origin;
-        return isSameAuthority(lower, host) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
+        return isOwn(lower, host, socket) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
       }
       return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
     },
@@ -91,11 +92,14 @@ function arrivedAt(socket: Socket): string | undefined {
   return address.includes(':') ? `[${address.toLowerCase()}]` : address;
 }
 
-/** An origin's host and port are those of the `Host` that it was sent with: the page came from here. */
-function isSameAuthority(origin: string, host: string | undefined): boolean {
+/**
+ * An origin's host and port are those of the `Host` that it was sent with: the page came from here. Where TLS is spoken
+ * here, a page by `http://` didn't; where it isn't, a server before us may speak it.
+ */
+function isOwn(origin: string, host: string | undefined, socket: Socket): boolean {
   if (host === undefined) return false;
   const match = /^(https?):\/\/(.+)$/.exec(origin);
-  if (match === null) return false;
+  if (match === null || (match[1] === 'http' && socket instanceof TLSSocket)) return false;
   const port = match[1] === 'https' ? ':443' : ':80';
   const withoutDefault = (text: string) => (text.endsWith(port) ? text.slice(0, -port.length) : text);
   return withoutDefault(match[2]!) === withoutDefault(host.toLowerCase());

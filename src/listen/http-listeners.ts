@@ -1,14 +1,17 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Departures } from '../client/departures.ts';
 import { answerOnSocket, answerProblem, parserProblem } from '../client/problem.ts';
 import { announcesBody } from '../client/upgrade-request.ts';
-import type { ListenAddress } from '../config/config.ts';
+import type { ListenAddress, ListenTls } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import { type Member, Members } from '../members.ts';
-import { answering, holdReading } from '../seams/server-socket.ts';
+import { answering } from '../seams/server-socket.ts';
 import { bind } from './bind.ts';
 import { JoinedRequest } from './joined-request.ts';
+import { holdBack, whenQuiet } from './pipelining.ts';
+import { createSecureServer, renewCertificate } from './secure-server.ts';
 import { StartLines } from './start-lines.ts';
 
 /** A client has this long to send its headers. */
@@ -20,6 +23,9 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 /** Refused connections beyond so many are closed as soon as they are answered. */
 const MOST_LINGERING = 24;
 const NO_HTTP = new Problem('bad-request');
+const NO_TLS = new Problem('bad-request', {
+  detail: 'This port speaks HTTPS: write https:// in the URL.',
+});
 const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ListenerOptions {
@@ -31,6 +37,8 @@ export interface ListenerOptions {
   readonly shouldUpgrade: (request: IncomingMessage) => boolean;
   readonly onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
   readonly departures: Departures;
+  /** What clients are shown; undefined where they speak plain HTTP. */
+  readonly tls?: ListenTls | undefined;
   /** A connection was answered before there was a request. */
   readonly onRefused: (problem: Problem) => void;
 }
@@ -45,7 +53,10 @@ interface Connection extends Member {
  */
 export class HttpListeners {
   readonly #options: ListenerOptions;
-  readonly #servers: http.Server[] = [];
+  readonly #servers: (http.Server | https.Server)[] = [];
+  readonly #secureServers: https.Server[] = [];
+  /** Those to whom TLS is spoken, from their first byte on or before. */
+  readonly #secure = new Set<Socket>();
   readonly #connections = new Members<Connection>();
   /** Those that get, or have got, their last answer from here. */
   readonly #givenUp = new WeakSet<Socket>();
@@ -68,8 +79,26 @@ export class HttpListeners {
   }
 
   createServer(): http.Server {
+    const server = http.createServer(this.#serverOptions());
+    server.on('connection', (socket) => this.#connected(socket));
+    this.#attend(server);
+    return server;
+  }
+
+  #createSecureServer(tls: ListenTls): https.Server {
+    const server = createSecureServer(this.#serverOptions(), tls, {
+      admits: (socket) => this.#admits(socket),
+      onPlain: (socket) => this.#refuse(socket, NO_TLS),
+    });
+    server.on('secureConnection', (socket) => this.#connected(socket));
+    this.#attend(server);
+    this.#secureServers.push(server);
+    return server;
+  }
+
+  #serverOptions() {
     const { headerSizeBytes, shouldUpgrade } = this.#options;
-    const server = http.createServer({
+    return {
       IncomingMessage: JoinedRequest,
       maxHeaderSize: headerSizeBytes,
       keepAlive: true, // Notices a client whose machine is gone.
@@ -79,7 +108,7 @@ export class HttpListeners {
       requestTimeout: 0, // An upload may take days; the idle timeout watches it.
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      shouldUpgradeCallback: (request) => {
+      shouldUpgradeCallback: (request: IncomingMessage) => {
         const alone = this.#startLines.get(request.socket)?.nothingBehindHead(request);
         // Asked here already: Node gives the parser away before it tells of an upgrade.
         this.#judge(request);
@@ -88,14 +117,16 @@ export class HttpListeners {
         if (alone !== true) this.#followed.add(request);
         return false;
       },
-    });
+    };
+  }
+
+  #attend(server: http.Server | https.Server): void {
     server.maxHeadersCount = 0; // The size is the limit.
     const handler = (request: IncomingMessage, response: ServerResponse) => {
       if (!this.#declined.has(request)) this.#judge(request);
       this.#handle(request, response);
     };
     server
-      .on('connection', (socket) => this.#connected(socket))
       .on('request', handler)
       .on('checkContinue', handler)
       .on('checkExpectation', handler)
@@ -110,7 +141,6 @@ export class HttpListeners {
       })
       .on('clientError', (error, socket) => this.#clientError(error, socket as Socket));
     this.#servers.push(server);
-    return server;
   }
 
   /**
@@ -119,15 +149,22 @@ export class HttpListeners {
    * @throws ListenError naming the address. What was opened before is for `destroyAll` to close.
    */
   async listen(addresses: readonly ListenAddress[], first: http.Server): Promise<string[]> {
+    const { tls } = this.#options;
     const urls: string[] = [];
     let unused: http.Server | undefined = first;
-    const server = () => {
+    const plain = () => {
       const next = unused ?? this.createServer();
       unused = undefined;
       return next;
     };
-    for (const address of addresses) urls.push(await bind(address, server));
+    const secure = tls && (() => this.#createSecureServer(tls));
+    for (const address of addresses) urls.push(await bind(address, plain, secure));
     return urls;
+  }
+
+  /** Shows it to clients from now on; those that are connected stay. */
+  renewCertificate(tls: ListenTls): void {
+    for (const server of this.#secureServers) renewCertificate(server, tls);
   }
 
   /** No new connections; idle ones are closed. Call it again while connections become idle. */
@@ -142,6 +179,15 @@ export class HttpListeners {
     for (const server of this.#servers) if (server.listening) server.close();
     for (const { socket } of this.#connections) socket.destroy();
     for (const socket of this.#lingering) socket.destroy();
+    for (const socket of this.#secure) socket.destroy();
+  }
+
+  /** Those that are too many get their answer by TLS, too; a crowd of them would use up the files that the others need. */
+  #admits(socket: Socket): boolean {
+    if (this.#secure.size >= this.#options.maxConnections() + MOST_LINGERING) return false;
+    this.#secure.add(socket);
+    socket.once('close', () => this.#secure.delete(socket));
+    return true;
   }
 
   #connected(socket: Socket): void {
@@ -242,40 +288,4 @@ export class HttpListeners {
     answerOnSocket(socket, problem);
     this.#options.onRefused(problem);
   }
-}
-
-/** So many pipelined requests may wait for their turn before the connection is read no further, and again read. */
-const MOST_WAITING = 64;
-const FEW_WAITING = 16;
-const waiting = new WeakMap<Socket, number>();
-const held = new WeakMap<Socket, () => void>();
-
-/**
- * Counts a request that waits for its turn; the result takes it off again. A client that sends on without reading an
- * answer is held up by TCP, and not by our memory.
- */
-function holdBack(socket: Socket, departures: Departures): () => void {
-  const count = (change: number) => {
-    const now = (waiting.get(socket) ?? 0) + change;
-    waiting.set(socket, now);
-    return now;
-  };
-  if (count(1) === MOST_WAITING) {
-    held.set(socket, holdReading(socket));
-    departures.watch(socket, socket);
-  }
-  return () => {
-    const release = count(-1) === FEW_WAITING ? held.get(socket) : undefined;
-    if (release === undefined) return;
-    held.delete(socket);
-    departures.forget(socket);
-    release();
-  };
-}
-
-/** Acts once the answers to all requests that came before have been given. */
-function whenQuiet(socket: Socket, act: () => void): void {
-  const current = answering(socket);
-  if (current === undefined) act();
-  else current.once('close', () => whenQuiet(socket, act));
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { answerProblem, USUAL_METHODS } from '../client/problem.ts';
 import { isTunnelled } from '../client/upgrade-request.ts';
-import type { ListenAddress } from '../config/config.ts';
+import type { ListenAddress, ListenTls } from '../config/config.ts';
 import { PROBLEMS, Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { Exchange } from '../forward/exchange.ts';
@@ -31,6 +31,7 @@ export interface ProxyOptions {
   readonly settings: () => ProxySettings;
   readonly context: ForwardContext;
   readonly headerSizeBytes: number;
+  readonly tls: ListenTls | undefined;
 }
 
 const DRAINING: Admission = {
@@ -47,7 +48,7 @@ export class ProxyListener {
   readonly #app: FastifyInstance;
   #requests = 0;
 
-  constructor({ settings, context, headerSizeBytes }: ProxyOptions) {
+  constructor({ settings, context, headerSizeBytes, tls }: ProxyOptions) {
     this.#settings = settings;
     this.#context = context;
     let handler: http.RequestListener = () => {};
@@ -62,6 +63,7 @@ export class ProxyListener {
       shouldUpgrade: isTunnelled,
       onUpgrade: (request, socket, head) => this.#upgrade(request, socket, head),
       departures: context.departures,
+      tls,
       onRefused: ({ code }) => context.observe({ ...this.#event(''), status: PROBLEMS[code].status, code }),
     });
     this.#app = mount(
@@ -80,6 +82,10 @@ export class ProxyListener {
   async listen(addresses: readonly ListenAddress[]): Promise<string[]> {
     await this.#app.ready();
     return this.#listeners.listen(addresses, this.#app.server);
+  }
+
+  renewCertificate(tls: ListenTls): void {
+    this.#listeners.renewCertificate(tls);
   }
 
   stopAccepting(): void {

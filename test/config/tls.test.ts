@@ -110,3 +110,26 @@ t.test('a TLS file that is not there, or is not what it has to be, is a fault', 
     /^tls\.caFile: /,
   ]);
 });
+
+t.test('what clients are shown is held to the same, under its own names', async (t) => {
+  const [cert, key] = ['BEARERD_LISTEN_TLS_CERT_FILE', 'BEARERD_LISTEN_TLS_KEY_FILE'];
+  const env = { ...LEAST, [cert]: '/tls/cert.pem', [key]: '/tls/key.pem' };
+  const { listenTls, watchedFiles, effective, tls } = await loadFrom({ env, files: FILES });
+  t.match(listenTls, { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem', cert: CERT });
+  t.equal(listenTls?.key.expose(), KEY);
+  t.same([...watchedFiles], ['/tls/cert.pem', '/tls/key.pem'], 'watched');
+  t.same(effective.listenTls, { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' });
+  t.same(tls, {}, 'the upstream sees none of it');
+  for (const [pair, fault] of [
+    [{ [cert]: '/tls/cert.pem' }, `${key}: is missing; ${cert} needs it`],
+    [{ [key]: '/tls/key.pem' }, `${cert}: is missing; ${key} needs it`],
+    [{ [cert]: '/tls/cert.pem', [key]: '/tls/other.pem' }, `${key}: names a key that does not belong`],
+    [{ [cert]: '/tls/text.pem', [key]: '/tls/key.pem' }, `${cert}: names a file without a PEM certificate`],
+    [{ [cert]: '/tls/cert.pem', [key]: '/tls/gone.pem' }, `${key}: `],
+  ] as const) {
+    const faults = await faultsWith(pair);
+    t.equal(faults.length, 1, fault);
+    t.ok(faults[0]?.startsWith(fault), fault);
+  }
+  t.match(await faultsWith({ [cert]: '/tls/cert.pem', [key]: '/tls/gone.pem' }), [/\/tls\/gone\.pem/]);
+});

@@ -53,7 +53,7 @@ export function configOf({ baseUrl, env = {}, yaml }: GatewayOptions): Promise<C
     },
     readFile: (path) => {
       if (yaml !== undefined && path.endsWith('bearerd.yaml')) return yaml;
-      if (path.endsWith('.pem')) return readFileSync(path, 'utf8');
+      if (path.endsWith('.pem') || path.endsWith('.key')) return readFileSync(path, 'utf8');
       throw Object.assign(new Error(path), { code: 'ENOENT' });
     },
     cwd: '/nowhere',

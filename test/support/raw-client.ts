@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { ByteReader, type HttpMessage, readBody, readHead, values } from './http-message.ts';
 
 const PATIENCE_MS = 10_000;
@@ -57,6 +58,14 @@ export class RawClient {
     const socket = connect({ ...target, allowHalfOpen, noDelay: true });
     const client = new RawClient(socket, keep);
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return client;
+  }
+
+  /** Over TLS, to a server at `localhost`. */
+  static async secure(port: number, options: ConnectionOptions): Promise<RawClient> {
+    const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ...options });
+    const client = new RawClient(socket, true);
+    await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
     return client;
   }
 

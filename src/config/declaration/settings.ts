@@ -124,6 +124,19 @@ export const SETTINGS = {
     default: 'localhost:9181',
     description: 'list of the same for health, metrics and the status page, or `off`',
   },
+  listenCertFile: {
+    variable: 'BEARERD_LISTEN_TLS_CERT_FILE',
+    key: 'listenTls.certFile',
+    kind: kinds.text,
+    description:
+      'PEM file of the certificate, with the chain below it, that clients are shown: the proxy then speaks HTTPS on all addresses but Unix sockets; together with its key',
+  },
+  listenKeyFile: {
+    variable: 'BEARERD_LISTEN_TLS_KEY_FILE',
+    key: 'listenTls.keyFile',
+    kind: kinds.text,
+    description: 'PEM file of its private key, without a passphrase',
+  },
   allowedHosts: {
     variable: 'BEARERD_ALLOWED_HOSTS',
     key: 'allowedHosts',

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-
-import type { TlsFiles } from '../config.ts';
+import { createSecureContext } from 'node:tls';
+import type { ListenTls, TlsFiles } from '../config.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { Secret } from '../secret.ts';
 import type { Reading } from './reading.ts';
@@ -33,16 +33,37 @@ interface TlsFile {
   readonly key: string;
 }
 
-function readPem(
-  name: 'caFile' | 'certFile' | 'keyFile',
-  values: Values,
-  reading: Reading,
-): TlsFile | undefined {
+type FileSetting = 'caFile' | 'certFile' | 'keyFile' | 'listenCertFile' | 'listenKeyFile';
+
+function readPem(name: FileSetting, values: Values, reading: Reading): TlsFile | undefined {
   const path = values[name];
   if (path === undefined) return undefined;
   const { key, folder } = sourceOf(SETTINGS[name], reading);
   const file = readTextFile(path, folder, key, reading);
   return file && { path: file.path, pem: file.content, key };
+}
+
+/** A certificate and its key: both, or none. */
+function readPair(
+  certName: 'certFile' | 'listenCertFile',
+  keyName: 'keyFile' | 'listenKeyFile',
+  values: Values,
+  reading: Reading,
+): { readonly cert: TlsFile | undefined; readonly key: TlsFile | undefined } {
+  const cert = readPem(certName, values, reading);
+  const key = readPem(keyName, values, reading);
+  for (const [missing, there] of [
+    [keyName, certName],
+    [certName, keyName],
+  ] as const) {
+    if (values[missing] !== undefined || values[there] === undefined) continue;
+    reading.report(
+      SETTINGS[missing].variable,
+      `is missing; ${sourceOf(SETTINGS[there], reading).key} needs it`,
+    );
+  }
+  checkPair(cert, key, reading);
+  return { cert, key };
 }
 
 function checkPair(cert: TlsFile | undefined, key: TlsFile | undefined, reading: Reading): void {
@@ -52,30 +73,42 @@ function checkPair(cert: TlsFile | undefined, key: TlsFile | undefined, reading:
   if (key && privateKey === undefined) {
     reading.report(key.key, 'names a file without a PEM private key that can be used without a passphrase');
   }
-  if (certificate && privateKey && key && !certificate.checkPrivateKey(privateKey)) {
+  if (!certificate || !privateKey || !cert || !key) return;
+  if (!certificate.checkPrivateKey(privateKey)) {
     reading.report(key.key, 'names a key that does not belong to the certificate');
+  } else if (!isUsable(cert.pem, key.pem)) {
+    reading.report(
+      cert.key,
+      'names a certificate that TLS can not use: it may be too weak, or its chain damaged',
+    );
   }
 }
 
-/** Reads the TLS files and sees that they are what they have to be. */
+function isUsable(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads the TLS files for the upstream, and sees that they are what they have to be. */
 export function readTls(values: Values, reading: Reading): TlsFiles {
-  const { certFile, keyFile } = SETTINGS;
   const ca = readPem('caFile', values, reading);
-  const cert = readPem('certFile', values, reading);
-  const key = readPem('keyFile', values, reading);
+  const { cert, key } = readPair('certFile', 'keyFile', values, reading);
   if (ca && certificatesIn(ca.pem).length === 0) {
     reading.report(ca.key, 'names a file without a PEM certificate, or with a damaged one');
   }
-  if (values.keyFile === undefined && values.certFile !== undefined) {
-    reading.report(keyFile.variable, `is missing; ${sourceOf(certFile, reading).key} needs it`);
-  }
-  if (values.certFile === undefined && values.keyFile !== undefined) {
-    reading.report(certFile.variable, `is missing; ${sourceOf(keyFile, reading).key} needs it`);
-  }
-  checkPair(cert, key, reading);
   return {
     ...(ca && { caFile: ca.path, ca: ca.pem }),
     ...(cert && { certFile: cert.path, cert: cert.pem }),
     ...(key && { keyFile: key.path, key: new Secret(key.pem) }),
   };
+}
+
+/** The same for clients; undefined where they speak plain HTTP. */
+export function readListenTls(values: Values, reading: Reading): ListenTls | undefined {
+  const { cert, key } = readPair('listenCertFile', 'listenKeyFile', values, reading);
+  return cert && key && { certFile: cert.path, keyFile: key.path, cert: cert.pem, key: new Secret(key.pem) };
 }

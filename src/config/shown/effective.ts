@@ -2,6 +2,7 @@ import type {
   CallerConfig,
   Config,
   CredentialConfig,
+  ListenTls,
   OAuth2CredentialConfig,
   RouteConfig,
   TlsFiles,
@@ -149,20 +150,25 @@ function shareView({ prefix, key }: NonNullable<Config['share']>): Record<string
   return { url: HIDDEN, prefix, ...(key && { key: HIDDEN }) };
 }
 
+/** As they were found, and not as they were written. */
+function pathsOf({ caFile, certFile, keyFile }: TlsFiles): Record<string, string> {
+  return { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
+}
+
 /** What is in force, for a person to read: in the shape of the file, each secret as `***`. */
 export function effectiveView(
   values: Values,
   config: Pick<Config, 'credentials' | 'routes' | 'callerKey' | 'callers' | 'share'>,
-  tls: TlsFiles,
+  { tls, listenTls }: Pick<Config, 'tls'> & { readonly listenTls: ListenTls | undefined },
 ): Record<string, unknown> {
-  const paths = Object.entries({ caFile: tls.caFile, certFile: tls.certFile, keyFile: tls.keyFile });
-  const files = Object.fromEntries(paths.filter(([, path]) => path !== undefined));
+  const files = pathsOf(tls);
   // The prefix alone says nothing where nothing is shared.
   const { share: _prefix, ...settings } = settingsView(values);
   return {
     ...settings,
     ...(Object.keys(files).length > 0 && { tls: files }),
     ...(config.share && { share: shareView(config.share) }),
+    ...(listenTls && { listenTls: pathsOf(listenTls) }),
     ...(config.callerKey && { [SETTINGS.callerKey.key]: HIDDEN }),
     ...(config.callers.length > 0 && {
       callers: Object.fromEntries(config.callers.map((caller) => [caller.name, callerView(caller)])),

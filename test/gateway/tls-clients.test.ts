@@ -1,0 +1,255 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import t, { type Test } from 'tap';
+import { configOf, gatewayFor, request } from '../support/gateway.ts';
+import { readTls } from '../support/h2-upstream.ts';
+import { RawClient, until } from '../support/raw-client.ts';
+import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// The proxy's listener speaks TLS where it has a certificate: the same proxy, behind a handshake.
+
+const pem = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
+const TLS = {
+  BEARERD_LISTEN_TLS_CERT_FILE: pem('server.pem'),
+  BEARERD_LISTEN_TLS_KEY_FILE: pem('server.key'),
+};
+const OTHER = {
+  BEARERD_LISTEN_TLS_CERT_FILE: pem('elsewhere.pem'),
+  BEARERD_LISTEN_TLS_KEY_FILE: pem('elsewhere.key'),
+};
+const CA = { ca: readTls('ca.pem') };
+
+async function world(t: Test, env: Record<string, string> = {}) {
+  const upstream = await RawUpstream.startedFor(t);
+  const gateway = await gatewayFor(t, { baseUrl: upstream.url, env: { ...TLS, ...env } });
+  const client = (options: ConnectionOptions = {}) => RawClient.secure(gateway.port, { ...CA, ...options });
+  const ask = async (bytes: string) => {
+    const asking = await client();
+    const response = await asking.send(bytes).response(/^\S+/.exec(bytes)?.[0]);
+    asking.close();
+    return response;
+  };
+  return { upstream, ...gateway, secure: client, ask };
+}
+
+/** How a handshake ends: the protocol, or the code of the error. */
+function handshake(port: number, options: ConnectionOptions): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ...CA, ...options });
+    socket
+      .on('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? ''))
+      .on('secureConnect', () => {
+        resolve(`${socket.getProtocol()} ${socket.alpnProtocol}`);
+        socket.destroy();
+      });
+  });
+}
+
+t.test('a client speaks TLS 1.2 or 1.3, and HTTP/1.1 in it', async (t) => {
+  const { gateway, port, upstream, ask } = await world(t);
+  t.equal(gateway.urls[0], `https://127.0.0.1:${port}`);
+  t.equal((await ask(request('GET', '/x'))).text, 'ok');
+  t.equal(upstream.last.header('authorization'), 'Bearer tok-1');
+  t.equal(await handshake(port, { ALPNProtocols: ['h2', 'http/1.1'] }), 'TLSv1.3 http/1.1');
+  t.equal(await handshake(port, { maxVersion: 'TLSv1.2' }), 'TLSv1.2 false');
+  t.match(await handshake(port, { ALPNProtocols: ['h2'] }), /NO_APPLICATION_PROTOCOL/);
+  t.match(
+    await handshake(port, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' }),
+    /^E/,
+  );
+});
+
+t.test('bodies, pipelines, an ignored upgrade and tunnels pass as without TLS', async (t) => {
+  const { upstream, secure } = await world(t);
+  const client = await secure();
+  const large = 'x'.repeat(300_000);
+  upstream.onRequest = (_, { body }) => ok(body.toString('latin1'));
+  const posted = await client
+    .send(request('POST', '/', `content-length: ${large.length}`) + large)
+    .response();
+  t.equal(posted.text.length, large.length);
+  client.send(request('GET', '/a') + request('GET', '/b'));
+  t.same([(await client.response()).status, (await client.response()).status], [200, 200]);
+  const h2c = request('GET', '/', 'connection: Upgrade', 'upgrade: h2c');
+  t.equal((await client.send(h2c).response()).header('connection')?.toLowerCase(), 'keep-alive');
+  t.equal((await client.send(request('GET', '/c')).response()).status, 200);
+  t.equal((await client.send('GET / RTSP/1.0\r\nhost: localhost\r\n\r\n').response()).status, 400);
+  await client.end();
+  upstream.onHead = ({ connection }) => {
+    connection.send(head('101 Switching Protocols', 'connection: Upgrade', 'upgrade: websocket'));
+  };
+  const tunnel = await secure();
+  tunnel.send(request('GET', '/', 'connection: Upgrade', 'upgrade: websocket'));
+  t.equal((await tunnel.response()).status, 101);
+  tunnel.send('frame');
+  await until(() => upstream.last.connection.received.endsWith('frame'), 'no frame');
+  upstream.last.connection.send('back');
+  t.equal(await tunnel.bytes(4), 'back');
+  tunnel.close();
+});
+
+t.test('a client that leaves ends its upstream request, whether its upload flows or stands', async (t) => {
+  const { upstream, secure, gateway } = await world(t);
+  upstream.onHead = ({ connection }) => connection.socket.pause();
+  for (const bytes of [
+    request('GET', '/'),
+    request('POST', '/', 'content-length: 90000000') + 'x'.repeat(4_000_000),
+  ]) {
+    const seen = upstream.requests.length;
+    const client = await secure();
+    client.send(bytes);
+    await until(() => upstream.requests.length > seen, 'no request');
+    client.close();
+    await until(() => gateway.inFlight === 0, 'it goes on');
+  }
+});
+
+const ALERT = 21;
+
+/** RFC 5246 §6.2.1: a type, two bytes of version, two of length. */
+function recordTypes(bytes: Buffer): number[] {
+  const types: number[] = [];
+  for (let at = 0; at + 5 <= bytes.length; at += 5 + bytes.readUInt16BE(at + 3)) types.push(bytes[at]!);
+  return types;
+}
+
+t.test('an answer that breaks off ends TLS without its end: the client can tell', async (t) => {
+  const { upstream, port } = await world(t);
+  upstream.onHead = ({ connection, target }) => {
+    connection.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\na part\r\n');
+    if (target === '/whole') connection.send('0\r\n\r\n');
+    else setTimeout(() => connection.reset(), 20);
+  };
+  // In TLS 1.2 it can be seen from outside which records are alerts.
+  const below: Buffer[] = [];
+  const relay = createServer((socket) => {
+    const onward = connect(port, '127.0.0.1').on('error', () => {});
+    socket.on('error', () => {}).pipe(onward);
+    onward.on('data', (piece: Buffer) => void below.push(piece)).pipe(socket);
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => relay.close());
+  const alerts = () => recordTypes(Buffer.concat(below)).filter((type) => type === ALERT).length;
+  for (const [path, expected] of Object.entries({ '/whole': 1, '/broken': 0 })) {
+    below.length = 0;
+    const client = await RawClient.secure((relay.address() as AddressInfo).port, {
+      ...CA,
+      maxVersion: 'TLSv1.2',
+    });
+    client.send(`GET ${path} HTTP/1.0\r\nhost: localhost\r\n\r\n`);
+    await client.end();
+    t.match(client.received, /a part$/);
+    t.equal(alerts(), expected, path);
+  }
+});
+
+t.test('a request in plain HTTP is told to speak TLS, and other bytes end the connection', async (t) => {
+  const { port, requests, upstream } = await world(t);
+  const plain = await RawClient.to(port);
+  const response = await plain.send(request('GET', '/x')).response();
+  t.equal(response.status, 400);
+  t.match(JSON.parse(response.text), { code: 'bad-request', detail: /speaks HTTPS/ });
+  t.equal(await plain.end(), 'end');
+  t.match(requests(), [{ status: 400, code: 'bad-request' }]);
+  for (const bytes of [
+    '\0'.repeat(20),
+    '\r\n',
+    'x'.repeat(100),
+    '\x16\x03\x01\xff\xff',
+    '\x16\x03\x01\0\x05\x01\0\0\x01\0',
+  ]) {
+    const odd = await RawClient.to(port);
+    odd.send(bytes);
+    if (bytes.startsWith('\x16\x03\x01\xff') || bytes === '\r\n') odd.halfClose(); // TLS would wait for more.
+    await odd.end();
+  }
+  t.equal(upstream.requests.length, 0);
+});
+
+t.test('whoever leaves in a handshake, or resets, is gone', async (t) => {
+  const { port, gateway, secure } = await world(t);
+  for (let n = 0; n < 40; n++) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    await new Promise((resolve) => socket.once('connect', resolve));
+    if (n % 3 > 0) socket.write(Buffer.from('16030100c8010000c40303', 'hex'));
+    if (n % 2 === 0) socket.resetAndDestroy();
+    else socket.end();
+  }
+  t.equal((await (await secure()).send(request('GET', '/')).response()).status, 200);
+  t.equal(gateway.inFlight, 0);
+});
+
+t.test('past the limit of connections a client is told so by TLS, and a crowd is closed', async (t) => {
+  const { port, secure } = await world(t, { BEARERD_MAX_CONNECTIONS: '1' });
+  const first = await secure();
+  const second = await secure();
+  t.equal((await second.response()).status, 503);
+  const crowd = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await until(() => crowd.some(({ destroyed }) => destroyed), 'all are kept');
+  for (const socket of crowd) socket.destroy();
+  t.equal((await first.send(request('GET', '/')).response()).status, 200, 'who was there is served');
+});
+
+t.test('Host and Origin are guarded, and a page by http:// is of another origin', async (t) => {
+  const { ask } = await world(t, { BEARERD_ALLOWED_HOSTS: 'api.example.com' });
+  const by = async (host: string, ...lines: string[]) =>
+    (await ask(`GET /x HTTP/1.1\r\n${[`host: ${host}`, ...lines].map((line) => `${line}\r\n`).join('')}\r\n`))
+      .status;
+  t.equal(await by('evil.example'), 403);
+  t.equal(await by('127.0.0.1'), 200);
+  t.equal(await by('api.example.com', 'origin: https://api.example.com'), 200);
+  t.equal(await by('api.example.com', 'origin: http://api.example.com'), 403);
+  t.equal(await by('localhost:9180', 'origin: http://localhost:9180'), 403);
+});
+
+t.test('a renewed certificate is shown to new connections, and those that are open stay', async (t) => {
+  const { gateway, secure, port, upstream } = await world(t);
+  const before = await secure();
+  gateway.reconfigure(await configOf({ baseUrl: upstream.url, env: OTHER }));
+  t.match(await handshake(port, {}), 'ERR_TLS_CERT_ALTNAME_INVALID');
+  t.match(await handshake(port, { servername: 'elsewhere.example' }), /^TLS/);
+  t.equal((await before.send(request('GET', '/')).response()).status, 200);
+  t.same(
+    gateway.reconfigure(await configOf({ baseUrl: upstream.url })),
+    ['listenTls'],
+    'none at all needs a restart',
+  );
+});
+
+t.test('a Unix socket beside it stays as it is, and so does the admin listener', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'bearerd-')); // The test's own folder has too long a name.
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  for (const listen of [`unix:${dir}/a,127.0.0.1:0`, `127.0.0.1:0,unix:${dir}/b`]) {
+    const { gateway, adminPort } = await world(t, {
+      BEARERD_LISTEN: listen,
+      BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+    });
+    const path = gateway.urls.find((url) => url.startsWith('unix:'))!.slice(5);
+    const port = Number(new URL(gateway.urls.find((url) => url.startsWith('https:'))!).port);
+    const client = await RawClient.to(path);
+    t.equal((await client.send(request('GET', '/')).response()).status, 200);
+    client.close();
+    t.match(await handshake(port, {}), /^TLS/);
+    const admin = await RawClient.to(adminPort);
+    t.equal((await admin.send(request('GET', '/readyz')).response()).status, 200);
+    admin.close();
+  }
+});
+
+t.test('a drain ends idle connections and lets the busy one finish', async (t) => {
+  const { gateway, secure, upstream } = await world(t);
+  upstream.onRequest = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return ok('done');
+  };
+  const [idle, busy] = [await secure(), await secure()];
+  busy.send(request('GET', '/'));
+  await until(() => upstream.requests.length === 1, 'no request');
+  const drained = gateway.drain(5_000, 'SIGTERM');
+  t.match(await busy.response(), { text: 'done' });
+  await Promise.all([idle.end(), busy.end()]);
+  t.equal(await drained, 0);
+});
