@@ -61,6 +61,9 @@ export type Event =
   | { readonly type: 'share-state'; readonly state: 'ready' | 'gone'; readonly reason: string | undefined }
   /** Not ready any more, though requests are taken for so long. */
   | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
+  /** A place outside of this process holds the credential now, or none any more. */
+  | { readonly type: 'sink-written'; readonly sink: string }
+  | { readonly type: 'sink-failed'; readonly sink: string; readonly code: string; readonly again: boolean }
   | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cut: number }
   | { readonly type: 'internal-error'; readonly where: string; readonly cause: unknown }

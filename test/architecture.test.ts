@@ -23,6 +23,7 @@ const ORDER = [
   'tracing',
   'listen',
   'observe',
+  'sinks',
   'gateway',
 ];
 /** The rooms within config, by the same rule; what lies at its top may import from all, and types of a Config from any. */
@@ -170,6 +171,8 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'library/token-source.ts',
     'listen/callers.ts',
     'listen/secure-server.ts',
+    'sinks/file-sink.ts',
+    'sinks/haproxy-sink.ts',
     'upstream/outbound-proxy.ts',
     'upstream/pools.ts',
     'upstream/secure-context.ts',

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
+import { sinkLabel, sinkWords } from '../config/values/sinks.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { Reloads } from '../gateway/reloads.ts';
@@ -57,6 +58,7 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   tellOfDotEnv(config, log);
   if (child === undefined) tellOfContainer(config, log);
   warnOfExposure(config, log);
+  tellOfSinks(config, log);
   // One command has no use for so many, and its own words on stderr.
   if (child === undefined) warnOfLimit(config, gateway, log);
 
@@ -141,6 +143,11 @@ function tellOfDotEnv({ dotEnv }: Config, log: Log): void {
 function tellOfContainer(config: Config, log: Log): void {
   const note = containerNote(config);
   if (note !== undefined) log.info({}, note);
+}
+
+/** What is no longer in memory only. */
+function tellOfSinks({ sinks }: Config, log: Log): void {
+  for (const sink of sinks) log.info({ sink: sinkLabel(sink) }, sinkWords(sink));
 }
 
 function asksForKey({ callerKey, callers }: Config): boolean {

@@ -191,6 +191,35 @@ export interface CallerConfig {
   readonly routes?: readonly string[];
 }
 
+/** A map in the memory of a HAProxy, by its Runtime API. */
+export interface HaproxySinkConfig {
+  readonly kind: 'haproxy';
+  /** The unix socket of the Runtime API. */
+  readonly path: string;
+  readonly map: string;
+  /** Those that it may send: what of the routes' credentials stands in a header. */
+  readonly credentials: readonly string[];
+}
+
+/** A file that Envoy reads as a secret. */
+export interface EnvoySdsSinkConfig {
+  readonly kind: 'envoySds';
+  readonly path: string;
+  /** The secret's. */
+  readonly name: string;
+  readonly credential: string;
+}
+
+/** A file with nothing in it but the token. */
+export interface FileSinkConfig {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly credential: string;
+}
+
+/** A place outside of this process that holds credentials. */
+export type SinkConfig = HaproxySinkConfig | EnvoySdsSinkConfig | FileSinkConfig;
+
 export interface TlsFiles {
   readonly caFile?: string;
   readonly certFile?: string;
@@ -254,6 +283,7 @@ export interface Config {
   /** The key of callers that have no name. */
   readonly callerKey?: Secret;
   readonly callers: readonly CallerConfig[];
+  readonly sinks: readonly SinkConfig[];
   /** Whoever reaches it may call, from other machines too, without a caller key. */
   readonly allowRemoteCallers: boolean;
   readonly share?: ShareConfig;

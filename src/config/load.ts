@@ -1,6 +1,7 @@
 import { finishCallers } from './checks/callers.ts';
 import { addressesByOrigin, finishRoutes } from './checks/routes.ts';
 import { readShare } from './checks/share.ts';
+import { finishSinks } from './checks/sinks.ts';
 import { checkTogether } from './checks/together.ts';
 import type { Config } from './config.ts';
 import { FILE_SETTINGS, SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
@@ -17,6 +18,7 @@ import { reportPlaceholders } from './reading/placeholders.ts';
 import type { LoadInput, Reading } from './reading/reading.ts';
 import { readRoutes } from './reading/route-drafts.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './reading/single-settings.ts';
+import { readSinks } from './reading/sinks.ts';
 import { readListenTls, readTls } from './reading/tls.ts';
 import { effectiveView } from './shown/effective.ts';
 import { originsOf, placeInFile } from './shown/origins.ts';
@@ -127,18 +129,21 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const tls = readTls(values, reading);
   const listenTls = readListenTls(values, reading);
   const outboundProxy = readOutboundProxy(input.env, reading.report);
-  checkTogether(reading, values, credentials, drafts, callers);
+  const sinks = readSinks(reading);
+  checkTogether(reading, values, { credentials, routes: drafts, callers, sinks });
   const share = readShare(shared, values, credentials.usable.values(), reading.report);
   reportUnknownVariables(reading.environment, reading.variablesNamed, reading.report);
   faults.throwIfAny();
 
   const { upstream } = values;
   if (upstream === undefined) throw new Error('a missing base URL was not reported');
+  const routes = finishRoutes(drafts, values);
   const secured = {
     credentials: credentials.usable,
-    routes: finishRoutes(drafts, values),
+    routes,
     ...finishCallers(callers),
     ...(share && { share }),
+    sinks: finishSinks(sinks, credentials.usable, routes),
   };
   const effective = effectiveView(values, secured, { tls, listenTls });
   return deepFreeze({

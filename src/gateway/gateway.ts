@@ -17,6 +17,7 @@ import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Recent } from '../observe/recent.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
 import { createRouteTable } from '../routes/route-table.ts';
+import type { Sinks } from '../sinks/sinks.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { VERSION } from '../version.ts';
@@ -52,6 +53,7 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   'admin.listen': (config) => config.adminListen,
   'limits.headerSize': (config) => config.limits.headerSizeBytes,
   'log.format': (config) => config.log.format,
+  sinks: (config) => config.sinks,
 };
 
 /**
@@ -71,6 +73,8 @@ export class Gateway {
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
   readonly #sources: Sources;
+  readonly #events: EventBus;
+  #sinks: Sinks | undefined;
   readonly #mostConnections = connectionsWithin(openFilesLimit());
   readonly #id = randomBytes(6).toString('hex');
   readonly #startedMonoMs: number;
@@ -111,6 +115,7 @@ export class Gateway {
       droppedLogLines,
       secretFiles: () => this.#config.fileNames,
     });
+    this.#events = events;
     this.#observe = events.tell;
     events.subscribe(this.#metrics.observe);
     events.subscribe(this.#health.observe);
@@ -140,7 +145,19 @@ export class Gateway {
       await this.destroy();
       throw error;
     }
+    await this.#openSinks();
     this.#sources.start();
+  }
+
+  /** Loaded only where there are any: most have none. */
+  async #openSinks(): Promise<void> {
+    const { sinks } = this.#config;
+    if (sinks.length === 0) return;
+    const { Sinks } = await import('../sinks/sinks.ts');
+    if (this.#draining) return;
+    const present = (name: string) => this.#sources.present(name);
+    this.#sinks = new Sinks({ sinks, present, clock: this.#clock, observe: this.#observe });
+    this.#events.subscribe(this.#sinks.observe);
   }
 
   /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
@@ -164,6 +181,7 @@ export class Gateway {
     this.#configuredMs = this.#clock.wallMs();
     this.#settings.pools.replaceBefore();
     this.#admin?.changed();
+    this.#sinks?.look();
     return restartNeededFor;
   }
 
@@ -244,7 +262,12 @@ export class Gateway {
     this.#stopping = true;
     this.#draining = true;
     this.#watchdog.stop();
-    await Promise.all([this.#sources.abort(), this.#proxy.close(), this.#admin?.close()]);
+    await Promise.all([
+      this.#sinks?.close(),
+      this.#sources.abort(),
+      this.#proxy.close(),
+      this.#admin?.close(),
+    ]);
     this.#settings.pools.destroy();
   }
 

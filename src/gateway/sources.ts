@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import type { Credential } from '../credentials/credential.ts';
+import { untilMs } from '../credentials/deadline.ts';
 import { basicValueOf, headerValueOf } from '../credentials/header-value.ts';
 import { LoginError } from '../errors.ts';
 import type { Observe } from '../events.ts';
@@ -27,6 +28,13 @@ export interface PreparedSources {
   commit(): void;
 }
 
+/** A credential as it is at this moment, for whoever keeps a copy of it elsewhere. */
+export interface PresentCredential {
+  readonly headerValue: Secret;
+  readonly value: Secret;
+  readonly usableMs: number;
+}
+
 interface Preparation {
   readonly config: Config;
   readonly before: Config | undefined;
@@ -50,6 +58,7 @@ export class Sources {
   readonly #sharing: Sharing;
   readonly #loops = new Set<Promise<void>>();
   #sources: ReadonlyMap<string, RenewingSource> = new Map();
+  #credentials: ReadonlyMap<string, Credential> = new Map();
   #started = false;
 
   constructor(clock: Clock, observe: Observe, openEngine: OpenEngine = openRedis) {
@@ -71,7 +80,7 @@ export class Sources {
     }
     const commit = () => {
       sharing.commit();
-      this.#commit(prepared);
+      this.#commit(prepared, credentials);
       if (this.#started) this.#sharing.start();
     };
     return { credentials, commit };
@@ -103,6 +112,22 @@ export class Sources {
 
   statuses(): ReadonlyMap<string, TokenStatus> {
     return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
+  }
+
+  /** The credential of that name, while there is one that may be sent. */
+  present(name: string): PresentCredential | undefined {
+    const credential = this.#credentials.get(name);
+    if (credential?.kind === 'api-key') {
+      const { headerValue, secrets } = credential;
+      return { headerValue, value: secrets[0] ?? headerValue, usableMs: Number.POSITIVE_INFINITY };
+    }
+    const token = credential?.source.current();
+    if (token === undefined) return undefined;
+    return {
+      headerValue: token.headerValue,
+      value: token.value,
+      usableMs: untilMs(token.usableUntil, this.#clock),
+    };
   }
 
   /** Requests that wait for a token. */
@@ -149,7 +174,8 @@ export class Sources {
     return { source, take };
   }
 
-  #commit(prepared: ReadonlyMap<string, Prepared>): void {
+  #commit(prepared: ReadonlyMap<string, Prepared>, credentials: ReadonlyMap<string, Credential>): void {
+    this.#credentials = credentials;
     for (const [name, source] of this.#sources) if (!prepared.has(name)) source.abort();
     this.#sources = new Map([...prepared].map(([name, { source }]) => [name, source]));
     for (const { take } of prepared.values()) take();

@@ -65,6 +65,12 @@ export type RouteObject = Needs<Fields<typeof ROUTE_FIELDS>, 'prefix' | 'credent
 
 export type CallerObject = Fields<typeof CALLER_FIELDS> & { readonly key: SecretValue };
 
+/** Each type with what it needs; `credential` is `token` unless given. */
+export type SinkObject =
+  | { readonly haproxy: string; readonly map: string }
+  | { readonly envoySds: string; readonly name: string; readonly credential?: string }
+  | { readonly file: string; readonly credential?: string };
+
 type Settings = typeof SETTINGS;
 
 /** By dotted key. */
@@ -82,11 +88,12 @@ type Groups = {
 };
 
 /** The configuration file as an object (docs/configuration.md): derived from the settings' own declarations. */
-export type ConfigObject = Omit<Top, 'routes' | 'credentials' | 'callers'> &
+export type ConfigObject = Omit<Top, 'routes' | 'credentials' | 'callers' | 'sinks'> &
   Groups & {
     readonly callerKey?: SecretValue;
     readonly share?: { readonly url?: SecretValue; readonly key?: SecretValue };
     readonly callers?: Readonly<Record<string, CallerObject>>;
     readonly credentials?: Readonly<Record<string, CredentialObject>>;
     readonly routes?: readonly RouteObject[];
+    readonly sinks?: readonly SinkObject[];
   };

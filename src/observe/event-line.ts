@@ -86,6 +86,14 @@ export function describe(event: Exclude<Event, RequestEvent | ShareOperationEven
         { reason: event.reason },
         'access tokens are not shared for now: the engine is gone, and each instance logs in by itself',
       ];
+    case 'sink-written':
+      return ['info', { sink: event.sink }, 'sink written'];
+    case 'sink-failed':
+      return [
+        'warn',
+        { sink: event.sink, cause: event.code },
+        'a sink could not be written: it is tried again each second',
+      ];
     case 'draining':
       return [
         'info',

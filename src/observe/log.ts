@@ -64,6 +64,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   return {
     observe: (event) => {
       if (event.type === 'share-operation') return;
+      if (event.type === 'sink-failed' && event.again) return; // Told when it began.
       if (event.type !== 'request') write(...describe(event));
       else if (logger.isLevelEnabled('info')) lines.write(requestLine(event, options.timestamp()));
     },

@@ -77,6 +77,12 @@ export function createMetrics(view: MetricsView): Metrics {
     registers,
   });
   for (const result of Object.values(RELOADS)) reloads.inc({ result }, 0);
+  const sinkWrites = new Counter({
+    name: 'bearerd_sink_writes_total',
+    help: 'Writes to places outside of bearerd that hold a credential, by result (ok, failed).',
+    labelNames: ['sink', 'result'],
+    registers,
+  });
   const scrubbed = new Counter({
     name: 'bearerd_scrubbed_total',
     help: 'Answers out of which the credential that was sent was struck, by route prefix.',
@@ -114,6 +120,11 @@ export function createMetrics(view: MetricsView): Metrics {
         upstreamErrors.inc({ code: event.code });
       } else if (event.type === 'internal-error') {
         internalErrors.inc();
+      } else if (event.type === 'sink-written' || event.type === 'sink-failed') {
+        const result = event.type === 'sink-written' ? 'ok' : 'failed';
+        for (const each of ['ok', 'failed']) {
+          sinkWrites.inc({ sink: event.sink, result: each }, each === result ? 1 : 0);
+        }
       } else if (event.type in RELOADS) {
         reloads.inc({ result: RELOADS[event.type as keyof typeof RELOADS] });
       }

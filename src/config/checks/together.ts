@@ -4,19 +4,27 @@ import type { Credentials } from '../reading/credentials.ts';
 import type { Reading } from '../reading/reading.ts';
 import type { RouteDraft } from '../reading/route-drafts.ts';
 import { sourceOf } from '../reading/single-settings.ts';
+import type { SinkDraft } from '../reading/sinks.ts';
 import { isInsecure } from '../values/urls.ts';
 import { checkCallers } from './callers.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './routes.ts';
+import { checkSinks } from './sinks.ts';
+
+/** What of the file is more than single settings. */
+interface Structured {
+  readonly credentials: Credentials;
+  readonly routes: readonly RouteDraft[];
+  readonly callers: Callers;
+  readonly sinks: readonly SinkDraft[];
+}
 
 /** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
 export function checkTogether(
   reading: Reading,
   values: Values,
-  credentials: Credentials,
-  routes: readonly RouteDraft[],
-  callers: Callers,
+  { credentials, routes, callers, sinks }: Structured,
 ): void {
   if (reading.file.broken) return;
   if (!values.allowInsecureUpstream) checkSecure(reading, values);
@@ -25,6 +33,7 @@ export function checkTogether(
   checkDotEnv(reading);
   const prefixes = routes.flatMap(({ prefix }) => prefix ?? []);
   checkCallers(callers, prefixes, reading);
+  checkSinks(sinks, credentials, reading);
   checkListeners(values, callers.unnamed !== undefined || callers.named.length > 0, reading);
 }
 

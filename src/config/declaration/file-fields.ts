@@ -210,6 +210,47 @@ export const CALLER_FIELDS = {
   },
 } as const satisfies Record<string, Field<unknown>>;
 
+const SINK_CREDENTIAL = {
+  kind: kinds.text,
+  default: 'token',
+  description: 'name of the credential that it holds',
+} as const satisfies Field<string>;
+
+/** What each type of sink has. Its first key is the place, and says which type it is. */
+export const SINK_FIELDS = {
+  haproxy: {
+    haproxy: {
+      kind: kinds.socketPath,
+      description: "unix:PATH of HAProxy's Runtime API, which is told the credentials that it may send",
+    },
+    map: {
+      kind: kinds.text,
+      description: 'the map that they are put into: the path that the HAProxy configuration names',
+    },
+  },
+  envoySds: {
+    envoySds: {
+      kind: kinds.sdsFile,
+      description:
+        'a .json or .yaml file that Envoy reads as a generic secret: the whole value of the header',
+    },
+    name: {
+      kind: kinds.text,
+      description: 'the name of the secret',
+    },
+    credential: SINK_CREDENTIAL,
+  },
+  file: {
+    file: {
+      kind: kinds.text,
+      description: 'a file that holds the token alone, while there is one',
+    },
+    credential: SINK_CREDENTIAL,
+  },
+} as const satisfies Record<string, Record<string, Field<unknown>>>;
+
+export type SinkType = keyof typeof SINK_FIELDS;
+
 export const TIMEOUT_FIELDS = {
   connect: SETTINGS.connectMs,
   response: SETTINGS.responseMs,

@@ -13,6 +13,7 @@ import {
   ROUTE_FIELDS,
   SECRET_FIELDS,
   SESSION_FIELDS,
+  SINK_FIELDS,
   TIMEOUT_FIELDS,
 } from './file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS, URL_VARIABLE } from './settings.ts';
@@ -180,6 +181,18 @@ function routesSchema(): JsonSchema {
   };
 }
 
+function sinksSchema(): JsonSchema {
+  const types = Object.entries(SINK_FIELDS).map(([type, fields]) => {
+    const needed = Object.keys(fields).filter((key) => key !== 'credential');
+    return { title: type, ...mapSchema(mapValues<Described>(fields, valueSchema), needed) };
+  });
+  return {
+    type: 'array',
+    description: 'places outside of bearerd that hold a credential; none unless given',
+    items: { oneOf: types },
+  };
+}
+
 /** The single settings, `session.path` as a property of `session`. */
 function settingsProperties(): JsonSchema {
   const top: Record<string, JsonSchema> = {};
@@ -220,6 +233,7 @@ export function fileSchema(): JsonSchema {
       share: shareSchema(),
       credentials: credentialsSchema(),
       routes: routesSchema(),
+      sinks: sinksSchema(),
     }),
     definitions: { secret: SECRET },
   };

@@ -344,7 +344,7 @@ export const SECRET_SETTINGS = ALL.flatMap(([, setting]) => ('secret' in setting
 export const URL_VARIABLE = 'BEARERD_URL';
 
 /** Parts of the file that are more than one value, with readers of their own. */
-export const STRUCTURED_KEYS = ['credentials', 'routes', 'callers'];
+export const STRUCTURED_KEYS = ['credentials', 'routes', 'callers', 'sinks'];
 
 /** Settings that one key of the file gives, `session.path` for one. */
 export const FILE_SETTINGS = PLAIN_SETTINGS.flatMap(([, setting]) =>

@@ -5,6 +5,7 @@ import type {
   ListenTls,
   OAuth2CredentialConfig,
   RouteConfig,
+  SinkConfig,
   TlsFiles,
 } from '../config.ts';
 import {
@@ -12,6 +13,7 @@ import {
   OAUTH2_FIELDS,
   ROUTE_FIELDS,
   SESSION_FIELDS,
+  SINK_FIELDS,
   TIMEOUT_FIELDS,
 } from '../declaration/file-fields.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
@@ -126,6 +128,17 @@ function callerView({ routes }: CallerConfig): Record<string, unknown> {
   return { key: HIDDEN, ...(routes && { routes }) };
 }
 
+function sinkView(sink: SinkConfig): Record<string, unknown> {
+  switch (sink.kind) {
+    case 'haproxy':
+      return { haproxy: SINK_FIELDS.haproxy.haproxy.kind.format(sink.path), map: sink.map };
+    case 'envoySds':
+      return { envoySds: sink.path, name: sink.name, credential: sink.credential };
+    case 'file':
+      return { file: sink.path, credential: sink.credential };
+  }
+}
+
 /** Every single setting at its place in the file. */
 function settingsView(values: Values): Record<string, unknown> {
   const view: Record<string, unknown> = {};
@@ -158,7 +171,7 @@ function pathsOf({ caFile, certFile, keyFile }: TlsFiles): Record<string, string
 /** What is in force, for a person to read: in the shape of the file, each secret as `***`. */
 export function effectiveView(
   values: Values,
-  config: Pick<Config, 'credentials' | 'routes' | 'callerKey' | 'callers' | 'share'>,
+  config: Pick<Config, 'credentials' | 'routes' | 'callerKey' | 'callers' | 'share' | 'sinks'>,
   { tls, listenTls }: Pick<Config, 'tls'> & { readonly listenTls: ListenTls | undefined },
 ): Record<string, unknown> {
   const files = pathsOf(tls);
@@ -177,5 +190,6 @@ export function effectiveView(
       [...config.credentials].map(([name, each]) => [name, credentialView(each)]),
     ),
     routes: config.routes.map((route) => routeView(route, values)),
+    ...(config.sinks.length > 0 && { sinks: config.sinks.map(sinkView) }),
   };
 }

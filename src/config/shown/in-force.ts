@@ -1,10 +1,12 @@
 import type { Config } from '../config.ts';
+import { sinkWords } from '../values/sinks.ts';
 
 /** What is in force as a file would say it, each value with the place that it comes from. */
 export async function inForce({
   effective,
   origins,
-}: Pick<Config, 'effective' | 'origins'>): Promise<string> {
+  sinks,
+}: Pick<Config, 'effective' | 'origins' | 'sinks'>): Promise<string> {
   const { Document, isMap, isScalar, isSeq } = await import('../reading/yaml.ts');
   const document = new Document(effective);
   const comment = (node: unknown, key: string): void => {
@@ -18,6 +20,9 @@ export async function inForce({
     }
   };
   comment(document.contents, '');
+  // Whoever looks for secrets has to see where else they are.
+  const held = sinks.map((sink) => ` ${sinkWords(sink)}`).join('\n');
+  if (held !== '') document.commentBefore = held;
   // An empty list takes three lines with a comment, which are one to a reader.
   return document.toString({ lineWidth: 0 }).replace(/:\n +(\[\]|\{\})\n +#/g, ': $1 #');
 }

@@ -4,7 +4,7 @@ import { formatAddress, formatUpstreamAddress, parseAddress, parseUpstreamAddres
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
 import type { Parsed } from './kind.ts';
-import { type JsonSchema, type Kind, list, scalar } from './kind.ts';
+import { andThen, type JsonSchema, type Kind, list, scalar } from './kind.ts';
 import {
   type Bounds,
   DURATION_PATTERN,
@@ -114,6 +114,23 @@ export const command: Kind<readonly string[]> = {
   parse: parseCommand,
   format: (words) => words,
 };
+
+/** `unix:/path` of a socket that somebody else listens on. */
+export const socketPath: Kind<string> = scalar(
+  (text) =>
+    andThen(parseAddress(text), (address) =>
+      address.kind === 'unix' ? { value: address.path } : { problem: 'must be unix:/path/to/socket' },
+    ),
+  { type: 'string', pattern: '^unix:/' },
+  (path) => `unix:${path}`,
+);
+
+/** Envoy goes by the ending of a file's name. */
+export const sdsFile: Kind<string> = scalar(
+  (text) =>
+    /\.(json|ya?ml)$/.test(text) ? { value: text } : { problem: 'must end with .json, .yaml or .yml' },
+  { type: 'string', pattern: '\\.(json|ya?ml)$' },
+);
 
 const same = (value: string): string => value;
 

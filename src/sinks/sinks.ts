@@ -1,0 +1,89 @@
+import type { Clock } from '../clock.ts';
+import type { SinkConfig } from '../config/config.ts';
+import { sinkLabel } from '../config/values/sinks.ts';
+import type { Event, Observe } from '../events.ts';
+import { createEnvoySdsSink, createFileSink } from './file-sink.ts';
+import { createHaproxySink } from './haproxy-sink.ts';
+import type { PresentOf, Sink } from './sink.ts';
+
+/** How often a place is looked at: HAProxy may have been restarted, or the machine may have slept. */
+const LOOK_MS = 1_000;
+
+export interface SinksOptions {
+  readonly sinks: readonly SinkConfig[];
+  readonly present: PresentOf;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+/** Keeps the configured places as the token sources are. Whatever becomes of a place, nothing here rejects. */
+export class Sinks {
+  readonly #options: SinksOptions;
+  readonly #ended = new AbortController();
+  readonly #loops: readonly Promise<void>[];
+  #wake = new AbortController();
+
+  constructor(options: SinksOptions) {
+    this.#options = options;
+    this.#loops = options.sinks.map((config) => this.#keep(sinkLabel(config), createSink(config)));
+  }
+
+  /** A token has come or gone: look at once. */
+  readonly observe: Observe = ({ type }: Event) => {
+    if (type !== 'login-succeeded' && type !== 'token-rejected' && type !== 'token-expired') return;
+    this.look();
+  };
+
+  /** Empties all of them. */
+  async close(): Promise<void> {
+    this.#ended.abort();
+    this.look();
+    await Promise.all(this.#loops);
+  }
+
+  /** Something may have changed. */
+  look(): void {
+    this.#wake.abort();
+    this.#wake = new AbortController();
+  }
+
+  async #keep(sink: string, place: Sink): Promise<void> {
+    const { present, clock } = this.#options;
+    let failing = false;
+    while (!this.#ended.signal.aborted) {
+      const { signal } = this.#wake; // Taken first: what happens while it writes is looked at next.
+      let endsInMs = LOOK_MS;
+      failing = await this.#settle(sink, place, failing, (name) => {
+        const found = present(name);
+        if (found !== undefined) endsInMs = Math.min(endsInMs, found.usableMs);
+        return found;
+      });
+      await clock.sleep(endsInMs, signal);
+    }
+    await this.#settle(sink, place, failing, () => undefined);
+  }
+
+  /** Gives whether it failed. */
+  async #settle(sink: string, place: Sink, failing: boolean, present: PresentOf): Promise<boolean> {
+    const { observe } = this.#options;
+    try {
+      if (await place.settle(present)) observe({ type: 'sink-written', sink });
+      return false;
+    } catch (error) {
+      const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
+      observe({ type: 'sink-failed', sink, code, again: failing });
+      return true;
+    }
+  }
+}
+
+function createSink(config: SinkConfig): Sink {
+  switch (config.kind) {
+    case 'haproxy':
+      return createHaproxySink(config);
+    case 'envoySds':
+      return createEnvoySdsSink(config);
+    case 'file':
+      return createFileSink(config);
+  }
+}
