@@ -8,6 +8,8 @@ import type { PresentOf, Sink } from './sink.ts';
 
 /** How often a place is looked at: HAProxy may have been restarted, or the machine may have slept. */
 const LOOK_MS = 1_000;
+/** How long before its end a token is taken away: whoever reads the place may send it a moment later. */
+const LEAD_MS = 1_000;
 
 export interface SinksOptions {
   readonly sinks: readonly SinkConfig[];
@@ -55,7 +57,8 @@ export class Sinks {
       let endsInMs = LOOK_MS;
       failing = await this.#settle(sink, place, failing, (name) => {
         const found = present(name);
-        if (found !== undefined) endsInMs = Math.min(endsInMs, found.usableMs);
+        if (found === undefined || found.usableMs <= LEAD_MS) return undefined;
+        endsInMs = Math.min(endsInMs, found.usableMs - LEAD_MS);
         return found;
       });
       await clock.sleep(endsInMs, signal);
