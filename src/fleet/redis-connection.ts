@@ -18,6 +18,8 @@ export interface RedisConnectionOptions extends Server {
   /** Called with each state that is found, the same one again too. */
   readonly onState: (state: EngineState) => void;
   readonly clock?: Clock;
+  /** `COMMAND_LIMIT_MS` unless a test has less patience. */
+  readonly commandLimitMs?: number;
 }
 
 /** One connection to a Redis or Valkey, made anew as often as need be. */
@@ -45,7 +47,7 @@ export class RedisConnection {
     const client = this.#client;
     if (client === undefined) return undefined;
     try {
-      return await inTime(client.sendCommand(command), COMMAND_LIMIT_MS);
+      return await inTime(client.sendCommand(command), this.#options.commandLimitMs ?? COMMAND_LIMIT_MS);
     } catch (error) {
       if (isFull(error)) this.#enter({ state: 'gone', reason: reasonOf(error) });
       else this.#lose(client, reasonOf(error));

@@ -96,15 +96,20 @@ export class SharedLogin {
       if (taken !== undefined) return taken;
       this.#obeyHold();
       const waitMs = this.#mayWaitMs(spareMs);
-      if (waitMs > 0 && (await this.#mayBeAhead(findings))) return { notYetMs: waitMs };
+      if (waitMs > 0 && (await this.#mayBeAhead(findings))) return this.#notYet(waitMs);
       const answer = findings && (await this.#engine.askForLock(findings));
       if (answer === 'mine') return this.#logInForAll(signal);
       if (answer === 'changed' && looks < MOST_LOOKS) continue;
-      if (waitMs > 0) return { notYetMs: waitMs };
+      if (waitMs > 0) return this.#notYet(waitMs);
       if (answer === undefined || this.#clock.monoMs() > patienceEndsMonoMs) return this.#logInAlone(signal);
       await this.#clock.sleep(LOOK_AGAIN_MS, AbortSignal.any([signal, news, this.#closed.signal]));
       signal.throwIfAborted();
     }
+  }
+
+  /** Unless there is something to take by now. */
+  #notYet(notYetMs: number): IssuedToken | NotYet {
+    return this.#known.take() ?? { notYetMs };
   }
 
   /** How long the token at hand may go on before this is asked again; 0 where there is nothing to wait with. */

@@ -195,7 +195,7 @@ export class Sources {
 /** What other instances have to say to a source: it has words for both already. */
 function toldTo(source: () => RenewingSource): Told {
   return {
-    fresher: () => source().renew(),
+    fresher: () => source().loginDue(),
     refused: () => {
       const token = source().current();
       if (token !== undefined) source().rejected(token);

@@ -72,9 +72,9 @@ export class RenewingSource implements TokenSource {
     return outcome;
   }
 
-  /** The same, where nobody waits for the outcome. */
-  renew(): void {
-    if (!this.#keeper.loop.stopped) this.#keeper.renew();
+  /** There is a better token to be had: a login is due, though the one at hand may yet do. */
+  loginDue(): void {
+    this.#keeper.loginDue();
   }
 
   /**

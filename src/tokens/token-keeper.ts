@@ -88,6 +88,13 @@ export class TokenKeeper {
     this.loop.reconsider();
   }
 
+  /** As if it were time for it, whatever the backoff. */
+  loginDue(): void {
+    this.#held.renewIn(0);
+    this.backoff.cutShort();
+    this.loop.reconsider();
+  }
+
   reconfigure(options: TokenKeeperOptions, credentialsChanged: boolean, forgetToken: boolean): void {
     this.#options = options;
     if (forgetToken) this.#held.drop();

@@ -1,0 +1,75 @@
+import t from 'tap';
+import { Secret } from '../../src/config/secret.ts';
+import type { SourceLogin } from '../../src/tokens/source-login.ts';
+import { Bench, HOUR } from './scripted-login.ts';
+
+// A login that may say that it is too soon, or give what another instance has got.
+
+/** Gives a token at first, then whatever `next` says; notes how long the token at hand would do. */
+function asked(next: SourceLogin): { readonly spares: number[]; readonly login: SourceLogin } {
+  const spares: number[] = [];
+  const login: SourceLogin = async (signal, spareMs) => {
+    spares.push(spareMs);
+    if (spares.length > 1) return next(signal, spareMs);
+    return { token: new Secret('tok-1'), lifetimeMs: HOUR, warnings: [] };
+  };
+  return { spares, login };
+}
+
+t.test(
+  '"not yet" changes nothing: the token serves on, and the login is asked again after so long',
+  async (t) => {
+    const { spares, login } = asked(async () => ({ notYetMs: 5_000 }));
+    const bench = new Bench(t, undefined, { login });
+    await bench.clock.advance(0.76 * HOUR + 100);
+    t.equal(spares.length, 2);
+    t.ok(spares[1]! > 0.2 * HOUR && spares[1]! < 0.3 * HOUR, 'it is told for how long the token will do');
+    t.match(bench.source.status(), { state: 'fresh', lastFailure: undefined });
+    t.equal(bench.token, 'tok-1');
+    await bench.clock.advance(4_800);
+    t.equal(spares.length, 2);
+    await bench.clock.advance(200);
+    t.equal(spares.length, 3);
+  },
+);
+
+t.test('one that is due has time; one that somebody asks for has none', async (t) => {
+  const { spares, login } = asked(async () => ({ notYetMs: 60_000 }));
+  const bench = new Bench(t, undefined, { login });
+  await bench.clock.advance(10_000);
+  bench.source.loginDue();
+  await bench.clock.advance(100);
+  t.equal(spares.length, 2);
+  t.ok(spares[1]! > 0);
+  void bench.source.renewNow();
+  await bench.clock.advance(1_000);
+  t.same(spares.slice(2, 3), [0]);
+});
+
+t.test('a login that is due waits for no backoff', async (t) => {
+  const bench = new Bench(t, (n) => (n === 2 ? { fails: 'refused' } : {}));
+  await bench.clock.advance(0.76 * HOUR + 100);
+  t.equal(bench.logins.length, 2);
+  await bench.clock.advance(1_000);
+  bench.source.loginDue();
+  await bench.clock.advance(100);
+  t.equal(bench.logins.length, 3);
+});
+
+t.test('the token of another is renewed as if it had been got here, and told apart', async (t) => {
+  const { login } = asked(async () => ({
+    token: new Secret('tok-2'),
+    lifetimeMs: 0.4 * HOUR,
+    ageMs: 0.6 * HOUR,
+    warnings: [],
+  }));
+  const bench = new Bench(t, undefined, { login });
+  await bench.clock.advance(10_000);
+  bench.source.loginDue();
+  await bench.clock.advance(100);
+  t.equal(bench.token, 'tok-2');
+  const [own, taken] = bench.eventsOf('login-succeeded');
+  t.equal(own!.taken, undefined);
+  t.equal(taken!.taken, true);
+  t.ok(Math.abs(taken!.renewInMs - 0.16 * HOUR) < 1, '76 % of the whole life, of which 60 % are over');
+});
