@@ -1,0 +1,122 @@
+import type { Clock } from '../../src/clock.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { createLogin } from '../../src/credentials/session-endpoint.ts';
+import { Problem } from '../../src/errors.ts';
+import { type Event, EventBus } from '../../src/events.ts';
+import { accountOf } from '../../src/fleet/account.ts';
+import type { Engine } from '../../src/fleet/engine.ts';
+import { AccountKeys } from '../../src/fleet/keys.ts';
+import { SharedLogin } from '../../src/fleet/shared-login.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
+import { RenewingSource } from '../../src/tokens/renewing-source.ts';
+import { configOf } from '../support/gateway.ts';
+import { loginServer } from '../support/login-server.ts';
+import { SESSION_PATH } from '../support/raw-upstream.ts';
+import { SECRET_CANARY } from './issuer.ts';
+
+/** The machine's own delays count a hundred times. */
+const TOKEN_WAIT_MS = 60_000;
+
+/** One instance of the fleet. */
+export interface Member {
+  /** One request. What went wrong, in a word; undefined where it was answered well. */
+  call(isGood: (token: string) => boolean): Promise<string | undefined>;
+  /** As if it were time for it; a proxy has no word for that. */
+  loginDue(): void;
+  /** That of the token at hand; undefined where only its proxy knows. */
+  number(): number | undefined;
+  end(): Promise<unknown>;
+}
+
+export interface Surroundings {
+  readonly issuer: string;
+  readonly clock: Clock;
+  readonly observe: (event: Event) => void;
+}
+
+/** What a credential is made of, without a proxy: a thousand fit into a machine. */
+export function simulated({ issuer, clock, observe }: Surroundings, engine: Engine): Member {
+  const [clientId, clientSecret] = [new Secret('sa-1'), new Secret(SECRET_CANARY)];
+  const grant = { kind: 'service-account', clientId, clientSecret } as const;
+  const placement = { name: 'token', origins: [], header: 'Authorization', scheme: 'Bearer' } as const;
+  const account = accountOf({ kind: 'session', grant, ...placement }, issuer + SESSION_PATH, undefined);
+  const refused = () => {
+    const token = source.current();
+    if (token !== undefined) void source.rejected(token);
+  };
+  const shared = new SharedLogin({
+    keys: new AccountKeys(account, 'bearerd'),
+    engine,
+    login: createLogin({ server: loginServer(issuer), path: SESSION_PATH }, grant, clock),
+    told: { fresher: () => source.loginDue(), refused },
+    clock,
+    observe,
+  });
+  const source: RenewingSource = new RenewingSource({
+    name: 'token',
+    login: (signal, spareMs) => shared.logIn(signal, spareMs),
+    scheme: 'Bearer',
+    renewAfterMs: 15 * 60_000,
+    tokenWaitMs: TOKEN_WAIT_MS,
+    maxWaiting: 1_000,
+    clock,
+    observe: (event) => {
+      if (event.type === 'token-rejected') shared.rejected();
+      observe(event);
+    },
+  });
+  const loop = source.keepFresh();
+  return {
+    call: (isGood) => callSource(source, isGood),
+    loginDue: () => source.loginDue(),
+    number: () => Number(/-(\d+)-\d+$/.exec(source.current()?.value.expose() ?? '')?.[1] ?? 0),
+    async end() {
+      source.abort();
+      await loop;
+      await shared.close();
+    },
+  };
+}
+
+/** As a proxy would: once more after a 401. */
+async function callSource(
+  source: RenewingSource,
+  isGood: (token: string) => boolean,
+): Promise<string | undefined> {
+  try {
+    const token = source.current() ?? (await source.wait());
+    if (isGood(token.value.expose())) return undefined;
+    const second = await source.rejected(token);
+    return second !== undefined && isGood(second.value.expose()) ? undefined : '401';
+  } catch (error) {
+    return error instanceof Problem ? error.code : String(error);
+  }
+}
+
+/** A whole proxy with an engine of its own. */
+export async function real(
+  { issuer, clock, observe }: Surroundings,
+  socket: string,
+  open: () => Engine,
+): Promise<Member> {
+  const env = {
+    BEARERD_CLIENT_SECRET: SECRET_CANARY,
+    BEARERD_SHARE_URL: `unix:${socket}`,
+    BEARERD_TOKEN_WAIT: `${TOKEN_WAIT_MS}ms`,
+  };
+  const config = await configOf({ baseUrl: issuer, env });
+  const events = new EventBus(observe);
+  const gateway = new Gateway({ config, events, clock, openEngine: async () => open() });
+  await gateway.start();
+  return {
+    async call() {
+      const answer = await fetch(`${gateway.urls[0]}/x`).catch(String);
+      if (typeof answer === 'string') return answer;
+      await answer.arrayBuffer();
+      return answer.status === 200 ? undefined : `status ${answer.status}`;
+    },
+    loginDue: () => {},
+    number: () => undefined,
+    end: () => gateway.destroy(),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../src/clock.ts';
+
+/** How fast time goes, and when; the same in each process, by the machine's clock. */
+export interface Pace {
+  /** Each from a moment of simulated time on, and when that comes by the machine's clock. */
+  readonly segments: readonly { readonly fromMs: number; readonly realMs: number; readonly rate: number }[];
+  /** Of simulated time. */
+  readonly untilMs: number;
+}
+
+/** Moments of simulated time between which it goes as it does: where it matters how long something takes. */
+export type Slow = readonly (readonly [fromMs: number, toMs: number])[];
+
+/** @param slow in order, none of them within another; the end is slow, too */
+export function paceOf(startMs: number, rate: number, untilMs: number, slow: Slow): Pace {
+  const changes = slow.flatMap(([fromMs, toMs]) => [
+    { fromMs, rate: 1 },
+    { fromMs: toMs, rate },
+  ]);
+  const segments: { fromMs: number; realMs: number; rate: number }[] = [];
+  for (const change of [{ fromMs: 0, rate }, ...changes, { fromMs: untilMs, rate: 1 }]) {
+    const before = segments.at(-1);
+    const realMs =
+      before === undefined ? startMs : before.realMs + (change.fromMs - before.fromMs) / before.rate;
+    segments.push({ ...change, realMs });
+  }
+  return { segments, untilMs };
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** Simulated time since the start. */
+export function simulatedMs(pace: Pace, realMs = now()): number {
+  const segment = pace.segments.findLast((one) => one.realMs <= realMs) ?? pace.segments[0]!;
+  return segment.fromMs + Math.max(0, realMs - segment.realMs) * segment.rate;
+}
+
+/** How long so much of the machine's time is from now on, and the other way round. */
+export function simulatedSpan(pace: Pace, ms: number): number {
+  return simulatedMs(pace, now() + ms) - simulatedMs(pace);
+}
+
+export function realSpan(pace: Pace, ms: number): number {
+  return realMsAt(pace, simulatedMs(pace) + Math.max(0, ms)) - now();
+}
+
+/** The machine's time at which so much has passed. */
+function realMsAt(pace: Pace, atMs: number): number {
+  const segment = pace.segments.findLast(({ fromMs }) => fromMs <= atMs) ?? pace.segments[0]!;
+  return segment.realMs + (atMs - segment.fromMs) / segment.rate;
+}
+
+/** A clock that goes at this pace. */
+export function clockOf(pace: Pace): Clock {
+  return {
+    wallMs: () => pace.segments[0]!.realMs + simulatedMs(pace),
+    monoMs: () => simulatedMs(pace),
+    sleep(ms, signal) {
+      return new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const done = () => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        const timer = setTimeout(done, Math.min(2 ** 31 - 1, Math.max(0, realSpan(pace, ms))));
+        signal?.addEventListener('abort', done, { once: true });
+      });
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../src/clock.ts';
+import type { Event } from '../../src/events.ts';
+import { RedisEngine } from '../../src/fleet/redis-engine.ts';
+import { isGood } from './issuer.ts';
+import { type Member, real, simulated } from './member.ts';
+import { clockOf, type Pace, simulatedMs } from './pace.ts';
+import { PacedEngine } from './paced-engine.ts';
+
+// Run as a process: a part of the fleet. The simulated members of one process share a connection to the engine.
+
+export interface Order {
+  readonly pace: Pace;
+  readonly socket: string;
+  readonly issuer: string;
+  readonly simulated: number;
+  readonly real: number;
+  /** Within which the members begin, as an orchestrator would have it. */
+  readonly spreadMs: number;
+}
+
+export type Command =
+  | { readonly do: 'begin'; readonly order: Order }
+  | { readonly do: 'revoked'; readonly upTo: number }
+  /** Time how long it takes until each has a token after this number. */
+  | { readonly do: 'watch'; readonly upTo: number }
+  /** One member calls the API. */
+  | { readonly do: 'call' }
+  /** For one member, or for each, a login is due. */
+  | { readonly do: 'login'; readonly all: boolean }
+  | { readonly do: 'end' };
+
+export type Report =
+  | { readonly did: 'watch'; readonly tookMs: number }
+  | { readonly did: 'end'; readonly counts: Counts; readonly tokens: readonly number[] };
+
+export interface Counts {
+  requests: number;
+  failed: number;
+  internalErrors: number;
+  readonly failures: string[];
+}
+
+/** Less than in earnest: what an engine that hangs costs is to be of a size with the rest. */
+const COMMAND_LIMIT_MS = 1_000;
+const CALL_EVERY_MS = 60_000;
+const WATCH_MS = 20_000;
+
+const counts: Counts = { requests: 0, failed: 0, internalErrors: 0, failures: [] };
+const tokens: number[] = [];
+const members: Member[] = [];
+const ended = new AbortController();
+let revokedUpTo = 0;
+let order: Order;
+let engine: PacedEngine;
+
+function countFor(index: number): (event: Event) => void {
+  tokens[index] = 0;
+  return (event) => {
+    if (event.type === 'login-succeeded') tokens[index]!++;
+    if (event.type === 'internal-error') counts.internalErrors++;
+  };
+}
+
+function openEngine(clock: Clock): PacedEngine {
+  const server = { address: { path: order.socket }, database: 0 };
+  const options = { server, tls: {}, probe: 'bearerd:probe', onState: () => {}, clock };
+  return new PacedEngine(new RedisEngine({ ...options, commandLimitMs: COMMAND_LIMIT_MS }), order.pace);
+}
+
+async function begin(given: Order): Promise<void> {
+  order = given;
+  const clock = clockOf(order.pace);
+  engine = openEngine(clock);
+  const add = async (index: number) => {
+    await clock.sleep(Math.random() * order.spreadMs);
+    const around = { issuer: order.issuer, clock, observe: countFor(index) };
+    const member =
+      index < order.simulated
+        ? simulated(around, engine)
+        : await real(around, order.socket, () => openEngine(clock));
+    members.push(member);
+    await keepCalling(member, clock);
+  };
+  await Promise.all(Array.from({ length: order.simulated + order.real }, (_, index) => add(index)));
+}
+
+async function keepCalling(member: Member, clock: Clock): Promise<void> {
+  while (!ended.signal.aborted) {
+    await clock.sleep(CALL_EVERY_MS * (0.5 + Math.random()), ended.signal);
+    if (!ended.signal.aborted) await call(member);
+  }
+}
+
+async function call(member: Member): Promise<void> {
+  counts.requests++;
+  const problem = await member.call((token) => isGood(token, revokedUpTo, simulatedMs(order.pace)));
+  if (problem === undefined || ended.signal.aborted) return;
+  counts.failed++;
+  const atS = Math.round(simulatedMs(order.pace) / 1_000);
+  if (counts.failures.length < 20) counts.failures.push(`at ${atS} s: ${problem}`);
+}
+
+async function watch(upTo: number): Promise<void> {
+  const from = performance.now();
+  const isOld = (member: Member) => (member.number() ?? Number.POSITIVE_INFINITY) <= upTo;
+  while (members.some(isOld) && performance.now() - from < WATCH_MS) await sleep(2);
+  report({ did: 'watch', tookMs: performance.now() - from });
+}
+
+async function end(): Promise<void> {
+  ended.abort();
+  for (const member of members) await member.end();
+  await engine.close();
+  report({ did: 'end', counts, tokens });
+  process.disconnect?.();
+}
+
+function report(it: Report): void {
+  (process as { send?: (it: Report) => void }).send?.(it);
+}
+
+process.on('message', (command: Command) => {
+  if (command.do === 'begin') void begin(command.order);
+  else if (command.do === 'revoked') revokedUpTo = command.upTo;
+  else if (command.do === 'watch') void watch(command.upTo);
+  else if (command.do === 'call') void call(members[0]!);
+  else if (command.do === 'login')
+    for (const member of command.all ? members : members.slice(0, 1)) member.loginDue();
+  else void end();
+});

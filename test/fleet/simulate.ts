@@ -1,0 +1,155 @@
+import type { Clock } from '../../src/clock.ts';
+import { RedisServer } from '../support/redis.ts';
+import { FAULTS, spoil } from './faults.ts';
+import { Fleet } from './fleet.ts';
+import { Issuer } from './issuer.ts';
+import { LeakWatch } from './leak-watch.ts';
+import { clockOf, type Pace, paceOf, simulatedMs } from './pace.ts';
+
+const HOUR_MS = 3_600_000;
+const BEGIN_MS = 10_000;
+/** Around what is timed, time goes as it does: from before it until it is over. */
+const BEFORE_MS = 8_000;
+const AFTER_MS = 8_000;
+const DENIED_S = 60;
+
+export interface Plan {
+  readonly processes: number;
+  readonly simulated: number;
+  readonly real: number;
+  /** How much faster than time itself it goes. */
+  readonly rate: number;
+  readonly hours: number;
+  readonly faultEveryMs: number;
+  /** By turns, a token is revoked or a login is told to wait. */
+  readonly eventEveryMs: number;
+}
+
+interface World {
+  readonly plan: Plan;
+  readonly pace: Pace;
+  readonly clock: Clock;
+  readonly redis: RedisServer;
+  readonly issuer: Issuer;
+  readonly fleet: Fleet;
+  readonly leaks: LeakWatch;
+  readonly events: readonly number[];
+}
+
+/** A fleet lives for so long, over an engine that is never well for long. */
+export async function simulate(plan: Plan) {
+  const redis = new RedisServer();
+  await redis.start();
+  const untilMs = plan.hours * HOUR_MS;
+  const events = eventsOf(plan, untilMs);
+  const slow = [[0, BEGIN_MS] as const, ...events.map((at) => [at - BEFORE_MS, at + AFTER_MS] as const)];
+  const pace = paceOf(Date.now() + 2_000, plan.rate, untilMs, slow);
+  const issuer = new Issuer(pace);
+  await issuer.start();
+  const fleet = new Fleet(plan.processes, {
+    pace,
+    socket: redis.socket,
+    issuer: issuer.url,
+    simulated: plan.simulated / plan.processes,
+    real: plan.real / plan.processes,
+    spreadMs: BEGIN_MS / 2,
+  });
+  const leaks = new LeakWatch(redis);
+  try {
+    await leaks.listen();
+    const world = { plan, pace, clock: clockOf(pace), redis, issuer, fleet, leaks, events };
+    const [faults, told] = await Promise.all([keepSpoiling(world), live(world)]);
+    await world.clock.sleep(untilMs - simulatedMs(pace));
+    const { tokens, ...counts } = await fleet.end();
+    await leaks.scanFiles();
+    return { ...figures(issuer, tokens), ...told, faults, ...counts, ...leaksIn(leaks) };
+  } finally {
+    fleet.kill();
+    leaks.stop();
+    issuer.close();
+    await redis.remove();
+  }
+}
+
+function eventsOf({ eventEveryMs }: Plan, untilMs: number): number[] {
+  const times = [];
+  for (let at = eventEveryMs; at < untilMs - 2 * BEGIN_MS; at += eventEveryMs) times.push(at);
+  return times;
+}
+
+/** One after the other: two at once would leave the second nothing to spoil. Not while something is timed. */
+async function keepSpoiling({ plan, pace, clock, redis, leaks, events }: World) {
+  const counts = Object.fromEntries(FAULTS.map((fault) => [fault, 0]));
+  const lastMs = pace.untilMs - 2 * plan.faultEveryMs;
+  const aWhile = () => clock.sleep(plan.faultEveryMs * (0.2 + 0.4 * Math.random()));
+  let done = 0;
+  for (let n = 1; ; n++) {
+    const at = BEGIN_MS + n * plan.faultEveryMs;
+    if (at > lastMs) return counts;
+    const isTimed = events.some(
+      (event) => at > event - BEFORE_MS - 3 * plan.faultEveryMs && at < event + AFTER_MS,
+    );
+    await clock.sleep(at - simulatedMs(pace));
+    if (isTimed || simulatedMs(pace) > at + plan.faultEveryMs) continue; // The machine is behind.
+    const fault = FAULTS[done++ % FAULTS.length]!;
+    counts[fault]!++;
+    await spoil(fault, redis, { leaks, aWhile });
+  }
+}
+
+async function live(world: World) {
+  const retiredWithinMs: number[] = [];
+  const loginsWhileHeldBack: number[] = [];
+  for (const [index, at] of world.events.entries()) {
+    await world.clock.sleep(at - simulatedMs(world.pace));
+    if (index % 2 === 0) retiredWithinMs.push(await revoke(world));
+    else loginsWhileHeldBack.push(await deny(world));
+  }
+  return { retiredWithinMs, loginsWhileHeldBack };
+}
+
+/** One instance learns of it by a request; the others have to hear it. */
+async function revoke({ issuer, fleet }: World): Promise<number> {
+  const upTo = issuer.grantedAt.length;
+  issuer.revokedUpTo = upTo;
+  const watch = fleet.watch(upTo);
+  fleet.tell({ do: 'revoked', upTo }, false);
+  fleet.tell({ do: 'call' }, false);
+  const tookMs = await watch;
+  fleet.tell({ do: 'revoked', upTo });
+  return Math.round(tookMs);
+}
+
+/** One is told to wait; a second later all of them are asked to log in. Gives the logins that come of it. */
+async function deny({ clock, issuer, fleet }: World): Promise<number> {
+  issuer.denyForS = DENIED_S;
+  fleet.tell({ do: 'login', all: false }, false);
+  await clock.sleep(1_000);
+  const before = issuer.grantedAt.length + issuer.deniedAt.length;
+  fleet.tell({ do: 'login', all: true });
+  await clock.sleep(5_000);
+  return issuer.grantedAt.length + issuer.deniedAt.length - before;
+}
+
+function figures({ grantedAt, deniedAt, disobeyed }: Issuer, tokens: readonly number[]) {
+  const renewals = tokens.reduce((a, b) => a + b, 0) / tokens.length;
+  return {
+    instances: tokens.length,
+    logins: grantedAt.length,
+    toldToWait: deniedAt.length,
+    disobeyed,
+    /** Tokens that an instance has had, on average. */
+    tokensOfEach: Math.round(renewals * 100) / 100,
+    fewest: Math.min(...tokens),
+    mostInTenSeconds: mostWithin(10_000, [...grantedAt, ...deniedAt]),
+  };
+}
+
+function leaksIn({ found, bytes }: LeakWatch) {
+  return { leaks: [...found], monitoredMB: Math.round(bytes / 1e5) / 10 };
+}
+
+function mostWithin(ms: number, times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return Math.max(0, ...sorted.map((from) => sorted.filter((at) => at >= from && at < from + ms).length));
+}
