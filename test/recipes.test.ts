@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { loadYaml } from './config/load-from.ts';
+
+// The files that docs/recipes shows are files that bearerd takes.
+
+const FOLDER = fileURLToPath(new URL('../docs/recipes', import.meta.url));
+const pages = readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')] as const);
+
+t.test('each configuration of the recipes is without a fault', async (t) => {
+  let tried = 0;
+  for (const [name, text] of pages) {
+    for (const [, yaml = ''] of text.matchAll(/```yaml\n(.*?)```/gs)) {
+      const secrets = [...yaml.matchAll(/file: (\S+)/g)].map(([, path = '']) => [path, `of ${path}`]);
+      await t.resolves(loadYaml(yaml, {}, Object.fromEntries(secrets)), name);
+      tried++;
+    }
+  }
+  t.equal(tried, 3);
+});
+
+t.test('the list of recipes names each page', async (t) => {
+  const [, list = ''] = pages.find(([name]) => name === 'README.md') ?? [];
+  for (const [name] of pages) if (name !== 'README.md') t.match(list, `(${name})`);
+});
