@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
+import { SERVICE_VARIABLES } from './service.ts';
 
 /** A shorter secret is in many a text by chance. */
 const SHORTEST_SOUGHT = 8;
@@ -13,7 +14,7 @@ export function childEnvironment(
   told: ReadonlyMap<string, string>,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...ours };
-  for (const variable of config.secretVariables) delete env[variable];
+  for (const variable of [...config.secretVariables, ...SERVICE_VARIABLES]) delete env[variable];
   const secrets = secretsIn([...config.credentials.values()]);
   for (const [variable, value = ''] of Object.entries(env)) {
     if (secrets.some((secret) => value.includes(secret))) delete env[variable];

@@ -13,6 +13,7 @@ import { announce } from './announce.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
+import { serviceOf } from './service.ts';
 import { tracesAskedFor } from './traces.ts';
 
 export interface ServeOptions {
@@ -45,8 +46,11 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   keepAlive(events);
   harden(log);
   const traces = await tracesAskedFor(events, log);
+  const asService = await serviceOf(process.env, process.pid);
+  const service = child === undefined ? asService : undefined; // A child's proxy has a port of its own.
   const gateway = new Gateway({
     config,
+    ...(service && { sockets: service.sockets }),
     events,
     tracing: traces,
     droppedLogLines: log.dropped,
@@ -72,6 +76,8 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   const reloads = new Reloads({ config, source, apply, observe: events.tell });
   if (child === undefined) process.on('SIGHUP', () => reloads.all('SIGHUP'));
   await onListening?.(gateway);
+  const notifier = service?.notifier((reason) => log.warn({}, `systemd is told nothing: ${reason}`));
+  void notifier?.say('READY=1');
 
   const end = async () => {
     const sent = (await traces?.close()) ?? true;
@@ -80,8 +86,10 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   };
   const stop = async (signal: string) => {
     reloads.stop();
+    void notifier?.say('STOPPING=1');
     if (config.shutdownDelayMs > 0) await gateway.announceStop(config.shutdownDelayMs, signal);
     const cut = await gateway.drain(config.drainTimeoutMs, signal);
+    notifier?.end();
     await end();
     return cut === 0 ? EXIT.done : EXIT.failed;
   };

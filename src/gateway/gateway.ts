@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Departures } from '../client/departures.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ListenAddress } from '../config/config.ts';
 import { filesRead, inForce } from '../config/shown/in-force.ts';
+import { isLoopbackHost } from '../config/values/addresses.ts';
+import { ConfigError } from '../errors.ts';
 import type { Event, EventBus, Observe } from '../events.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
 import type { Tracing } from '../forward/trace.ts';
 import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import { AdminListener } from '../listen/admin.ts';
+import type { Place } from '../listen/bind.ts';
 import { createGuard } from '../listen/guard.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
 import { Health } from '../observe/health.ts';
@@ -36,6 +39,8 @@ export interface GatewayOptions {
   /** What tokens are shared by; the configured one unless a test has its own. */
   readonly openEngine?: OpenEngine;
   readonly droppedLogLines?: () => number;
+  /** Sockets that listen already, in place of the configured addresses of their listener. */
+  readonly sockets?: { readonly proxy: readonly number[]; readonly admin: readonly number[] };
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
   /** Undefined where nobody asks for traces. */
@@ -45,6 +50,9 @@ export interface GatewayOptions {
 /** While draining, connections that have become idle are looked for this often. */
 const DRAIN_SWEEP_MS = 50;
 const CUT_SWEEPS = 100;
+/** So long a client that has just connected may take to ask, where a stop is to lose nothing. */
+const LAST_CALL_MS = 500;
+const LAST_CALL_LOOK_MS = 5;
 
 /** What was made once at the start, by its key in the file. */
 const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
@@ -62,6 +70,7 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
  */
 export class Gateway {
   readonly #clock: Clock;
+  readonly #sockets: NonNullable<GatewayOptions['sockets']>;
   readonly #lookup: Lookup;
   readonly #observe: Observe;
   readonly #bytesPassed: (bytes: number) => void;
@@ -83,6 +92,7 @@ export class Gateway {
   #settings: ProxySettings;
   /** Not ready any more: a stop has been announced. */
   #stopping = false;
+  #announced = false;
   #draining = false;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
@@ -95,9 +105,11 @@ export class Gateway {
     openEngine = openRedis,
     droppedLogLines = () => 0,
     bytesPassed = () => {},
+    sockets = { proxy: [], admin: [] },
     tracing,
   }: GatewayOptions) {
     this.#config = config;
+    this.#sockets = sockets;
     this.#clock = clock;
     this.#lookup = lookup;
     this.#bytesPassed = bytesPassed;
@@ -119,7 +131,7 @@ export class Gateway {
     this.#observe = events.tell;
     events.subscribe(this.#metrics.observe);
     events.subscribe(this.#health.observe);
-    if (config.adminListen.length > 0) events.subscribe((event) => this.#show(event));
+    if (this.#hasAdmin(config)) events.subscribe((event) => this.#show(event));
     this.#watchdog = new Watchdog(clock);
     this.#sources = new Sources(clock, this.#observe, openEngine);
     this.#settings = this.#createSettings(config);
@@ -129,18 +141,21 @@ export class Gateway {
       headerSizeBytes: config.limits.headerSizeBytes,
       tls: config.listenTls,
     });
-    this.#admin = config.adminListen.length === 0 ? undefined : this.#createAdmin();
+    this.#admin = this.#hasAdmin(config) ? this.#createAdmin() : undefined;
   }
 
   /**
    * Listens, and begins to log in. Resolves when the sockets are open, whether or not there is a token yet.
    *
    * @throws ListenError when an address can't be had; nothing is left open then.
+   * @throws ConfigError when a socket that was passed can be reached from elsewhere, and nobody is asked for a key.
    */
   async start(): Promise<void> {
     try {
-      this.urls = await this.#proxy.listen(this.#config.listen);
-      this.adminUrls = (await this.#admin?.listen(this.#config.adminListen)) ?? [];
+      const { proxy, admin } = this.#sockets;
+      this.urls = await this.#proxy.listen(placesOf(proxy, this.#config.listen));
+      if (proxy.length > 0) checkReach(this.urls, this.#config);
+      this.adminUrls = (await this.#admin?.listen(placesOf(admin, this.#config.adminListen))) ?? [];
     } catch (error) {
       await this.destroy();
       throw error;
@@ -160,6 +175,10 @@ export class Gateway {
     this.#events.subscribe(this.#sinks.observe);
   }
 
+  #hasAdmin({ adminListen }: Config): boolean {
+    return adminListen.length > 0 || this.#sockets.admin.length > 0;
+  }
+
   /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
   take(request: IncomingMessage, response: ServerResponse): void {
     this.#proxy.take(request, response, request.url!);
@@ -171,7 +190,7 @@ export class Gateway {
    * Nothing is taken once it drains: a new credential would mean a login.
    */
   reconfigure(config: Config): string[] {
-    if (this.#draining) return [];
+    if (this.#stopping) return [];
     this.#settings = this.#createSettings(config, this.#config, this.#settings.pools);
     const restartNeededFor = Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
@@ -228,6 +247,7 @@ export class Gateway {
    */
   async announceStop(delayMs: number, signal: string): Promise<void> {
     this.#stopping = true;
+    this.#announced = true;
     this.#observe({ type: 'stop-announced', signal, delayMs });
     this.#admin?.changed();
     await this.#clock.sleep(delayMs);
@@ -239,12 +259,13 @@ export class Gateway {
    */
   async drain(limitMs: number, signal: string): Promise<number> {
     this.#stopping = true;
-    this.#draining = true;
     this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
     this.#sources.stop();
     this.#admin?.endEvents();
     const deadline = this.#clock.monoMs() + limitMs;
     this.#proxy.stopAccepting();
+    if (this.#announced || this.#sockets.proxy.length > 0) await this.#lastCall();
+    this.#draining = true;
     while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
       await this.#clock.sleep(DRAIN_SWEEP_MS);
       this.#proxy.stopAccepting();
@@ -255,6 +276,12 @@ export class Gateway {
     for (let n = 0; n < CUT_SWEEPS && this.#watchdog.size > 0; n++) await this.#clock.sleep(1);
     this.#observe({ type: 'stopped', cut });
     return cut;
+  }
+
+  /** Who has got a connection, and not asked yet, couldn't know. */
+  async #lastCall(): Promise<void> {
+    const end = this.#clock.monoMs() + LAST_CALL_MS;
+    while (this.#proxy.unasked > 0 && this.#clock.monoMs() < end) await this.#clock.sleep(LAST_CALL_LOOK_MS);
   }
 
   /** Ends everything now. */
@@ -333,4 +360,17 @@ export class Gateway {
       this.#config.limits.headerSizeBytes,
     );
   }
+}
+
+function placesOf(sockets: readonly number[], addresses: readonly ListenAddress[]): readonly Place[] {
+  return sockets.length === 0 ? addresses : sockets.map((fd) => ({ kind: 'passed', fd }));
+}
+
+/** The rule for configured addresses holds for others, too; where they are is seen only now. */
+function checkReach(urls: readonly string[], { callerKey, callers, allowRemoteCallers }: Config): void {
+  if (callerKey !== undefined || callers.length > 0 || allowRemoteCallers) return;
+  const remote = urls.find((url) => !url.startsWith('unix:') && !isLoopbackHost(new URL(url).hostname));
+  if (remote === undefined) return;
+  const problem = `${remote}, which was passed, can be reached from other machines; set BEARERD_CALLER_KEY, or BEARERD_ALLOW_REMOTE_CALLERS=true`;
+  throw new ConfigError([{ key: 'LISTEN_FDS', problem }]);
 }

@@ -3,12 +3,11 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { Departures } from '../client/departures.ts';
 import { answerProblem } from '../client/problem.ts';
 import { readRequestHead } from '../client/request-head.ts';
-import type { ListenAddress } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
-import { arrivedAtLoopback } from './bind.ts';
+import { arrivedAtLoopback, type Place } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { answerOptions } from './options.ts';
 import { StatusFeed } from './status-feed.ts';
@@ -71,7 +70,7 @@ export class AdminListener {
     addEndpoints(this.#app, view, this.#feed);
   }
 
-  async listen(addresses: readonly ListenAddress[]): Promise<string[]> {
+  async listen(addresses: readonly Place[]): Promise<string[]> {
     await this.#app.ready();
     return this.#listeners.listen(addresses, this.#app.server);
   }

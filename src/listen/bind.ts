@@ -9,6 +9,9 @@ import { ListenError } from '../errors.ts';
 /** A free port of one address family may be taken in the other: so often another one is tried. */
 const FREE_PORT_TRIES = 10;
 
+/** Where to listen: at an address, or with a socket that listens already. */
+export type Place = ListenAddress | { readonly kind: 'passed'; readonly fd: number };
+
 /** Connections of Unix sockets. Their addresses don't tell: a TCP connection that has been reset has none, either. */
 const byUnix = new WeakSet<Socket>();
 
@@ -25,7 +28,7 @@ export function arrivedByUnixSocket(socket: Socket): boolean {
  * @throws ListenError naming the address.
  */
 export async function bind(
-  address: ListenAddress,
+  address: Place,
   plain: () => Server,
   secure?: (() => Server) | undefined,
 ): Promise<string> {
@@ -33,6 +36,7 @@ export async function bind(
     await bindUnix(plain(), address.path);
     return `unix:${address.path}`;
   }
+  if (address.kind === 'passed') return bindPassed(address.fd, plain, secure);
   const { host, port } = address;
   const server = secure ?? plain;
   const scheme = secure === undefined ? 'http' : 'https';
@@ -76,6 +80,25 @@ function isAbsent(cause: unknown): boolean {
 async function bindTcp(server: Server, host: string, port: number): Promise<number> {
   await listening(server, () => server.listen({ host, port }), formatAddress({ kind: 'tcp', host, port }));
   return (server.address() as AddressInfo).port;
+}
+
+/** Whatever it is: its owner has opened it, and closes it. */
+async function bindPassed(
+  fd: number,
+  plain: () => Server,
+  secure?: (() => Server) | undefined,
+): Promise<string> {
+  const server = (secure ?? plain)();
+  await listening(server, () => server.listen({ fd }), `the socket that was passed as ${fd}`);
+  const at = server.address();
+  if (typeof at === 'string' || at === null) {
+    if (secure !== undefined) throw new ListenError('cannot speak TLS on a Unix socket that was passed');
+    server.on('connection', (socket) => byUnix.add(socket));
+    return `unix:${at}`;
+  }
+  const { address, port, family } = at;
+  const scheme = secure === undefined ? 'http' : 'https';
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /** A socket file that nobody listens on any more is replaced; a live one is somebody's, and so is any other file. */

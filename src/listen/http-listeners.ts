@@ -4,11 +4,11 @@ import type { Socket } from 'node:net';
 import type { Departures } from '../client/departures.ts';
 import { answerOnSocket, answerProblem, parserProblem } from '../client/problem.ts';
 import { announcesBody } from '../client/upgrade-request.ts';
-import type { ListenAddress, ListenTls } from '../config/config.ts';
+import type { ListenTls } from '../config/config.ts';
 import { Problem } from '../errors.ts';
 import { type Member, Members } from '../members.ts';
 import { answering } from '../seams/server-socket.ts';
-import { bind } from './bind.ts';
+import { bind, type Place } from './bind.ts';
 import { JoinedRequest } from './joined-request.ts';
 import { holdBack, whenQuiet } from './pipelining.ts';
 import { createSecureServer, renewCertificate } from './secure-server.ts';
@@ -76,6 +76,13 @@ export class HttpListeners {
 
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** Those on which nothing has been asked yet. */
+  get unasked(): number {
+    let count = Math.max(0, this.#secure.size - this.#connections.size);
+    for (const { socket } of this.#connections) if (socket.bytesRead === 0) count++;
+    return count;
   }
 
   createServer(): http.Server {
@@ -148,7 +155,7 @@ export class HttpListeners {
    *
    * @throws ListenError naming the address. What was opened before is for `destroyAll` to close.
    */
-  async listen(addresses: readonly ListenAddress[], first: http.Server): Promise<string[]> {
+  async listen(addresses: readonly Place[], first: http.Server): Promise<string[]> {
     const { tls } = this.#options;
     const urls: string[] = [];
     let unused: http.Server | undefined = first;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { answerProblem, USUAL_METHODS } from '../client/problem.ts';
 import { isTunnelled } from '../client/upgrade-request.ts';
-import type { ListenAddress, ListenTls } from '../config/config.ts';
+import type { ListenTls } from '../config/config.ts';
 import { PROBLEMS, Problem } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import { Exchange } from '../forward/exchange.ts';
@@ -11,6 +11,7 @@ import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
 import { Upgrade } from '../forward/upgrade.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
+import type { Place } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { mount } from './mount.ts';
 import { answerOptions } from './options.ts';
@@ -79,7 +80,11 @@ export class ProxyListener {
     return this.#listeners.connections;
   }
 
-  async listen(addresses: readonly ListenAddress[]): Promise<string[]> {
+  get unasked(): number {
+    return this.#listeners.unasked;
+  }
+
+  async listen(addresses: readonly Place[]): Promise<string[]> {
     await this.#app.ready();
     return this.#listeners.listen(addresses, this.#app.server);
   }

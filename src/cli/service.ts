@@ -1,0 +1,34 @@
+import type { Notifier } from '../systemd/notifier.ts';
+import type { PassedSockets } from '../systemd/passed.ts';
+
+/** What systemd says to the process that it starts; nobody whom we start is meant by it. */
+export const SERVICE_VARIABLES: readonly string[] = [
+  'LISTEN_FDS',
+  'LISTEN_PID',
+  'LISTEN_FDNAMES',
+  'NOTIFY_SOCKET',
+  'WATCHDOG_USEC',
+  'WATCHDOG_PID',
+];
+
+/** How this process was started as a service. */
+export interface Service {
+  readonly sockets: PassedSockets;
+  readonly notifier: (failed: (reason: string) => void) => Notifier | undefined;
+}
+
+/**
+ * Takes what systemd says out of the environment; undefined where it says nothing.
+ *
+ * @throws ListenError where a socket is passed that is nobody's
+ */
+export async function serviceOf(env: NodeJS.ProcessEnv, pid: number): Promise<Service | undefined> {
+  if (env.LISTEN_FDS === undefined && env.NOTIFY_SOCKET === undefined) return undefined;
+  const said = { ...env };
+  for (const name of SERVICE_VARIABLES) delete env[name];
+  const [{ passedSockets }, { notifierFor }] = await Promise.all([
+    import('../systemd/passed.ts'),
+    import('../systemd/notifier.ts'),
+  ]);
+  return { sockets: passedSockets(said, pid), notifier: (failed) => notifierFor(said, pid, failed) };
+}

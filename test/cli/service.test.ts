@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type MockApi, startMockApi } from '../../src/mock/mock-api.ts';
+import { MAIN, run } from '../support/cli.ts';
+import { PassedSocket } from '../support/passed-socket.ts';
+import { ask, until, within } from '../support/raw-client.ts';
+
+// The test plays systemd: it holds the sockets, and gives them to one process after the other.
+
+const LIMIT_MS = 60_000;
+const GET = 'GET /echo HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+const READY = 'GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+
+function account(mock: MockApi): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    NODE_NO_WARNINGS: '1',
+    BEARERD_BASE_URL: mock.url,
+    BEARERD_CLIENT_ID: mock.credentials.clientId,
+    BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: 'off',
+  };
+}
+
+interface Started {
+  readonly output: () => string;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+/** Starts it as systemd does: sockets from descriptor 3 on, and its own process ID in LISTEN_PID. */
+function serve(t: Test, env: NodeJS.ProcessEnv, sockets: readonly PassedSocket[]): Started {
+  const inherited = sockets.map(({ fd }) => fd);
+  const child = spawn('/bin/sh', ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', process.execPath, MAIN, 'start'], {
+    env: { ...env, LISTEN_FDS: String(sockets.length) },
+    stdio: ['ignore', 'pipe', 'pipe', ...inherited],
+  });
+  let text = '';
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return within(LIMIT_MS, ended, () => `it does not end: ${text}`);
+  };
+  t.teardown(() => stop('SIGKILL'));
+  return { output: () => text, stop };
+}
+
+function sockets(t: Test, count: number): PassedSocket[] {
+  const all = Array.from({ length: count }, () => new PassedSocket());
+  t.teardown(() => {
+    for (const socket of all) socket.close();
+  });
+  return all;
+}
+
+/** In the place of systemd-notify: writes down what it is told, and the environment that it gets. */
+function fakeNotify(t: Test): {
+  readonly PATH: string;
+  readonly said: () => string[];
+  readonly environment: () => string;
+} {
+  const dir = t.testdir({});
+  const [program, log, variables] = [join(dir, 'systemd-notify'), join(dir, 'said'), join(dir, 'env')];
+  writeFileSync(program, `#!/bin/sh\nenv > '${variables}'\necho "$1" >> '${log}'\n`);
+  chmodSync(program, 0o755);
+  return {
+    PATH: `${dir}:${process.env.PATH}`,
+    said: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
+    environment: () => readFileSync(variables, 'utf8'),
+  };
+}
+
+const mock = await startMockApi();
+t.teardown(() => mock.close());
+
+t.test('it listens on the sockets that it is passed, by their names', async (t) => {
+  const [admin, proxy] = sockets(t, 2) as [PassedSocket, PassedSocket];
+  const { output } = serve(t, { ...account(mock), LISTEN_FDNAMES: 'admin:proxy' }, [admin, proxy]);
+  await until(() => output().includes('listening on'), 'it does not start', LIMIT_MS);
+  await until(async () => (await ask(admin.port, READY)).status === 200, 'it is not ready', LIMIT_MS);
+  t.equal((await ask(proxy.port, GET)).status, 200);
+  t.match(output(), new RegExp(`listening on http://127.0.0.1:${proxy.port}"`), 'and on no other');
+});
+
+t.test('sockets for another process are left alone, and one of an unknown name is refused', async (t) => {
+  t.testdir({});
+  const env = { ...account(mock), LISTEN_FDS: '1' };
+  const wrong = await run(t, ['start'], { ...env, LISTEN_PID: '1', BEARERD_LISTEN: 'unix:/nowhere/socket' });
+  t.equal(wrong.code, 71, 'the configured address is tried');
+  const [socket] = sockets(t, 1) as [PassedSocket];
+  const { stop, output } = serve(t, { ...account(mock), LISTEN_FDNAMES: 'web' }, [socket]);
+  await until(() => output().includes('FileDescriptorName'), 'it is taken', LIMIT_MS);
+  t.equal(await stop('SIGCONT'), 71);
+});
+
+t.test('it tells systemd that it is ready, that it lives, and that it stops', async (t) => {
+  const [socket] = sockets(t, 1) as [PassedSocket];
+  const { PATH, said, environment } = fakeNotify(t);
+  const env = { ...account(mock), PATH, NOTIFY_SOCKET: '@/nowhere', WATCHDOG_USEC: '400000' };
+  const { output, stop } = serve(t, env, [socket]);
+  await until(() => said().filter((word) => word === 'WATCHDOG=1').length > 1, 'no sign of life', LIMIT_MS);
+  t.equal(said()[0], 'READY=1');
+  t.match(output(), /listening on/);
+  t.match(environment(), /NOTIFY_SOCKET=@\/nowhere/);
+  t.notMatch(environment(), /BEARERD_|LISTEN_/, 'nothing else is given away');
+  t.equal(await stop(), 0);
+  t.ok(said().includes('STOPPING=1'));
+});
+
+t.test('where it can not be told, the log says so, and all goes on', async (t) => {
+  const [socket] = sockets(t, 1) as [PassedSocket];
+  const env = { ...account(mock), PATH: t.testdir({}), NOTIFY_SOCKET: '/nowhere' };
+  const { output } = serve(t, env, [socket]);
+  await until(() => output().includes('systemd-notify is not there'), 'no word of it', LIMIT_MS);
+  t.equal((await ask(socket.port, GET)).status, 200);
+});
+
+t.test('nobody whom it starts takes what systemd said for its own', async (t) => {
+  t.testdir({});
+  const env = {
+    ...account(mock),
+    NOTIFY_SOCKET: '/nowhere',
+    LISTEN_FDS: '1',
+    LISTEN_FDNAMES: 'x',
+    WATCHDOG_USEC: '9',
+  };
+  const { stdout, code } = await run(t, ['exec', '--', 'env'], env);
+  t.equal(code, 0);
+  t.notMatch(stdout, /^(?:NOTIFY|LISTEN|WATCHDOG)_/m);
+});
+
+t.test(
+  'from one process to the next no request is lost: what comes in between waits in the socket',
+  async (t) => {
+    const [socket] = sockets(t, 1) as [PassedSocket];
+    let running = serve(t, account(mock), [socket]);
+    await until(() => running.output().includes('logged in'), 'no login', LIMIT_MS);
+    let going = true;
+    const answers: Promise<number>[] = [];
+    const load = (async () => {
+      while (going) {
+        answers.push(ask(socket.port, GET).then(({ status }) => status));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    for (let n = 0; n < 2; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      t.equal(await running.stop(), 0);
+      running = serve(t, account(mock), [socket]);
+      await until(() => running.output().includes('logged in'), 'no login', LIMIT_MS);
+    }
+    going = false;
+    await load;
+    const statuses = await Promise.all(answers);
+    t.ok(statuses.length > 20);
+    t.same(new Set(statuses), new Set([200]));
+  },
+);
