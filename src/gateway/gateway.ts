@@ -263,9 +263,9 @@ export class Gateway {
     this.#sources.stop();
     this.#admin?.endEvents();
     const deadline = this.#clock.monoMs() + limitMs;
-    this.#proxy.stopAccepting();
     if (this.#announced || this.#sockets.proxy.length > 0) await this.#lastCall();
     this.#draining = true;
+    this.#proxy.stopAccepting();
     while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
       await this.#clock.sleep(DRAIN_SWEEP_MS);
       this.#proxy.stopAccepting();
@@ -281,6 +281,7 @@ export class Gateway {
   /** Who has got a connection, and not asked yet, couldn't know. */
   async #lastCall(): Promise<void> {
     const end = this.#clock.monoMs() + LAST_CALL_MS;
+    this.#proxy.stopListening();
     while (this.#proxy.unasked > 0 && this.#clock.monoMs() < end) await this.#clock.sleep(LAST_CALL_LOOK_MS);
   }
 

@@ -1,6 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type https from 'node:https';
-import type { Socket } from 'node:net';
+import { Server, type Socket } from 'node:net';
 import type { Departures } from '../client/departures.ts';
 import { answerOnSocket, answerProblem, parserProblem } from '../client/problem.ts';
 import { announcesBody } from '../client/upgrade-request.ts';
@@ -172,6 +172,11 @@ export class HttpListeners {
   /** Shows it to clients from now on; those that are connected stay. */
   renewCertificate(tls: ListenTls): void {
     for (const server of this.#secureServers) renewCertificate(server, tls);
+  }
+
+  /** No new connections. `close` of an HTTP server would end those, too, on which nothing has come yet. */
+  stopListening(): void {
+    for (const server of this.#servers) if (server.listening) Server.prototype.close.call(server);
   }
 
   /** No new connections; idle ones are closed. Call it again while connections become idle. */

@@ -93,6 +93,10 @@ export class ProxyListener {
     this.#listeners.renewCertificate(tls);
   }
 
+  stopListening(): void {
+    this.#listeners.stopListening();
+  }
+
   stopAccepting(): void {
     this.#listeners.stopAccepting();
   }
