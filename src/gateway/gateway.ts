@@ -50,7 +50,7 @@ export interface GatewayOptions {
 /** While draining, connections that have become idle are looked for this often. */
 const DRAIN_SWEEP_MS = 50;
 const CUT_SWEEPS = 100;
-/** So long a client that has just connected may take to ask, where a stop is to lose nothing. */
+/** So long clients that are connected may still ask, where a stop is to lose nothing. */
 const LAST_CALL_MS = 500;
 const LAST_CALL_LOOK_MS = 5;
 
@@ -278,11 +278,12 @@ export class Gateway {
     return cut;
   }
 
-  /** Who has got a connection, and not asked yet, couldn't know. */
+  /** Who is connected couldn't know: each gets an answer that ends its connection, and may ask elsewhere. */
   async #lastCall(): Promise<void> {
     const end = this.#clock.monoMs() + LAST_CALL_MS;
     this.#proxy.stopListening();
-    while (this.#proxy.unasked > 0 && this.#clock.monoMs() < end) await this.#clock.sleep(LAST_CALL_LOOK_MS);
+    while (this.#proxy.connections > 0 && this.#clock.monoMs() < end)
+      await this.#clock.sleep(LAST_CALL_LOOK_MS);
   }
 
   /** Ends everything now. */

@@ -74,15 +74,9 @@ export class HttpListeners {
     this.#options = options;
   }
 
+  /** Open ones; a handshake may still be under way. */
   get connections(): number {
-    return this.#connections.size;
-  }
-
-  /** Those on which nothing has been asked yet. */
-  get unasked(): number {
-    let count = Math.max(0, this.#secure.size - this.#connections.size);
-    for (const { socket } of this.#connections) if (socket.bytesRead === 0) count++;
-    return count;
+    return Math.max(this.#connections.size, this.#secure.size);
   }
 
   createServer(): http.Server {

@@ -80,10 +80,6 @@ export class ProxyListener {
     return this.#listeners.connections;
   }
 
-  get unasked(): number {
-    return this.#listeners.unasked;
-  }
-
   async listen(addresses: readonly Place[]): Promise<string[]> {
     await this.#app.ready();
     return this.#listeners.listen(addresses, this.#app.server);
