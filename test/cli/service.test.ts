@@ -100,6 +100,17 @@ t.test('sockets for another process are left alone, and one of an unknown name i
   t.equal(await stop('SIGCONT'), 71);
 });
 
+t.test('a socket that others can reach is refused where nobody is asked for a key', async (t) => {
+  const socket = new PassedSocket('0.0.0.0');
+  t.teardown(() => socket.close());
+  const { stop, output } = serve(t, account(mock), [socket]);
+  await until(() => output().includes('can be reached from other machines'), 'it is taken', LIMIT_MS);
+  t.equal(await stop('SIGCONT'), 78);
+  const keyed = serve(t, { ...account(mock), BEARERD_CALLER_KEY: 'caller-key' }, [socket]);
+  await until(() => keyed.output().includes('listening on'), 'it is refused', LIMIT_MS);
+  t.equal((await ask(socket.port, GET)).status, 407);
+});
+
 t.test('it tells systemd that it is ready, that it lives, and that it stops', async (t) => {
   const [socket] = sockets(t, 1) as [PassedSocket];
   const { PATH, said, environment } = fakeNotify(t);

@@ -20,10 +20,10 @@ export class PassedSocket {
   readonly #tcp: Tcp;
   readonly port: number;
 
-  constructor() {
+  constructor(address = '127.0.0.1') {
     const { TCP, constants } = binding('tcp_wrap') as TcpWrap;
     this.#tcp = new TCP(constants.SERVER);
-    if (this.#tcp.bind('127.0.0.1', 0) !== 0) throw new Error('no port');
+    if (this.#tcp.bind(address, 0) !== 0) throw new Error('no port');
     const name: { port?: number } = {};
     this.#tcp.getsockname(name);
     this.port = name.port!;
