@@ -45,9 +45,9 @@ function socketFor(address: ShareServer['address'], { ca }: TlsFiles) {
   };
 }
 
-export function destroy(client: Client): void {
+export function destroy(client: Client | undefined): void {
   try {
-    client.destroy();
+    client?.destroy();
   } catch {
     // It is closed already.
   }

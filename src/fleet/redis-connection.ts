@@ -97,22 +97,28 @@ export class RedisConnection {
 
   /** Never rejects. */
   async #connect(): Promise<void> {
-    const client = clientFor(this.#options);
-    // Without a listener an error would be thrown where nobody can catch it.
-    client.on('error', (error: unknown) => this.#lose(client, reasonOf(error)));
+    let client: Client | undefined;
     let state: EngineState = { state: 'ready' };
     try {
+      client = this.#newClient();
       await inTime(this.#open(client), CONNECT_LIMIT_MS);
     } catch (error) {
       state = { state: 'gone', reason: reasonOf(error) };
       if (!isFull(error)) destroy(client);
     }
     if (this.#closed.signal.aborted) return destroy(client);
-    if (client.isOpen) {
+    if (client?.isOpen === true) {
       this.#lost = new AbortController();
       this.#client = client;
     }
     this.#enter(state);
+  }
+
+  #newClient(): Client {
+    const client = clientFor(this.#options);
+    // Without a listener an error would be thrown where nobody can catch it.
+    client.on('error', (error: unknown) => this.#lose(client, reasonOf(error)));
+    return client;
   }
 
   async #open(client: Client): Promise<void> {
@@ -152,7 +158,7 @@ export class RedisConnection {
   #drop(): void {
     const client = this.#client;
     this.#client = undefined;
-    if (client !== undefined) destroy(client);
+    destroy(client);
   }
 
   #enter(state: EngineState): void {

@@ -109,7 +109,8 @@ class SharedCredential {
   }
 
   heard(event: Event): void {
-    if (event.type === 'token-rejected') void this.#login?.then((login) => login.rejected());
+    if (event.type !== 'token-rejected') return;
+    this.#login?.then((login) => login.rejected()).catch(() => {}); // Whoever logs in meets it, too.
   }
 
   async close(): Promise<void> {
@@ -162,7 +163,7 @@ export class Sharing {
 
   /** Opens what is new, so that others are heard before the next login is due. */
   start(): void {
-    for (const shared of this.#credentials.values()) void shared.start();
+    for (const shared of this.#credentials.values()) shared.start().catch(() => {}); // As above.
   }
 
   async close(): Promise<void> {
