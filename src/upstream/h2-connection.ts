@@ -49,6 +49,7 @@ export class Http2Connection implements StreamOwner {
   readonly authority: string;
   readonly headerSizeBytes: number;
   readonly #owner: ConnectionOwner;
+  readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #streams = new Members<Http2Stream>();
   /** Requests that it has begun to carry. */
@@ -57,6 +58,7 @@ export class Http2Connection implements StreamOwner {
   #limit = 1;
   #settled = false;
   #taking = true;
+  #doubted = false;
   #peerGone = false;
   #wantsHttp1 = false;
   /** By GOAWAY: what came after it has not been looked at. */
@@ -69,6 +71,7 @@ export class Http2Connection implements StreamOwner {
     this.#owner = owner;
     this.authority = new URL(owner.origin).host;
     this.headerSizeBytes = owner.headerSizeBytes;
+    this.#socket = socket;
     this.#watch(socket); // Before the library adds its own listeners: at an end, ours run first.
     this.#session = connect(owner.origin, {
       ...sessionOptions(this.headerSizeBytes),
@@ -107,7 +110,7 @@ export class Http2Connection implements StreamOwner {
   }
 
   get hasRoom(): boolean {
-    return this.#taking && this.#streams.size < this.#limit;
+    return this.#taking && !this.#doubted && this.#streams.size < this.#limit;
   }
 
   /** It may have room as soon as its SETTINGS are here. */
@@ -117,6 +120,20 @@ export class Http2Connection implements StreamOwner {
 
   get settled(): boolean {
     return this.#settled;
+  }
+
+  get bytesReceived(): number {
+    return this.#socket.bytesRead;
+  }
+
+  /** Its way may have died without a word: until it is heard of again, what comes goes by another. */
+  doubt(): void {
+    if (this.#doubted || !this.#taking) return;
+    this.#doubted = this.#session.ping((error) => {
+      if (error !== null) return;
+      this.#doubted = false;
+      this.#owner.room();
+    });
   }
 
   send(receiver: Receiver): void {

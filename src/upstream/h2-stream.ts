@@ -19,7 +19,11 @@ export interface StreamOwner {
   readonly authority: string;
   readonly headerSizeBytes: number;
   request(fields: string[], endStream: boolean): ClientHttp2Stream;
+  /** What has come from the upstream so far, for whichever request. */
+  readonly bytesReceived: number;
   verdict(stream: Http2Stream): Verdict;
+  /** Nothing came for as long as one request waited. */
+  doubt(): void;
   /** The stream is over, in whatever way. */
   release(stream: Http2Stream): void;
 }
@@ -46,6 +50,7 @@ export class Http2Stream implements Carrier {
   readonly #saved: Buffer[] = [];
   #isSaved = false;
   #over = false;
+  #receivedBefore = 0;
 
   constructor(owner: StreamOwner, receiver: Receiver) {
     this.#owner = owner;
@@ -69,6 +74,7 @@ export class Http2Stream implements Carrier {
     const { method, body, complete } = request;
     this.#forHead = method === 'HEAD';
     const nothing = complete && body.every(({ length }) => length === 0);
+    this.#receivedBefore = this.#owner.bytesReceived;
     try {
       this.#stream = this.#owner.request(requestFields(request, this.#owner.authority), nothing);
     } catch (error) {
@@ -182,6 +188,8 @@ export class Http2Stream implements Carrier {
 
   abort(): void {
     if (this.#over) return;
+    // First: what else waits would be sent on the same connection as soon as there is room.
+    if (this.#stream !== undefined && this.#owner.bytesReceived === this.#receivedBefore) this.#owner.doubt();
     this.#finish();
     this.#cancel();
   }

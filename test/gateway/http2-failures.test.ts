@@ -1,6 +1,7 @@
 import { constants } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { Relay } from '../faults/relay.ts';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
 import { answer, fieldsOf, type Http2Request, Http2Upstream } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
@@ -354,4 +355,37 @@ t.test('when both sides break at once, again and again, nothing is left over', a
   t.equal((await get('/')).text, 'ok');
   await until(() => upstream.sessions.filter(({ destroyed }) => !destroyed).length === 1, 'connections stay');
   t.same(internalErrors(), []);
+});
+
+t.test('a way that has died without a word costs one request its timeout, and no other', async (t) => {
+  const upstream = await Http2Upstream.startedFor(t);
+  const env = { ...upstream.env, BEARERD_RESPONSE_TIMEOUT: '500ms' };
+  const relay = await Relay.startedFor(t, upstream.port);
+  const { get, internalErrors } = await gatewayFor(t, {
+    baseUrl: `https://localhost:${relay.port}`,
+    env,
+    lookup: (_name, _options, found) => found(null, [{ address: relay.address, family: 4 }]),
+  });
+  t.equal((await get('/first')).status, 200);
+  relay.set({ blackhole: 'links' });
+  t.equal((await get('/lost')).status, 504);
+  t.equal((await get('/next')).status, 200);
+  t.equal(upstream.handshakes, 2, 'on a connection of its own');
+  t.same(internalErrors(), []);
+});
+
+t.test('a client that leaves before its answer costs no connection that lives', async (t) => {
+  const upstream = await Http2Upstream.startedFor(t);
+  const { get, client } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
+  t.equal((await get('/first')).status, 200);
+  upstream.onRequest = (request) => request.target !== '/never' && answer(request, 'ok');
+  const leaver = await client();
+  const before = upstream.requests.length;
+  leaver.send(request('GET', '/never'));
+  await until(() => upstream.requests.length > before, 'no request');
+  leaver.close();
+  await until(() => upstream.requests[before]!.stream.destroyed, 'it is not over');
+  await sleep(200);
+  for (let n = 0; n < 3; n++) t.equal((await get('/other')).status, 200);
+  t.equal(upstream.handshakes, 1);
 });
