@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { proof } from './support/proof.ts';
 
 // SECURITY.md names the tests that prove it. Here it is proved that there are such tests.
 const at = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
@@ -11,25 +11,6 @@ const rows = proofs
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .slice(1);
-
-/** Where a proof can't be had: by the condition as the test's `skip` says it. A row is skipped with its test then. */
-const CONDITIONS: Readonly<Record<string, boolean>> = {
-  "process.platform !== 'linux'": process.platform !== 'linux',
-  "lan === undefined && 'no such address'": !Object.values(networkInterfaces())
-    .flat()
-    .some((face) => face?.family === 'IPv4' && !face.internal),
-};
-
-/** `runs` for a test that runs here; `never` where there is none, or one that is skipped for another reason. */
-function proof(title: string, text: string): 'runs' | 'skipped here' | 'never' {
-  const start = text.indexOf(title);
-  if (start === -1 || !/\bt\.test\(\s*['"`][^'"`\n]*$/.test(text.slice(0, start))) return 'never';
-  const options = text.slice(start + title.length, text.indexOf('=>', start));
-  if (!/\b(?:skip|todo)\b/.test(options)) return 'runs';
-  const skipped = CONDITIONS[/\{ skip: (.+?),? \},/.exec(options.replace(/\s+/g, ' '))?.[1] ?? ''];
-  if (skipped === undefined) return 'never';
-  return skipped ? 'skipped here' : 'runs';
-}
 
 t.test('a test that is skipped, commented on or only mentioned proves nothing', async (t) => {
   t.equal(proof('it holds', "t.test('it holds', async (t) => {});"), 'runs');

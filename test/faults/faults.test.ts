@@ -1,0 +1,78 @@
+import t, { type Test } from 'tap';
+import { randomFrom } from '../support/random.ts';
+import { assertFacts, recovers } from './facts.ts';
+import type { Played } from './fault.ts';
+import { played } from './table.ts';
+import { KINDS, type Kind } from './visit.ts';
+import { WAYS, type Way, World } from './world.ts';
+
+/**
+ * The fault matrix, by fault, kind of request and way. In `npm test` each fault once, chosen by a seed, and no more
+ * than fits the time; all of them by `npm run faults`.
+ *
+ *   FAULTS_SEED=7 node test/faults/faults.test.ts    another choice
+ *   node test/faults/faults.test.ts all 14           all cases of fault 14
+ */
+const ALL = process.argv.includes('all');
+const ONLY = process.argv.slice(2).filter((argument) => argument !== 'all');
+const SEED = Number(process.env.FAULTS_SEED ?? 1);
+const LIMIT_MS = 20_000;
+
+interface Case {
+  readonly fault: Played;
+  readonly kind: Kind;
+  readonly way: Way;
+}
+
+function casesOf(fault: Played): Case[] {
+  const { kinds = KINDS, ways = WAYS } = fault;
+  return kinds.flatMap((kind) => ways.map((way) => ({ fault, kind, way })));
+}
+
+/** One case of each fault, in an order by chance. */
+function selection(random: () => number): Case[] {
+  const one = (cases: Case[]) => cases[Math.floor(random() * cases.length)]!;
+  return played
+    .filter(({ slow }) => slow === undefined)
+    .map((fault) => ({ at: random(), chosen: one(casesOf(fault)) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ chosen }) => chosen);
+}
+
+async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
+  const world = await World.startedFor(t, { way, ...fault.options });
+  await fault.play({ t, world, kind, ask: () => world.visit(kind) });
+  await Promise.all([world.session.heal(), world.upstream.heal()]);
+  world.issuer.answer = undefined;
+  world.ledger.answer = world.ledger.early = world.ledger.reached = undefined;
+  await recovers(world, fault.recoveryMs);
+  await assertFacts(t, world);
+}
+
+/** Handles that keep a process alive; timers of tap's own come and go. */
+function handles(): string[] {
+  return process.getActiveResourcesInfo().filter((name) => name !== 'Timeout' && name !== 'Immediate');
+}
+
+const wanted = (fault: Played) => ONLY.length === 0 || ONLY.includes(String(fault.number));
+const cases = ALL ? played.filter(wanted).flatMap(casesOf) : selection(randomFrom(SEED));
+t.setTimeout(ALL ? 3_600_000 : 120_000);
+const began = performance.now();
+
+for (const one of cases) {
+  if (!wanted(one.fault)) continue;
+  const title = `${one.fault.number}: ${one.fault.title} — ${one.kind}, ${one.way}`;
+  t.test(title, { timeout: 120_000 }, async (t) => {
+    if (!ALL && performance.now() - began > LIMIT_MS) return t.comment('no time left');
+    await run(t, one);
+  });
+}
+
+t.test('nothing is left: no socket, no listener', async (t) => {
+  const left = () => handles().filter((name) => name.includes('TCP') || name.includes('Pipe'));
+  const limit = performance.now() + 5_000;
+  while (left().length > STANDARD.length && performance.now() < limit)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  t.same(left(), STANDARD);
+});
+const STANDARD = handles().filter((name) => name.includes('TCP') || name.includes('Pipe'));

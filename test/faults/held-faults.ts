@@ -1,0 +1,102 @@
+import type { Held } from './fault.ts';
+
+// What needs a process of its own, a signal or a full disk. Each is made by a test elsewhere; where that isn't the
+// fault itself, it is said why it can't be, and what is.
+
+const SERVING = 'test/cli/serving.test.ts';
+
+export const HELD_FAULTS: readonly Held[] = [
+  {
+    number: 13,
+    title: 'the upstream answers no packet from the start',
+    file: 'test/gateway/explains-failure.test.ts',
+    test: 'a connection that is not made in time gets 504',
+    because:
+      'to drop packets needs a network namespace, and so privileges: a listener that stands still with a full queue answers none either',
+  },
+  {
+    number: 24,
+    title: "the upstream's authority changes, and the file with it",
+    file: 'test/gateway/secures.test.ts',
+    test: 'a new CA file is taken by a reload, without a restart',
+  },
+  {
+    number: 34,
+    title: 'SIGTERM while requests are under way',
+    file: SERVING,
+    test: 'SIGTERM lets a request under way finish, takes no new ones, and exits 0',
+  },
+  {
+    number: 34,
+    title: 'SIGTERM twice, and past the drain timeout',
+    file: SERVING,
+    test: 'what is not done at the drain timeout is cut, told, and exits 1; a second signal stops at once',
+  },
+  {
+    number: 34,
+    title: 'SIGTERM in the middle of a login',
+    file: SERVING,
+    test: 'SIGTERM while a login hangs ends an idle process at once',
+  },
+  {
+    number: 35,
+    title: 'SIGKILL, and the socket that it leaves',
+    file: SERVING,
+    test: 'a Unix socket has mode 0600; a stale one is replaced, a live one is not',
+  },
+  {
+    number: 36,
+    title: 'SIGHUP, with a good and with a faulty configuration',
+    file: SERVING,
+    test: 'SIGHUP takes a good configuration without losing a request, and refuses a faulty one',
+  },
+  {
+    number: 37,
+    title: 'nobody reads stdout',
+    file: SERVING,
+    test: 'a closed stdout and a full pipe stop nothing',
+  },
+  {
+    number: 38,
+    title: 'the disk of the log is full',
+    file: SERVING,
+    test: 'a log that can not be written holds up no end: neither a full disk nor a pipe that nobody reads',
+  },
+  {
+    number: 39,
+    title: 'no more files can be opened',
+    file: 'test/cli/pressure.test.ts',
+    test: 'with few open files, clients beyond what fits get 503, and the admin listener answers',
+  },
+  {
+    number: 40,
+    title: 'there is little memory',
+    file: 'test/faults/process.test.ts',
+    test: 'with a heap of 64 MiB it serves, or says that it does not, and lives on',
+    because: 'ten minutes of load are the soak; here it is some seconds',
+  },
+  {
+    number: 41,
+    title: 'the process stands still',
+    file: 'test/faults/process.test.ts',
+    test: 'a process that was stopped sends no token that has ended meanwhile, and does not storm',
+  },
+  {
+    number: 42,
+    title: 'the clock is set, for weeks of it',
+    file: 'test/tokens/chaos.test.ts',
+    test: 'whatever happens in a week, it comes back, sends no dead token, and refuses nobody without need',
+  },
+  {
+    number: 44,
+    title: 'the address is taken',
+    file: 'test/cli/commands.test.ts',
+    test: 'an address that is taken exits 71 with one line',
+  },
+  {
+    number: 44,
+    title: 'the address may not be had',
+    file: 'test/cli/commands.test.ts',
+    test: 'an address that can not be listened on is told as it is written, with the reason',
+  },
+];

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { start } from '../support/cli.ts';
+import { request } from '../support/gateway.ts';
+import { isRunning } from '../support/processes.ts';
+import { ask, RawClient, until } from '../support/raw-client.ts';
+import { grant, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// Faults that hit the process as a whole.
+
+async function serve(t: Test, upstream: RawUpstream, env: NodeJS.ProcessEnv = {}) {
+  t.testdir({});
+  const running = start(t, ['start'], {
+    BEARERD_BASE_URL: upstream.url,
+    BEARERD_CLIENT_ID: 'sa',
+    BEARERD_CLIENT_SECRET: 'secret',
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+    BEARERD_LOG_FORMAT: 'json',
+    ...env,
+  });
+  const [, port] = await running.until(/"urls":\["http:\/\/127\.0\.0\.1:(\d+)/);
+  await running.until(/logged in/);
+  return { ...running, port: Number(port) };
+}
+
+t.test(
+  'a process that was stopped sends no token that has ended meanwhile, and does not storm',
+  async (t) => {
+    const LIFE_MS = 3_000;
+    const upstream = await RawUpstream.startedFor(t);
+    const endsMs = new Map<string, number>();
+    upstream.onLogin = (login) => {
+      endsMs.set(`Bearer tok-${login}`, performance.now() + LIFE_MS);
+      return grant(`tok-${login}`, LIFE_MS / 1_000);
+    };
+    let expired = 0;
+    upstream.onRequest = ({ header }) => {
+      if (performance.now() > (endsMs.get(header('authorization') ?? '') ?? 0)) expired++;
+      return ok('served');
+    };
+    const { child, port } = await serve(t, upstream);
+    const get = async () => (await ask(port, request('GET', '/x'))).status;
+    const before = upstream.logins;
+    const asked = upstream.connections.length;
+    for (let round = 0; round < 2; round++) {
+      child.kill('SIGSTOP');
+      const waiting = Array.from({ length: 20 }, get);
+      await sleep(LIFE_MS + 500);
+      child.kill('SIGCONT');
+      for (const status of await Promise.all(waiting)) t.equal(status, 200);
+      await sleep(200);
+    }
+    t.equal(expired, 0, 'none with a token that had ended');
+    t.ok(upstream.logins - before <= 5, `${upstream.logins - before} logins`);
+    t.ok(upstream.connections.length - asked <= 50, `${upstream.connections.length - asked} connections`);
+  },
+);
+
+t.test('with a heap of 64 MiB it serves, or says that it does not, and lives on', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const body = Buffer.alloc(1 << 20, 'x');
+  upstream.onRequest = () => ok(body);
+  const { child, port, output } = await serve(t, upstream, {
+    NODE_OPTIONS: '--max-old-space-size=64',
+  });
+  const statuses = new Set<number>();
+  const limit = performance.now() + 5_000;
+  const readers = await Promise.all(Array.from({ length: 100 }, () => RawClient.to(port, { keep: false })));
+  for (const reader of readers) {
+    reader.socket.pause(); // Held up, with as much as it can be made to hold.
+    reader.send(request('GET', '/held'));
+  }
+  const worker = async () => {
+    while (performance.now() < limit) {
+      const client = await RawClient.to(port, { keep: false });
+      client.send(request('POST', '/x', `content-length: ${body.length}`)).send(body);
+      statuses.add((await client.response()).status);
+      client.close();
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+  t.ok(isRunning(child.pid!), `it lives: ${output().slice(-300)}`);
+  t.ok(statuses.has(200));
+  for (const status of statuses) t.ok(status === 200 || status === 503, `${status}`);
+  for (const reader of readers) reader.close();
+  await until(async () => (await ask(port, request('GET', '/x'))).status === 200, 'it does not serve');
+});
