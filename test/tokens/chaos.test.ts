@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import type { Weeks } from './weeks.ts';
+import type { Lives, Pace } from './weeks.ts';
 
 /**
  * A week of everything that can happen to a token, lived through many times, each time from a seed:
@@ -14,23 +14,44 @@ const FIRST_SEED = Number(process.env.BEARERD_TEST_SEED ?? 1);
 const SEEDS = Number(process.env.BEARERD_TEST_SEEDS ?? 200);
 const WORKERS = Math.min(2, SEEDS);
 
-async function run(firstSeed: number, count: number): Promise<Weeks> {
-  const worker = new Worker(new URL('./weeks.ts', import.meta.url), { workerData: { firstSeed, count } });
-  const [weeks] = await once(worker, 'message');
-  return weeks as Weeks;
+const YEARS = Math.min(4, SEEDS);
+
+async function run(firstSeed: number, count: number, pace: Pace): Promise<Lives> {
+  const worker = new Worker(new URL('./weeks.ts', import.meta.url), {
+    workerData: { firstSeed, count, pace },
+  });
+  const [lives] = await once(worker, 'message');
+  return lives as Lives;
+}
+
+async function runAll(count: number, pace: Pace): Promise<Lives> {
+  const share = Math.ceil(count / WORKERS);
+  const all = await Promise.all(
+    Array.from({ length: WORKERS }, (_, i) =>
+      run(FIRST_SEED + i * share, Math.min(share, count - i * share), pace),
+    ),
+  );
+  const sum = (what: 'requests' | 'logins') => all.reduce((total, lives) => total + lives[what], 0);
+  return {
+    requests: sum('requests'),
+    logins: sum('logins'),
+    faults: all.flatMap(({ faults }) => faults),
+  };
 }
 
 t.test(
-  `whatever happens in a week, it comes back, and never sends a dead token (${SEEDS} weeks)`,
+  `whatever happens in a week, it comes back, sends no dead token, and refuses nobody without need (${SEEDS} weeks)`,
   async (t) => {
-    const share = Math.ceil(SEEDS / WORKERS);
-    const shares = Array.from({ length: WORKERS }, (_, i) =>
-      run(FIRST_SEED + i * share, Math.min(share, SEEDS - i * share)),
-    );
-    const all = await Promise.all(shares);
-    for (const { faults } of all) for (const fault of faults) t.fail(fault);
-    const sum = (what: 'requests' | 'logins') => all.reduce((total, weeks) => total + weeks[what], 0);
-    t.ok(sum('requests') > 500 * SEEDS, `${sum('requests')} requests`);
-    t.ok(sum('logins') > 100 * SEEDS, `${sum('logins')} logins`);
+    const { requests, logins, faults } = await runAll(SEEDS, 'of weeks');
+    for (const fault of faults) t.fail(fault);
+    t.ok(requests > 500 * SEEDS, `${requests} requests`);
+    t.ok(logins > 100 * SEEDS, `${logins} logins`);
   },
 );
+
+t.test(`nor in a year (${YEARS} of them; a thousand by npm run years)`, async (t) => {
+  const { requests, logins, faults } = await runAll(YEARS, 'of years');
+  for (const fault of faults) t.fail(fault);
+  t.ok(requests > 5_000 * YEARS, `${requests} requests`);
+  t.ok(logins > 500 * YEARS, `${logins} logins`);
+});

@@ -16,13 +16,13 @@ async function disturb(world: World): Promise<void> {
   await world.traffic(LOOK);
   const what = world.pick('sleep', 'set the clock', 'revoke', 'nothing');
   if (what === 'sleep') await world.suspend(world.between(S, 2 * HOUR));
-  if (what === 'set the clock') await world.clock.stepWall(world.between(-HOUR, HOUR));
+  if (what === 'set the clock') await world.setClock(world.between(-HOUR, HOUR));
   if (what === 'revoke') world.revokeAll();
   await world.traffic(LOOK);
 }
 
 const outage: Episode = async (world) => {
-  world.mood = world.pick('down', 'failing', 'busy');
+  world.mood = world.pick('down', 'failing', 'busy', 'garbage');
   await world.traffic(world.between(5 * S, 40 * MINUTE));
   if (world.random() < 0.5) await disturb(world);
   world.mood = 'well';
@@ -68,19 +68,29 @@ const suspension: Episode = async (world) => {
 
 const clockStep: Episode = async (world) => {
   const step = world.pick(HOUR, -HOUR, world.between(-10 * MINUTE, 10 * MINUTE), 10 * 365 * 24 * HOUR);
-  await world.clock.stepWall(step);
+  await world.setClock(step);
   await world.expectRecovery(S + LOGIN, 'the setting of the clock');
   if (world.random() < 0.5) return;
-  await world.clock.stepWall(-step);
+  await world.setClock(-step);
   await world.expectRecovery(S + LOGIN, 'the correction of the clock');
 };
 
-async function liveThroughAWeek(seed: number): Promise<World> {
-  const world = new World(seed);
+const EPISODES = [outage, outage, slowness, refusal, revocation, rotation, suspension, clockStep];
+
+/** How long it lives, and how long nothing happens in between, at the most. */
+const PACES = {
+  'of weeks': { lengthMs: WEEK, longestQuietMs: 3 * HOUR },
+  'of years': { lengthMs: 365.25 * 24 * HOUR, longestQuietMs: 5 * 24 * HOUR },
+};
+export type Pace = keyof typeof PACES;
+
+export async function live(seed: number, pace: Pace): Promise<World> {
+  const { lengthMs, longestQuietMs } = PACES[pace];
+  const world = new World(seed, pace);
   await world.expectRecovery(LOGIN, 'the start');
-  while (world.nowMs < WEEK) {
-    await world.traffic(world.between(LOOK, world.pick(10 * MINUTE, 3 * HOUR)));
-    await world.pick(outage, outage, slowness, refusal, revocation, rotation, suspension, clockStep)(world);
+  while (world.nowMs < lengthMs) {
+    await world.traffic(world.between(LOOK, world.pick(10 * MINUTE, longestQuietMs)));
+    await world.pick(...EPISODES)(world);
   }
   await world.end();
   return world;
@@ -97,30 +107,40 @@ function mostInAnHour(times: readonly number[]): number {
   return most;
 }
 
-/** What came of the weeks from a seed on. */
-export interface Weeks {
+/** What came of the lives from a seed on. */
+export interface Lives {
   readonly requests: number;
   readonly logins: number;
   /** Each with the seed that shows it again. */
   readonly faults: readonly string[];
 }
 
-async function liveThroughWeeks(firstSeed: number, count: number): Promise<Weeks> {
+/** What is wrong with the logins of one life, beside what the world itself has seen. */
+function faultsOf(world: World): readonly string[] {
+  const faults = [...world.faults];
+  const times = world.logins.map(({ atMs }) => atMs);
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let n = 1; n < times.length; n++) shortest = Math.min(shortest, times[n]! - times[n - 1]!);
+  if (shortest < S) faults.push(`two logins within ${shortest} ms`);
+  const refused = world.logins.filter(({ mood }) => mood === 'refusing').map(({ atMs }) => atMs);
+  const most = mostInAnHour(refused);
+  if (most > 20) faults.push(`${most} logins in an hour of refusal`);
+  return faults;
+}
+
+export async function liveThrough(firstSeed: number, count: number, pace: Pace): Promise<Lives> {
   const faults: string[] = [];
   let requests = 0;
   let logins = 0;
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
-    const world = await liveThroughAWeek(seed);
-    const times = world.logins.map(({ atMs }) => atMs);
-    const shortest = Math.min(...times.slice(1).map((at, i) => at - times[i]!));
-    if (shortest < S) world.faults.push(`two logins within ${shortest} ms`);
-    const refused = mostInAnHour(
-      world.logins.filter(({ mood }) => mood === 'refusing').map(({ atMs }) => atMs),
+    const world = await live(seed, pace);
+    faults.push(
+      ...faultsOf(world)
+        .slice(0, 5)
+        .map((fault) => `seed ${seed}, ${pace}: ${fault}`),
     );
-    if (refused > 20) world.faults.push(`${refused} logins in an hour of refusal`);
-    faults.push(...world.faults.slice(0, 5).map((fault) => `BEARERD_TEST_SEED=${seed}: ${fault}`));
     requests += world.requests;
-    logins += times.length;
+    logins += world.logins.length;
   }
   return { requests, logins, faults };
 }
@@ -128,5 +148,6 @@ async function liveThroughWeeks(firstSeed: number, count: number): Promise<Weeks
 if (!isMainThread) {
   // A hundred thousand failures, and nobody looks at where they came from.
   Error.stackTraceLimit = 0;
-  parentPort?.postMessage(await liveThroughWeeks(workerData.firstSeed, workerData.count));
+  const { firstSeed, count, pace } = workerData;
+  parentPort?.postMessage(await liveThrough(firstSeed, count, pace));
 }

@@ -1,22 +1,17 @@
 import { Secret } from '../../src/config/secret.ts';
 import type { AccessToken } from '../../src/credentials/access-token.ts';
 import { LoginError, type LoginFailure, Problem } from '../../src/errors.ts';
+import type { Event } from '../../src/events.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { Oracle } from './oracle.ts';
+import { SkippingClock } from './skipping-clock.ts';
 
 export const S = 1000;
 export const MINUTE = 60 * S;
 export const HOUR = 60 * MINUTE;
 
-/** There are only promises here: some turns of the microtask queue settle them, at a third of an event loop's price. */
-class PromiseClock extends FakeClock {
-  override async settle(): Promise<void> {
-    for (let turn = 0; turn < 32; turn++) await null;
-  }
-}
-
 /** What the session endpoint is up to. */
-type Mood = 'well' | 'slow' | 'down' | 'failing' | 'busy' | 'refusing';
+type Mood = 'well' | 'slow' | 'down' | 'failing' | 'busy' | 'garbage' | 'refusing';
 
 const FAILURES: Readonly<Record<Mood, LoginFailure | undefined>> = {
   well: undefined,
@@ -24,6 +19,7 @@ const FAILURES: Readonly<Record<Mood, LoginFailure | undefined>> = {
   down: 'unreachable',
   failing: 'server-error',
   busy: 'rate-limited',
+  garbage: 'unusable',
   refusing: 'refused',
 };
 
@@ -43,19 +39,21 @@ function randomFrom(seed: number): () => number {
  * does not: its wall clock is set to and fro, and its monotonic clock sleeps with the machine.
  */
 export class World {
-  readonly clock = new PromiseClock();
+  readonly clock = new SkippingClock();
   readonly random: () => number;
   /** What must not be, in words. */
   readonly faults: string[] = [];
   /** By the monotonic clock. */
   readonly logins: { readonly atMs: number; readonly mood: Mood }[] = [];
-  mood: Mood = 'well';
   requests = 0;
+  #mood: Mood = 'well';
+  readonly #oracle = new Oracle();
+  readonly #pace: 'of weeks' | 'of years';
   readonly #source: RenewingSource;
   readonly #loop: Promise<void>;
   readonly #lifetimeMs: number;
   /** By value. */
-  readonly #issued = new Map<string, { readonly endsMs: number; revoked: boolean }>();
+  #issued = new Map<string, { readonly endsMs: number; revoked: boolean }>();
   /** Fingerprints of tokens that the source itself has called rejected. */
   readonly #rejected = new Set<string>();
   #account = 0;
@@ -63,11 +61,17 @@ export class World {
   #loggingIn = 0;
   #underWay = 0;
 
-  constructor(seed: number) {
+  /** @param pace of the years: tokens of up to a day, which is how a year passes in half a second */
+  constructor(seed: number, pace: 'of weeks' | 'of years' = 'of weeks') {
     this.random = randomFrom(seed);
+    this.#pace = pace;
     // From half a minute to two hours; one week in twenty has short ones.
     this.#lifetimeMs =
-      seed % 20 === 0 ? this.between(30 * S, 3 * MINUTE) : this.between(10 * MINUTE, 2 * HOUR);
+      this.#pace === 'of years'
+        ? this.between(HOUR, 24 * HOUR)
+        : seed % 20 === 0
+          ? this.between(30 * S, 3 * MINUTE)
+          : this.between(10 * MINUTE, 2 * HOUR);
     this.#source = new RenewingSource(this.#options());
     this.#loop = this.#source.keepFresh();
   }
@@ -75,6 +79,21 @@ export class World {
   /** True time: the machine's sleep counts, settings of its clock do not. */
   get nowMs(): number {
     return this.clock.monoMs() + this.#asleepMs;
+  }
+
+  get mood(): Mood {
+    return this.#mood;
+  }
+
+  set mood(mood: Mood) {
+    this.#mood = mood;
+    this.#oracle.well(mood === 'well', this.clock.monoMs());
+  }
+
+  /** Somebody sets the wall clock. */
+  setClock(byMs: number): Promise<void> {
+    this.#oracle.disturbed(this.clock.monoMs());
+    return this.clock.stepWall(byMs);
   }
 
   pick<T>(...from: readonly T[]): T {
@@ -87,37 +106,43 @@ export class World {
 
   suspend(ms: number): Promise<void> {
     this.#asleepMs += ms;
+    this.#oracle.disturbed(this.clock.monoMs());
     return this.clock.suspend(ms);
   }
 
   /** The server forgets its sessions, or somebody logs the account out. */
   revokeAll(): void {
+    this.#oracle.disturbed(this.clock.monoMs());
     for (const token of this.#issued.values()) token.revoked = true;
   }
 
   /** The account's secret is changed, and the old one is worth nothing from now on. */
   rotate(): void {
     this.#account++;
+    this.#oracle.disturbed(this.clock.monoMs());
     this.#source.reconfigure(this.#options(), true);
   }
 
   /** Time passes, and clients call now and then, sometimes many at once. */
-  async traffic(ms: number, meanMs = 10 * MINUTE): Promise<void> {
+  async traffic(ms: number, meanMs = this.#pace === 'of years' ? 2 * HOUR : 10 * MINUTE): Promise<void> {
     const end = this.clock.monoMs() + ms;
     for (;;) {
       const left = end - this.clock.monoMs();
       const pause = Math.ceil(-Math.log(1 - this.random()) * meanMs);
       await this.clock.advance(Math.min(left, pause));
       if (pause >= left) return;
+      await this.clock.look();
       for (let n = this.pick(1, 1, 1, 1, 1, 1, 2, 10); n > 0; n--) void this.#request();
     }
   }
 
   /** Clients call; after so long the next one gets a good token, if need be by a login that it causes. */
   async expectRecovery(withinMs: number, from: string): Promise<void> {
+    await this.clock.look();
     void this.#request();
     await this.traffic(withinMs, 4 * S);
     let isGood = false;
+    await this.clock.look();
     void this.#request().then((taken) => {
       isGood = taken;
     });
@@ -137,6 +162,7 @@ export class World {
   async #request(): Promise<boolean> {
     this.requests++;
     this.#underWay++;
+    if (this.#oracle.overdue(this.clock.monoMs())) this.faults.push(`at ${this.nowMs} a renewal is overdue`);
     try {
       const token = this.#source.current() ?? (await this.#source.wait());
       if (this.#isTaken(token)) return true;
@@ -145,6 +171,8 @@ export class World {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const isTold = error.code === 'draining' || (error.retryAfterS ?? 0) >= 1;
+      const needless = error.code === 'draining' ? undefined : this.#oracle.avoidable(this.clock.monoMs());
+      if (needless !== undefined) this.faults.push(`at ${this.nowMs} refused (${error.code}): ${needless}`);
       if (!isTold) this.faults.push(`${error.code} without Retry-After`);
       return false;
     } finally {
@@ -169,19 +197,30 @@ export class World {
       name: 'token',
       login: (signal) => this.#login(account, signal),
       scheme: 'Bearer',
-      renewAfterMs: 15 * MINUTE,
+      renewAfterMs: this.#pace === 'of years' ? 24 * HOUR : 15 * MINUTE,
       tokenWaitMs: 10 * S,
       maxWaiting: 1000,
       clock: this.clock,
       observe: (event) => {
         if (event.type === 'token-rejected') this.#rejected.add(event.fingerprint);
+        this.#heard(event);
       },
       random: this.random,
     };
   }
 
+  #heard(event: Event): void {
+    const nowMs = this.clock.monoMs();
+    this.#oracle.hear(event, nowMs);
+    // In the weeks the loop takes every look that it wants to; in the years those that see nothing are skipped.
+    if (this.#pace === 'of weeks') return;
+    if (event.type === 'login-succeeded') this.clock.quietUntilMonoMs = nowMs + event.renewInMs;
+    if (event.type === 'login-failed') this.clock.quietUntilMonoMs = nowMs + event.nextTryInMs;
+  }
+
   async #login(account: number, signal: AbortSignal) {
     const { mood } = this;
+    this.#oracle.loginBegins(this.clock.monoMs());
     this.logins.push({ atMs: this.clock.monoMs(), mood });
     if (++this.#loggingIn > 1) this.faults.push(`at ${this.nowMs} two logins ran at once`);
     const token = `tok-${this.logins.length}`;
