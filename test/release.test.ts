@@ -101,7 +101,7 @@ t.test('it is made of a tag: tarball, chart, bill of materials, notes and checks
   for (const name of files
     .toString()
     .split('\0')
-    .filter((file) => file !== '' && !file.startsWith('test/')))
+    .filter((file) => file !== '' && !/^test\/(?!support\/)/.test(file)))
     cpSync(join(ROOT, name), join(home, name));
   const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string };
   const { version } = manifest;
