@@ -164,7 +164,7 @@ export class Relay {
       if (!this.#lost.has(link)) to.end();
       else if (way === 'up') this.#cut(link, 'reset');
     } catch {
-      to.resetAndDestroy();
+      end(to, 'reset');
     }
   }
 
@@ -205,8 +205,9 @@ export class Relay {
   }
 }
 
-/** An orderly end, and no more is taken; or a reset. */
+/** An orderly end, and no more is taken; or a reset, unless its end is on the way: Node would then lose the handle. */
 function end(socket: Socket, how: Cut): void {
-  if (how === 'reset') socket.resetAndDestroy();
-  else socket.end(() => socket.destroySoon());
+  if (how === 'end') socket.end(() => socket.destroySoon());
+  else if (socket.writable && !socket.connecting) socket.resetAndDestroy();
+  else socket.destroy();
 }
