@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from '../children.ts';
+import { SMALL } from '../fixtures.ts';
 import type { Contender } from './contender.ts';
 
 function floor(name: string, script: string): Contender {
@@ -15,8 +16,21 @@ function floor(name: string, script: string): Contender {
   };
 }
 
-/** An empty server. */
-export const NODE_HTTP = floor('node:http answering by itself', 'node-http.ts');
+/** What Node leaves to a proxy: they do less than one, and so are in one row only. */
+export const FLOORS: readonly Contender[] = [
+  floor('node:http answering by itself', 'node-http.ts'),
+  floor('two sockets in Node', 'raw-sockets.ts'),
+];
 
-/** What Node leaves to a proxy: they do less than one, and so only stand beside some rows. */
-export const FLOORS: readonly Contender[] = [NODE_HTTP, floor('two sockets in Node', 'raw-sockets.ts')];
+/** What any program on Node takes. As plain JavaScript: to read TypeScript takes Node some 30 MB more. */
+export const EMPTY_SERVER: Contender = {
+  name: 'Node alone, an empty server',
+  version: process.versions.node,
+  warmsUp: true,
+  overTls: false,
+  launch: (port) => {
+    const answer = `response.setHeader('content-length', ${SMALL.length}); response.end('x'.repeat(${SMALL.length}))`;
+    const script = `require('node:http').createServer((_, response) => { ${answer}; }).listen(${port}, '127.0.0.1')`;
+    return { child: launch(process.execPath, ['--eval', script]) };
+  },
+};

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../children.ts';
 import { INSTALLED } from '../contenders/all.ts';
 import { type Contender, Running } from '../contenders/contender.ts';
-import { NODE_HTTP } from '../contenders/floors.ts';
+import { EMPTY_SERVER } from '../contenders/floors.ts';
 import { cpuUnder } from '../cpu-rounds.ts';
 import { SMALL_GET } from '../load/exchange.ts';
 import { options } from '../options.ts';
@@ -26,10 +26,10 @@ export const memory: Row = {
   run: async ({ fleet, upstream }) => {
     await fleet.all(); // Verified, with this configuration.
     const figures = new Map<string, Memory>();
-    for (const contender of [...INSTALLED, NODE_HTTP])
+    for (const contender of [...INSTALLED, EMPTY_SERVER])
       figures.set(contender.name, await memoryOf(contender, upstream.plain));
     const own = figures.get('bearerd')!;
-    const empty = figures.get(NODE_HTTP.name)!;
+    const empty = figures.get(EMPTY_SERVER.name)!;
     return {
       title: 'Resident memory: after the start, and the highest under load',
       head: ['', 'idle MB', '64 connections MB', '2,000 connections MB'],
