@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import type { Finding } from '../../src/cli/online/check-result.ts';
 import { onlineChecks } from '../../src/cli/online/checks.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../../src/failures/words.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
-import { BROKEN_SERVERS, CA, listening, plain, tlsFile } from '../support/broken-servers.ts';
+import { BROKEN_SERVERS, CA, listening, plain, tlsFile, tlsPath } from '../support/broken-servers.ts';
 import { run } from '../support/cli.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { configOf } from '../support/gateway.ts';
@@ -287,6 +288,20 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
     ok: false,
     detail: /^bearerd answers with status 403 route-denied/,
   });
+});
+
+t.test('the request of a check leaves alone what belongs to the proxy that runs', async (t) => {
+  const { port } = await secureApi(t);
+  const sink = join(t.testdir({ token: 'of the proxy that runs' }), 'token');
+  const files = {
+    BEARERD_LISTEN_TLS_CERT_FILE: tlsPath('elsewhere.pem'),
+    BEARERD_LISTEN_TLS_KEY_FILE: tlsPath('elsewhere.key'),
+  };
+  const yaml = JSON.stringify({ sinks: [{ file: sink }] });
+  const config = await configOf({ baseUrl: `https://localhost:${port}`, env: { ...CA, ...files }, yaml });
+  const findings = await onlineChecks(config, { method: 'GET', target: '/x' });
+  t.match(findings.at(-1), { name: 'request', ok: true, detail: /status 200/ });
+  t.equal(readFileSync(sink, 'utf8'), 'of the proxy that runs');
 });
 
 t.test('a request is not sent after a failed login, which would be one more', async (t) => {

@@ -9,7 +9,7 @@ import type { ConnectionFailure } from '../../src/failures/words.ts';
 
 // Servers that fail for real, one for each way in which a connection does.
 
-const tlsPath = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
+export const tlsPath = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 export const tlsFile = (name: string) => readFileSync(tlsPath(name), 'utf8');
 export const CA = { BEARERD_TLS_CA_FILE: tlsPath('ca.pem') };
 
