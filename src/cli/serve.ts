@@ -98,12 +98,14 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
 
 /**
  * A child process knows no key but the one of its own run, which is then asked of everybody. Without such a key only it
- * is told the port, unless a flag opens that to others.
+ * is told the port, unless a flag opens that to others. Sinks are for those around a service: its proxy keeps them, and
+ * this one, by the same file, would empty them when its command ends.
  */
 function forChild(config: Config, key: Secret | undefined): Config {
-  const { callerKey: _, ...rest } = config;
+  const alone: Config = { ...config, sinks: [] };
+  const { callerKey: _, ...rest } = alone;
   if (key !== undefined) return { ...rest, callerKey: key, callers: [] };
-  return config.listen.some(isRemotelyReachable) ? config : { ...rest, callers: [] };
+  return config.listen.some(isRemotelyReachable) ? alone : { ...rest, callers: [] };
 }
 
 /** Runs until SIGTERM or SIGINT, then drains; a second signal ends it at once. */

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../src/cli/child-environment.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
@@ -149,6 +151,15 @@ t.test('the command of exec sees no credential that the API echoes, unless scrub
   };
   t.match(await under({}), /^Bearer \*{5}$/);
   t.match(await under({ BEARERD_SCRUB: 'false' }), /^Bearer tok-2$/);
+});
+
+t.test('exec leaves the sinks to the proxy that runs by the same file', async (t) => {
+  const dir = t.testdir({ token: 'of the proxy that runs' });
+  writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify({ sinks: [{ file: join(dir, 'token') }] }));
+  const calls = ['sh', '-c', 'curl -s "$BEARERD_URL/companies/example.com" >&2; cat token'];
+  const { code, stdout } = await run(t, ['exec', '--config', 'bearerd.yaml', '--', ...calls], ACCOUNT, dir);
+  t.same([code, stdout], [0, 'of the proxy that runs']);
+  t.equal(readFileSync(join(dir, 'token'), 'utf8'), 'of the proxy that runs');
 });
 
 t.test('exec leaves stderr to its command, unless BEARERD_LOG_LEVEL says otherwise', async (t) => {
