@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import {
   type Attributes,
   type Context,
@@ -95,12 +96,12 @@ function parentOf({ headers }: IncomingMessage): Context | undefined {
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent, ...traceState, isRemote: true });
 }
 
-function requestAttributes({ httpVersion }: IncomingMessage, event: RequestEvent): Attributes {
+function requestAttributes({ httpVersion, socket }: IncomingMessage, event: RequestEvent): Attributes {
   return {
     ...methodAttributes(event.method),
     ...bearerdAttributes(event),
     [ATTR_URL_PATH]: event.path,
-    [ATTR_URL_SCHEME]: 'http',
+    [ATTR_URL_SCHEME]: socket instanceof TLSSocket ? 'https' : 'http',
     [ATTR_NETWORK_PROTOCOL_VERSION]: httpVersion,
     ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: event.route }), // The prefix: what is below it, bearerd doesn't know.
   };

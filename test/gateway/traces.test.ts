@@ -2,9 +2,9 @@ import t, { type Test } from 'tap';
 import { OpenTelemetry } from '../../src/tracing/open-telemetry.ts';
 import { tracingWish } from '../../src/tracing/wish.ts';
 import { type GatewayOptions, gatewayFor, request } from '../support/gateway.ts';
-import { Http2Upstream } from '../support/h2-upstream.ts';
+import { Http2Upstream, readTls } from '../support/h2-upstream.ts';
 import { OtlpCollector, type ReceivedSpan } from '../support/otlp-collector.ts';
-import { until } from '../support/raw-client.ts';
+import { RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // A request's way through bearerd, as a tracing system gets to see it: the spans that a collector receives.
@@ -92,6 +92,20 @@ t.test('the attributes are those of the HTTP conventions, and bearerd’s; none 
     'service.version': /^\d/,
     'telemetry.sdk.language': 'nodejs',
   });
+});
+
+t.test('to a client that speaks TLS the scheme is https', async (t) => {
+  const pem = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
+  const env = {
+    BEARERD_LISTEN_TLS_CERT_FILE: pem('server.pem'),
+    BEARERD_LISTEN_TLS_KEY_FILE: pem('server.key'),
+  };
+  const { proxy, spans } = await traced(t, { env });
+  const client = await RawClient.secure(proxy.port, { ca: readTls('ca.pem') });
+  t.equal((await client.send(request('GET', '/x')).response()).status, 200);
+  client.close();
+  const [server] = await spans(2);
+  t.equal(server!.attributes['url.scheme'], 'https');
 });
 
 t.test('a trace is begun where there is none, or what is there is malformed', async (t) => {
