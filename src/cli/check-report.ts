@@ -1,8 +1,7 @@
 import { type ConfigFault, placedProblem } from '../errors.ts';
-import { asJson, type Finding, skipped } from './online/check-result.ts';
+import { asJson, type Finding, SERVER_CHECKS, skipped } from './online/check-result.ts';
 import { faultySecretFiles } from './online/secret-files.ts';
 
-const CHECKS = ['outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'] as const;
 const FAULTY = 'not tried, since the configuration is not valid';
 
 /** What `check --json` prints. */
@@ -21,5 +20,6 @@ export function jsonReport(faults: readonly ConfigFault[], findings: readonly Fi
 export function notTried(faults: readonly ConfigFault[]): Finding[] {
   const subject = 'none';
   const files = faultySecretFiles(faults) ?? skipped(['secret-files', subject], FAULTY);
-  return [files, ...CHECKS.map((name) => skipped([name, subject], FAULTY))];
+  const others = [...SERVER_CHECKS, 'login'] as const;
+  return [files, ...others.map((name) => skipped([name, subject], FAULTY))];
 }

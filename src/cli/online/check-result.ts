@@ -1,14 +1,11 @@
 import { EXIT } from '../exit-codes.ts';
 
-export type CheckName =
-  | 'secret-files'
-  | 'outbound-proxy'
-  | 'dns'
-  | 'connect'
-  | 'tls'
-  | 'clock'
-  | 'login'
-  | 'request';
+/** What is looked at on the way to a server, in the order in which it is got to. */
+export const SERVER_STEPS = ['outbound-proxy', 'dns', 'connect', 'tls'] as const;
+/** With what its answer says. */
+export const SERVER_CHECKS = [...SERVER_STEPS, 'clock'] as const;
+
+export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'request';
 
 /** One thing that was looked at. The names are those of `check --json`. */
 export interface CheckResult {

@@ -1,17 +1,14 @@
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { OneRequest } from '../one-request.ts';
-import { type Finding, skipped } from './check-result.ts';
+import { type Finding, SERVER_CHECKS, skipped } from './check-result.ts';
 import { loginChecks } from './login-check.ts';
 import { requestCheck } from './request-check.ts';
 import { secretFilesCheck } from './secret-files.ts';
 import { serverChecks } from './server-checks.ts';
 import { visitServers } from './servers.ts';
 
-/** In this order, whatever the number of servers and credentials. */
-const SERVER_CHECKS = ['outbound-proxy', 'dns', 'connect', 'tls', 'clock'] as const;
-
-/** All that can be seen only by trying. */
+/** All that can be seen only by trying, in the order of the checks, whatever the number of servers and credentials. */
 export async function onlineChecks(config: Config, request: OneRequest | undefined): Promise<Finding[]> {
   const [files, visited, logins] = await Promise.all([
     secretFilesCheck(config),

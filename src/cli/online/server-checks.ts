@@ -1,12 +1,10 @@
 import { isIP } from 'node:net';
 import type { ConnectionFailure } from '../../failures/words.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Finding, failed, passed, skipped } from './check-result.ts';
+import { type Finding, failed, passed, SERVER_STEPS, skipped } from './check-result.ts';
 import type { Visit } from './server-visit.ts';
 
-/** The steps to an answer, in the order in which they are taken; `clock` comes after them. */
-const STEPS = ['outbound-proxy', 'dns', 'connect', 'tls'] as const;
-type Step = (typeof STEPS)[number];
+type Step = (typeof SERVER_STEPS)[number];
 
 /** At which of them it fails. What fails after all of them is a matter of the connection. */
 const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
@@ -48,9 +46,9 @@ export interface Visited {
 /** What one visit says of each step to one server. Pure. */
 export function serverChecks({ origin, proxy, visit }: Visited, nowMs: number): Finding[] {
   const failure = visit.problem === undefined ? undefined : STEP_OF[visit.problem.failure];
-  const failedAt = failure === undefined ? STEPS.length : STEPS.indexOf(failure);
+  const failedAt = failure === undefined ? SERVER_STEPS.length : SERVER_STEPS.indexOf(failure);
   const words = wordsFor({ origin, proxy, visit }, nowMs);
-  const steps = STEPS.map((step, index): Finding => {
+  const steps = SERVER_STEPS.map((step, index): Finding => {
     const about = [step, origin] as const;
     if (index === failedAt) {
       const { message: detail, remedy } = visit.problem!;
