@@ -70,5 +70,5 @@ function target(address: ListenAddress): [origin: string, options: Client.Option
   if (address.kind === 'unix') return ['http://localhost', { ...LIMITS, socketPath: address.path }];
   // The addresses that mean "all of them" can't be connected to everywhere.
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host === '::' ? '::1' : address.host;
-  return [`http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, LIMITS];
+  return [`http://${formatAddress({ ...address, host })}`, LIMITS];
 }

@@ -39,10 +39,13 @@ export async function bind(
   if (address.kind === 'passed') return bindPassed(address.fd, plain, secure);
   const { host, port } = address;
   const server = secure ?? plain;
-  const scheme = secure === undefined ? 'http' : 'https';
-  if (host === 'localhost') return `${scheme}://localhost:${await bindLocalhost(server, port)}`;
-  const bound = await bindTcp(server(), host, port);
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  const bound =
+    host === 'localhost' ? await bindLocalhost(server, port) : await bindTcp(server(), host, port);
+  return urlOf(host, bound, secure !== undefined);
+}
+
+function urlOf(host: string, port: number, isSecure: boolean): string {
+  return `${isSecure ? 'https' : 'http'}://${formatAddress({ kind: 'tcp', host, port })}`;
 }
 
 /** 127.0.0.1 and ::1, where they exist, at one port. */
@@ -96,9 +99,7 @@ async function bindPassed(
     server.on('connection', (socket) => byUnix.add(socket));
     return `unix:${at}`;
   }
-  const { address, port, family } = at;
-  const scheme = secure === undefined ? 'http' : 'https';
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  return urlOf(at.address, at.port, secure !== undefined);
 }
 
 /** A socket file that nobody listens on any more is replaced; a live one is somebody's, and so is any other file. */
