@@ -92,7 +92,6 @@ export class Gateway {
   #settings: ProxySettings;
   /** Not ready any more: a stop has been announced. */
   #stopping = false;
-  #announced = false;
   #draining = false;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
@@ -247,7 +246,6 @@ export class Gateway {
    */
   async announceStop(delayMs: number, signal: string): Promise<void> {
     this.#stopping = true;
-    this.#announced = true;
     this.#observe({ type: 'stop-announced', signal, delayMs });
     this.#admin?.changed();
     await this.#clock.sleep(delayMs);
@@ -258,12 +256,13 @@ export class Gateway {
    * `limitMs`. Gives how many were cut off.
    */
   async drain(limitMs: number, signal: string): Promise<number> {
+    const wasAnnounced = this.#stopping;
     this.#stopping = true;
     this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
     this.#sources.stop();
     this.#admin?.endEvents();
     const deadline = this.#clock.monoMs() + limitMs;
-    if (this.#announced || this.#sockets.proxy.length > 0) await this.#lastCall();
+    if (wasAnnounced || this.#sockets.proxy.length > 0) await this.#lastCall();
     this.#draining = true;
     this.#proxy.stopAccepting();
     while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
