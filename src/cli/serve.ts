@@ -7,6 +7,7 @@ import { sinkLabel, sinkWords } from '../config/values/sinks.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { Reloads } from '../gateway/reloads.ts';
+import { asksForKey } from '../listen/callers.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { boundHeapGrowth, sweepBodies } from '../seams/heap.ts';
 import { announce } from './announce.ts';
@@ -158,10 +159,6 @@ function tellOfContainer(config: Config, log: Log): void {
 /** What is no longer in memory only. */
 function tellOfSinks({ sinks }: Config, log: Log): void {
   for (const sink of sinks) log.info({ sink: sinkLabel(sink) }, sinkWords(sink));
-}
-
-function asksForKey({ callerKey, callers }: Config): boolean {
-  return callerKey !== undefined || callers.length > 0;
 }
 
 /** What an operator asked for, and should see that he asked for. */

@@ -13,6 +13,7 @@ import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import { AdminListener } from '../listen/admin.ts';
 import type { Place } from '../listen/bind.ts';
+import { asksForKey } from '../listen/callers.ts';
 import { createGuard } from '../listen/guard.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
 import { Health } from '../observe/health.ts';
@@ -368,8 +369,8 @@ function placesOf(sockets: readonly number[], addresses: readonly ListenAddress[
 }
 
 /** The rule for configured addresses holds for others, too; where they are is seen only now. */
-function checkReach(urls: readonly string[], { callerKey, callers, allowRemoteCallers }: Config): void {
-  if (callerKey !== undefined || callers.length > 0 || allowRemoteCallers) return;
+function checkReach(urls: readonly string[], config: Config): void {
+  if (asksForKey(config) || config.allowRemoteCallers) return;
   const remote = urls.find((url) => !url.startsWith('unix:') && !isLoopbackHost(new URL(url).hostname));
   if (remote === undefined) return;
   const problem = `${remote}, which was passed, can be reached from other machines; set BEARERD_CALLER_KEY, or BEARERD_ALLOW_REMOTE_CALLERS=true`;

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { parsePath } from '../config/values/paths.ts';
 import { ConfigError, Problem } from '../errors.ts';
 import { arrivedAtLoopback } from '../listen/bind.ts';
+import { asksForKey } from '../listen/callers.ts';
 import type { ConfigObject } from './config-object.ts';
 import { openHosted } from './hosted.ts';
 import type { LibraryOptions } from './options.ts';
@@ -38,7 +39,7 @@ async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPlugin
   const take = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
     // By the same rule a listener of our own isn't opened to others at all.
-    const open = hasKeys(inForce) || inForce?.allowRemoteCallers === true;
+    const open = inForce !== undefined && (asksForKey(inForce) || inForce.allowRemoteCallers);
     if (open || arrivedAtLoopback(request.raw)) hosted.gateway.take(request.raw, reply.raw);
     else answerProblem(reply.raw, new Problem('caller-key-required'));
   };
@@ -77,10 +78,6 @@ function mountedAt(mount: string, config: Config): Config {
       ...(routes && { routes: routes.map(mounted) }),
     })),
   };
-}
-
-function hasKeys(config: Config | undefined): boolean {
-  return config?.callerKey !== undefined || (config?.callers.length ?? 0) > 0;
 }
 
 // As Fastify's own plugins say what they are; not `skip-override`: what is registered here stays in here.

@@ -51,6 +51,11 @@ function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>
   return elsewhere.in === 'query' ? `query ${Buffer.from(elsewhere.name).toString('latin1')}` : undefined;
 }
 
+/** Whether whoever calls has to send a key. */
+export function asksForKey({ callerKey, callers }: Pick<Config, 'callerKey' | 'callers'>): boolean {
+  return callerKey !== undefined || callers.length > 0;
+}
+
 /** Undefined where everybody may call. */
 export function createCallers(
   config: Pick<Config, 'callerKey' | 'callers' | 'routes' | 'credentials'>,
