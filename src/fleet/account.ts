@@ -6,12 +6,12 @@ import type { Account } from './keys.ts';
 /**
  * What two instances have in common when they may use one token: who logs in where, for what, and the secret.
  *
- * @param sessionUrl the whole URL of the session endpoint
+ * @param sessionUrl the whole URL of a session credential's endpoint
  * @param key the configured one
  */
 export function accountOf(
   credential: CredentialConfig,
-  sessionUrl: string,
+  sessionUrl: string | undefined,
   key: Secret | undefined,
 ): Account {
   const own = accountSecretOf(credential);
@@ -21,7 +21,7 @@ export function accountOf(
   };
 }
 
-function identityOf(credential: CredentialConfig, sessionUrl: string): unknown[] {
+function identityOf(credential: CredentialConfig, sessionUrl: string | undefined): unknown[] {
   switch (credential.kind) {
     case 'session': {
       const { grant } = credential;

@@ -82,7 +82,7 @@ export function loginChange(
 ): 'same' | 'changed' | 'replaced' {
   const old = before.credentials.get(credential.name);
   if (!logsIn(old) || issuerOf(old, before) !== issuerOf(credential, after)) return 'replaced';
-  const sameEndpoint = urlOf(old, before) === urlOf(credential, after);
+  const sameEndpoint = sessionUrlOf(old, before) === sessionUrlOf(credential, after);
   return sameEndpoint && sameCredential(old, credential) ? 'same' : 'changed';
 }
 
@@ -97,17 +97,15 @@ function issuerOf(credential: LoginCredentialConfig, config: Config): string {
   }
 }
 
-function urlOf(credential: LoginCredentialConfig, config: Config): string | undefined {
+/** The whole URL of a session credential's endpoint; undefined for others. */
+export function sessionUrlOf(credential: CredentialConfig, config: Config): string | undefined {
   if (credential.kind !== 'session') return undefined;
   const { origin, basePath, path } = sessionPlaceOf(credential, config);
   return origin + basePath + path;
 }
 
 /** Where a session credential logs in: at a place of its own, or where all do. */
-export function sessionPlaceOf(
-  { baseUrl, sessionPath }: SessionCredentialConfig,
-  config: Config,
-): SessionPlace {
+function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, config: Config): SessionPlace {
   return { ...(baseUrl ?? config.upstream), path: sessionPath ?? config.sessionPath };
 }
 

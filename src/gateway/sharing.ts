@@ -5,9 +5,8 @@ import type { Login } from '../credentials/http-login.ts';
 import type { Event, Observe } from '../events.ts';
 import type { Engine, EngineState } from '../fleet/engine.ts';
 import type { SharedLogin, Told } from '../fleet/shared-login.ts';
-import type { SessionPlace } from '../routes/session-closure.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
-import { same, sessionPlaceOf } from './logins.ts';
+import { same, sessionUrlOf } from './logins.ts';
 
 export interface EngineOptions {
   readonly share: ShareConfig;
@@ -194,16 +193,11 @@ export class Sharing {
 
   async #load({ credential, config, engine, login, told }: Loading): Promise<SharedLogin> {
     const { SharedLogin, AccountKeys, accountOf } = await import('../fleet/fleet.ts');
-    const sessionUrl = credential.kind === 'session' ? urlOf(sessionPlaceOf(credential, config)) : '';
     const { key, prefix } = engine.share;
-    const keys = new AccountKeys(accountOf(credential, sessionUrl, key), prefix);
+    const keys = new AccountKeys(accountOf(credential, sessionUrlOf(credential, config), key), prefix);
     const { clock, observe } = this.#options;
     return new SharedLogin({ keys, engine: await engine.open(), login, told, clock, observe });
   }
-}
-
-function urlOf({ origin, basePath, path }: SessionPlace): string {
-  return origin + basePath + path;
 }
 
 interface Loading {

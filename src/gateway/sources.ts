@@ -8,6 +8,7 @@ import { LoginError } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { EngineState } from '../fleet/engine.ts';
 import type { Told } from '../fleet/shared-login.ts';
+import type { Present } from '../sinks/sink.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
@@ -26,13 +27,6 @@ export interface PreparedSources {
   readonly credentials: ReadonlyMap<string, Credential>;
   /** Takes it into use. */
   commit(): void;
-}
-
-/** A credential as it is at this moment, for whoever keeps a copy of it elsewhere. */
-export interface PresentCredential {
-  readonly headerValue: Secret;
-  readonly value: Secret;
-  readonly usableMs: number;
 }
 
 interface Preparation {
@@ -115,7 +109,7 @@ export class Sources {
   }
 
   /** The credential of that name, while there is one that may be sent. */
-  present(name: string): PresentCredential | undefined {
+  present(name: string): Present | undefined {
     const credential = this.#credentials.get(name);
     if (credential?.kind === 'api-key') {
       const { headerValue, secrets } = credential;
