@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { startMockApi } from '../src/mock/mock-api.ts';
 import { MAIN, run } from './support/cli.ts';
+import { mockFor } from './support/mock.ts';
 
 // docs/agents.md tells a reader what to type. Here it is typed.
 
@@ -22,8 +22,7 @@ const commands = blocks('<!-- prints: (.+?) -->\\n', 'sh').map(([, prints = '', 
   text,
 }));
 
-const mock = await startMockApi();
-t.teardown(() => mock.close());
+const mock = await mockFor(t);
 const SECRET = 's3cret-of-a-file';
 
 t.test('the commands of the page for agents print what it says', async (t) => {

@@ -6,23 +6,18 @@ import t, { type Test } from 'tap';
 import type { Finding } from '../../src/cli/online/check-result.ts';
 import { onlineChecks } from '../../src/cli/online/checks.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../../src/failures/words.ts';
-import { startMockApi } from '../../src/mock/mock-api.ts';
 import { BROKEN_SERVERS, CA, listening, plain, tlsFile, tlsPath } from '../support/broken-servers.ts';
 import { run } from '../support/cli.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { configOf } from '../support/gateway.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
 
 const NAMES = ['secret-files', 'outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'];
 const SECRET = 'hunter2-s3cret';
 const LOGIN = '{"accessToken":"token-of-check","expiresIn":900}';
 
-const mock = await startMockApi();
-t.teardown(() => mock.close());
-const ACCOUNT = {
-  BEARERD_BASE_URL: mock.url,
-  BEARERD_CLIENT_ID: mock.credentials.clientId,
-  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
-};
+const mock = await mockFor(t);
+const ACCOUNT = accountOf(mock);
 
 /** An API over TLS that takes each login; what it was asked. */
 async function secureApi(t: Test, headers: http.OutgoingHttpHeaders = {}) {

@@ -4,18 +4,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { startMockApi } from '../../src/mock/mock-api.ts';
 import { run, start } from '../support/cli.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
 
 // Every command is a process of its own here: what is tested is what a person or a script sees.
-const mock = await startMockApi();
-t.teardown(() => mock.close());
-
-const ACCOUNT = {
-  BEARERD_BASE_URL: mock.url,
-  BEARERD_CLIENT_ID: mock.credentials.clientId,
-  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
-};
+const mock = await mockFor(t);
+const ACCOUNT = accountOf(mock);
 const SECRETS = [mock.credentials.clientSecret, mock.credentials.apiKey];
 
 t.test('--version and --help go to stdout and exit 0, on their own and on a command', async (t) => {

@@ -1,17 +1,11 @@
 import t, { type Test } from 'tap';
-import { startMockApi } from '../../src/mock/mock-api.ts';
 import { run } from '../support/cli.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
 
 // What a command under `bearerd exec` is told of its proxy: addresses and a key, and nothing that is a secret.
 
-const mock = await startMockApi();
-t.teardown(() => mock.close());
-
-const ACCOUNT = {
-  BEARERD_BASE_URL: mock.url,
-  BEARERD_CLIENT_ID: mock.credentials.clientId,
-  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
-};
+const mock = await mockFor(t);
+const ACCOUNT = accountOf(mock);
 
 const SHOWS_ENVIRONMENT = 'console.log(JSON.stringify(process.env))';
 /** The environment that a command of exec finds. */

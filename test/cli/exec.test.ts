@@ -3,21 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../src/cli/child-environment.ts';
-import { startMockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
 import { until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // A command under `bearerd exec` has the environment and the signals that it would have without.
 
-const mock = await startMockApi();
-t.teardown(() => mock.close());
-
-const ACCOUNT = {
-  BEARERD_BASE_URL: mock.url,
-  BEARERD_CLIENT_ID: mock.credentials.clientId,
-  BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
-};
+const mock = await mockFor(t);
+const ACCOUNT = accountOf(mock);
 
 /** Tells its parent, and of each signal that it gets; a little while after the first, it ends. */
 const NOTES_SIGNALS = `

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type MockApi, startMockApi } from '../../src/mock/mock-api.ts';
+import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run } from '../support/cli.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
 import { PassedSocket } from '../support/passed-socket.ts';
 import { ask, until, within } from '../support/raw-client.ts';
 
@@ -17,9 +18,7 @@ function account(mock: MockApi): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     NODE_NO_WARNINGS: '1',
-    BEARERD_BASE_URL: mock.url,
-    BEARERD_CLIENT_ID: mock.credentials.clientId,
-    BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+    ...accountOf(mock),
     BEARERD_LISTEN: '127.0.0.1:0',
     BEARERD_ADMIN_LISTEN: 'off',
   };
@@ -77,8 +76,7 @@ function fakeNotify(t: Test): {
   };
 }
 
-const mock = await startMockApi();
-t.teardown(() => mock.close());
+const mock = await mockFor(t);
 
 t.test('it listens on the sockets that it is passed, by their names', async (t) => {
   const [admin, proxy] = sockets(t, 2) as [PassedSocket, PassedSocket];

@@ -17,8 +17,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type MockApi, startMockApi } from '../../src/mock/mock-api.ts';
+import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
 import { until } from '../support/raw-client.ts';
 
 interface Answer {
@@ -43,9 +44,7 @@ function get(url: string, options: http.RequestOptions = {}): Promise<Answer> {
 
 function account(mock: MockApi, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return {
-    BEARERD_BASE_URL: mock.url,
-    BEARERD_CLIENT_ID: mock.credentials.clientId,
-    BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
+    ...accountOf(mock),
     BEARERD_LISTEN: '127.0.0.1:0',
     BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
     ...env,
@@ -66,12 +65,6 @@ async function serving(t: Test, env: NodeJS.ProcessEnv, args: string[] = [], cwd
   return { ...running, url: urls[0]!, admin: admin[0]!, urls, ready, busy };
 }
 
-async function mockApi(t: Test, options: Parameters<typeof startMockApi>[0] = {}): Promise<MockApi> {
-  const mock = await startMockApi(options);
-  t.teardown(() => mock.close());
-  return mock;
-}
-
 /** What the product does within some seconds, and a loaded machine within some more. */
 const PATIENCE_MS = 60_000;
 const eventually = <T>(look: () => T | Promise<T>, what: string) => until(look, what, PATIENCE_MS);
@@ -83,7 +76,7 @@ function answers(url: string, options: http.RequestOptions = {}): Promise<boolea
 
 t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0', async (t) => {
   t.testdir({});
-  const mock = await mockApi(t);
+  const mock = await mockFor(t);
   const proxy = await serving(t, account(mock));
   await proxy.ready();
   mock.behave({ data: 'slow', dataDelayMs: 1_200 });
@@ -108,7 +101,7 @@ t.test(
   'with a shutdown delay it is not ready at once, and takes requests until the delay is over',
   async (t) => {
     t.testdir({});
-    const mock = await mockApi(t);
+    const mock = await mockFor(t);
     const proxy = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '2s' }));
     await proxy.ready();
     const begun = performance.now();
@@ -140,7 +133,7 @@ t.test(
   'what is not done at the drain timeout is cut, told, and exits 1; a second signal stops at once',
   async (t) => {
     t.testdir({});
-    const mock = await mockApi(t);
+    const mock = await mockFor(t);
     mock.behave({ data: 'hang' });
     const proxy = await serving(t, account(mock, { BEARERD_DRAIN_TIMEOUT: '300ms' }));
     await proxy.ready();
@@ -164,7 +157,7 @@ t.test(
 
 t.test('SIGTERM while a login hangs ends an idle process at once', async (t) => {
   t.testdir({});
-  const mock = await mockApi(t);
+  const mock = await mockFor(t);
   mock.behave({ login: 'hang' });
   const proxy = await serving(t, account(mock));
   await eventually(() => mock.stats.loginAttempts === 1, 'no login is tried');
@@ -178,7 +171,7 @@ t.test(
   'a session endpoint that comes up late is found without a restart, and wait returns then',
   async (t) => {
     t.testdir({});
-    const mock = await mockApi(t);
+    const mock = await mockFor(t);
     mock.behave({ login: 'down' });
     const proxy = await serving(t, account(mock, { BEARERD_TOKEN_WAIT: '100ms' }));
     const env = account(mock, { BEARERD_ADMIN_LISTEN: new URL(proxy.admin).host });
@@ -209,7 +202,7 @@ t.test(
     symlinkSync('..v1', join(secrets, '..data'));
     symlinkSync('..data/secret', join(secrets, 'secret'));
     symlinkSync('..data/key', join(secrets, 'key'));
-    const mock = await mockApi(t, { clientSecret: 'right', apiKey: 'key-2' });
+    const mock = await mockFor(t, { clientSecret: 'right', apiKey: 'key-2' });
     const env = account(mock, {
       BEARERD_CLIENT_SECRET: undefined,
       BEARERD_CLIENT_SECRET_FILE: join(secrets, 'secret'),
@@ -253,7 +246,7 @@ t.test(
 );
 
 t.test('SIGHUP takes a good configuration without losing a request, and refuses a faulty one', async (t) => {
-  const mock = await mockApi(t);
+  const mock = await mockFor(t);
   const write = (routes: string, more = '') =>
     writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${mock.url}\nroutes:\n${routes}\n${more}`);
   const dir = t.testdir({});
@@ -289,7 +282,7 @@ t.test('a Unix socket has mode 0600; a stale one is replaced, a live one is not'
   const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const path = join(dir, 'b.sock');
-  const mock = await mockApi(t);
+  const mock = await mockFor(t);
   const env = account(mock, { BEARERD_LISTEN: `unix:${path}` });
   const first = await serving(t, env);
   t.equal(statSync(path).mode & 0o777, 0o600);
@@ -309,7 +302,7 @@ t.test('a Unix socket has mode 0600; a stale one is replaced, a live one is not'
 
 t.test('localhost is both 127.0.0.1 and ::1, where they exist', async (t) => {
   t.testdir({});
-  const mock = await mockApi(t);
+  const mock = await mockFor(t);
   const proxy = await serving(t, account(mock, { BEARERD_LISTEN: 'localhost:0' }));
   await proxy.ready();
   const { port } = new URL(proxy.url);
@@ -321,7 +314,7 @@ t.test('localhost is both 127.0.0.1 and ::1, where they exist', async (t) => {
 
 t.test('no secret gets into the log at any level, through success, refusal and shutdown', async (t) => {
   t.testdir({});
-  const mock = await mockApi(t, {
+  const mock = await mockFor(t, {
     clientSecret: 'canary-secret+/&"é',
     apiKey: 'canary-api-key',
     clientId: 'canary-id',
@@ -385,7 +378,7 @@ t.test(
   'a proxy that is ready is so for healthcheck and wait, though a file has gone bad since',
   async (t) => {
     const dir = t.testdir({ secret: 'client-secret', 'bearerd.yaml': 'log: { level: info }\n' });
-    const mock = await mockApi(t);
+    const mock = await mockFor(t);
     const { BEARERD_CLIENT_SECRET: _, ...rest } = account(mock);
     const secretFile = join(dir, 'secret');
     const configFile = join(dir, 'bearerd.yaml');
@@ -410,7 +403,7 @@ t.test(
 
 t.test('a closed stdout and a full pipe stop nothing', async (t) => {
   t.testdir({});
-  const mock = await mockApi(t);
+  const mock = await mockFor(t);
   const proxy = await serving(t, account(mock));
   await proxy.ready();
   proxy.child.stdout!.destroy();
@@ -429,7 +422,7 @@ t.test(
   'a log that can not be written holds up no end: neither a full disk nor a pipe that nobody reads',
   async (t) => {
     t.testdir({});
-    const mock = await mockApi(t);
+    const mock = await mockFor(t);
     // Where it listens can't be read from a log that nobody gets, and a port that is free now may not be then.
     const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
     t.teardown(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 
 /** How fast time goes, and when; the same in each process, by the machine's clock. */
 export interface Pace {
@@ -57,17 +57,6 @@ export function clockOf(pace: Pace): Clock {
   return {
     wallMs: () => pace.segments[0]!.realMs + simulatedMs(pace),
     monoMs: () => simulatedMs(pace),
-    sleep(ms, signal) {
-      return new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
-        const done = () => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', done);
-          resolve();
-        };
-        const timer = setTimeout(done, Math.min(2 ** 31 - 1, Math.max(0, realSpan(pace, ms))));
-        signal?.addEventListener('abort', done, { once: true });
-      });
-    },
+    sleep: (ms, signal) => systemClock.sleep(realSpan(pace, ms), signal),
   };
 }

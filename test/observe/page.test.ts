@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { startMockApi } from '../../src/mock/mock-api.ts';
 import { gatewayFor, type TestGateway } from '../support/gateway.ts';
+import { mockFor } from '../support/mock.ts';
 
 // The page in a real browser. BEARERD_SCREENSHOT=1 also writes the picture in the docs.
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -31,8 +31,7 @@ t.teardown(async () => {
 });
 
 async function proxyFor(t: Test) {
-  const mock = await startMockApi();
-  t.teardown(() => mock.close());
+  const mock = await mockFor(t);
   const env = {
     BEARERD_ALLOW_INSECURE_UPSTREAM: 'true',
     BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
