@@ -163,10 +163,12 @@ t.test('the young generation is swept by a function that nobody else gets', asyn
   observer.observe({ entryTypes: ['gc'] });
   const { gc } = globalThis as { gc?: unknown }; // A test runner may have one.
   const passed = sweepBodies();
-  for (let n = 0; n < 4; n++) passed(4 * 1024 ** 2);
   const minor = () => kinds.filter((kind) => kind === constants.NODE_PERFORMANCE_GC_MINOR).length;
-  await until(() => minor() >= 4, `${minor()} sweeps were told of`);
+  // V8 may go through the whole heap where it was asked for a sweep, for reasons of its own: so it is asked again.
+  await until(() => {
+    passed(4 * 1024 ** 2);
+    return minor() >= 4;
+  }, 'four sweeps were told of');
   observer.disconnect();
-  t.ok(minor() >= 4);
   t.equal((globalThis as { gc?: unknown }).gc, gc);
 });
