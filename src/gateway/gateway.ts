@@ -20,6 +20,7 @@ import { Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Recent } from '../observe/recent.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
+import { createLanes } from '../routes/lanes.ts';
 import { createRouteTable } from '../routes/route-table.ts';
 import type { Sinks } from '../sinks/sinks.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
@@ -171,7 +172,14 @@ export class Gateway {
     const { Sinks } = await import('../sinks/sinks.ts');
     if (this.#draining) return;
     const present = (name: string) => this.#sources.present(name);
-    this.#sinks = new Sinks({ sinks, present, clock: this.#clock, observe: this.#observe });
+    const listenForRetries = (path: string) => this.#proxy.listenForRetries(path);
+    this.#sinks = new Sinks({
+      sinks,
+      present,
+      listenForRetries,
+      clock: this.#clock,
+      observe: this.#observe,
+    });
     this.#events.subscribe(this.#sinks.observe);
   }
 
@@ -329,10 +337,12 @@ export class Gateway {
   #createSettings(config: Config, before?: Config, poolsBefore?: UpstreamPools): ProxySettings {
     const pools = new UpstreamPools(config, this.#lookup, poolsBefore);
     const { credentials, commit } = this.#sources.prepare(config, before, pools);
+    const routes = createRouteTable(config.routes, credentials, sessionPlaces(config));
     const settings = {
       pools,
       guard: createGuard(config),
-      routes: createRouteTable(config.routes, credentials, sessionPlaces(config)),
+      routes,
+      lanes: config.sinks.some(({ kind }) => kind === 'haproxy') ? createLanes(routes) : undefined,
       browserCookies: config.browserCookies,
       requestIdHeader: config.log.requestIdHeader?.toLowerCase(),
       loopMark: this.#id,

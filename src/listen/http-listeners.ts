@@ -68,6 +68,10 @@ export class HttpListeners {
   readonly #followed = new WeakSet<IncomingMessage>();
   /** Requests of another protocol, RTSP's or ICE's. */
   readonly #foreign = new WeakSet<IncomingMessage>();
+  /** Listens beside the configured addresses, and what came in there. */
+  #beside: http.Server | undefined;
+  readonly #cameBeside = new WeakSet<Socket>();
+  #stopped = false;
   readonly #startLines = new WeakMap<Socket, StartLines>();
 
   constructor(options: ListenerOptions) {
@@ -163,6 +167,22 @@ export class HttpListeners {
     return urls;
   }
 
+  /**
+   * Listens on one more socket, if it isn't open yet; `cameBeside` tells its connections from the others.
+   *
+   * @throws ListenError; it may be had later.
+   */
+  async listenBeside(path: string): Promise<void> {
+    this.#beside ??= this.createServer().on('connection', (socket) => this.#cameBeside.add(socket));
+    if (this.#stopped || this.#beside.listening) return;
+    const server = this.#beside;
+    await bind({ kind: 'unix', path }, () => server);
+  }
+
+  cameBeside(socket: Socket): boolean {
+    return this.#cameBeside.has(socket);
+  }
+
   /** Shows it to clients from now on; those that are connected stay. */
   renewCertificate(tls: ListenTls): void {
     for (const server of this.#secureServers) renewCertificate(server, tls);
@@ -170,11 +190,13 @@ export class HttpListeners {
 
   /** No new connections. `close` of an HTTP server would end those, too, on which nothing has come yet. */
   stopListening(): void {
+    this.#stopped = true;
     for (const server of this.#servers) if (server.listening) Server.prototype.close.call(server);
   }
 
   /** No new connections; idle ones are closed. Call it again while connections become idle. */
   stopAccepting(): void {
+    this.#stopped = true;
     for (const server of this.#servers) {
       if (server.listening) server.close();
       server.closeIdleConnections();
@@ -182,6 +204,7 @@ export class HttpListeners {
   }
 
   destroyAll(): void {
+    this.#stopped = true;
     for (const server of this.#servers) if (server.listening) server.close();
     for (const { socket } of this.#connections) socket.destroy();
     for (const socket of this.#lingering) socket.destroy();

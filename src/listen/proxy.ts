@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { answerProblem, USUAL_METHODS } from '../client/problem.ts';
+import { readRequestHead } from '../client/request-head.ts';
 import { isTunnelled } from '../client/upgrade-request.ts';
 import type { ListenTls } from '../config/config.ts';
 import { PROBLEMS, Problem } from '../errors.ts';
@@ -9,6 +10,7 @@ import type { RequestEvent } from '../events.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
 import { Upgrade } from '../forward/upgrade.ts';
+import type { Lanes } from '../routes/lanes.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import type { Place } from './bind.ts';
@@ -24,6 +26,8 @@ export interface ProxySettings extends AdmissionRules {
   readonly maxConnections: number;
   /** In lower case; undefined where no request is named to others. */
   readonly requestIdHeader: string | undefined;
+  /** What a proxy in front sends past us; undefined where there is none. */
+  readonly lanes: Lanes | undefined;
   /** A tunnel is closed when the token expires that it was opened with. */
   readonly tunnelsExpire: boolean;
 }
@@ -40,6 +44,8 @@ const DRAINING: Admission = {
   problem: new Problem('draining', { retryAfterS: 1 }),
   corsOrigin: undefined,
 };
+/** The fast lane was made for other routes than there are now. */
+const NO_LANE: Admission = { kind: 'refuse', problem: new Problem('no-route'), corsOrigin: undefined };
 
 /** The listener that clients use. Read from top to bottom: that is the order in which a request meets it. */
 export class ProxyListener {
@@ -87,6 +93,11 @@ export class ProxyListener {
 
   renewCertificate(tls: ListenTls): void {
     this.#listeners.renewCertificate(tls);
+  }
+
+  /** A socket for requests that failed on the fast lane of a proxy in front. @throws ListenError */
+  listenForRetries(path: string): Promise<void> {
+    return this.#listeners.listenBeside(path);
   }
 
   stopListening(): void {
@@ -145,7 +156,12 @@ export class ProxyListener {
     const event = this.#event(request.method!);
     const { requestIdHeader } = settings;
     if (requestIdHeader !== undefined) nameRequest(event, requestIdHeader, request.rawHeaders);
-    const admission = this.#context.draining() ? DRAINING : admit(request, target, settings, event);
+    const asked = this.#listeners.cameBeside(request.socket) ? askedOnLane(request, settings.lanes) : target;
+    const admission = this.#context.draining()
+      ? DRAINING
+      : asked === undefined
+        ? NO_LANE
+        : admit(request, asked, settings, event);
     const trace = this.#context.tracing?.begin(request, event);
     if (trace !== undefined) event.trace = trace;
     if (admission.kind === 'forward') {
@@ -209,4 +225,10 @@ export class ProxyListener {
       aborted: false,
     };
   }
+}
+
+/** A request that failed on the fast lane comes as it was sent to the upstream; its target is to be what the client's was. */
+function askedOnLane(request: IncomingMessage, lanes: Lanes | undefined): string | undefined {
+  const { host, via } = readRequestHead(request.rawHeaders);
+  return lanes?.asked({ method: request.method!, via, host, target: request.url! });
 }

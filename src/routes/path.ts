@@ -10,8 +10,8 @@ import { foldCase, MISREADINGS } from './misreadings.ts';
  */
 
 /** Nothing here can be read in two ways, apart from letter case: no escape, no `;`, no empty or dotted segment end. */
-const PLAIN = /^(?:\/|(?:\/[A-Za-z0-9_~!$&'()*+,=:@-]+(?:\.+[A-Za-z0-9_~!$&'()*+,=:@-]+)*)+\/?)$/;
-const PLAIN_LOWER = /^(?:\/|(?:\/[a-z0-9_~!$&'()*+,=:@-]+(?:\.+[a-z0-9_~!$&'()*+,=:@-]+)*)+\/?)$/;
+export const PLAIN = /^(?:\/|(?:\/[A-Za-z0-9_~!$&'()*+,=:@-]+(?:\.+[A-Za-z0-9_~!$&'()*+,=:@-]+)*)+\/?)$/;
+export const PLAIN_LOWER = /^(?:\/|(?:\/[a-z0-9_~!$&'()*+,=:@-]+(?:\.+[a-z0-9_~!$&'()*+,=:@-]+)*)+\/?)$/;
 
 /** RFC 3986 allows less; whatever HTTP parsers let through beyond it (controls, space, DEL, raw 8-bit, `#`, `\`) is refused. */
 const ILLEGAL_RAW = /[^\x21-\x7e]|[#\\]/;

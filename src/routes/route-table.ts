@@ -50,6 +50,11 @@ export interface RouteTable {
   readonly routes: readonly Route[];
   /** Chooses by method and raw path (no query). The `routes` command prints the same object. */
   match(method: string, path: string): Match;
+  /**
+   * What plain paths in lower case begin with that lead to a session endpoint: by its own name, or on this route by
+   * another one.
+   */
+  closedBeginnings(route?: Route): readonly string[];
 }
 
 /**
@@ -105,7 +110,12 @@ export function createRouteTable(
     return { ok: true, route };
   }
 
-  return { routes, match };
+  function closedBeginnings(route?: Route): readonly string[] {
+    if (route === undefined) return closure.beginnings;
+    return (closing.get(route) ?? []).flatMap((each) => each.beginningsOn(route));
+  }
+
+  return { routes, match, closedBeginnings };
 }
 
 function refused(code: ProblemCode, route: Route | undefined, why: string): Match {

@@ -29,6 +29,21 @@ export class SessionClosure {
     return readings.some((reading) => this.#asked.some((closed) => reading.startsWith(closed)));
   }
 
+  /** What closed paths begin with, as a client asks for them. */
+  get beginnings(): readonly string[] {
+    return this.#asked;
+  }
+
+  /** The same for those that a route leads here by another name. */
+  beginningsOn({ prefix, upstreamPrefix }: { prefix: string; upstreamPrefix: string }): readonly string[] {
+    const asked = prefix === '/' ? '' : prefix;
+    const sent = upstreamPrefix.toLowerCase();
+    return this.#sent.flatMap((closed) => {
+      if (closed.startsWith(sent)) return [asked + closed.slice(sent.length)];
+      return sent.startsWith(closed) ? [prefix] : [];
+    });
+  }
+
   /** True for an origin that leads to the server of the session endpoint. */
   isAt(origin: string): boolean {
     return serverOf(origin) === this.#server;

@@ -5,17 +5,29 @@ import type { PresentOf, Sink } from './sink.ts';
 /**
  * A map in HAProxy's memory: a credential's name to its header. It is read each time and only what differs is written, so
  * that a HAProxy that was restarted, and has begun with an empty map, needs no rule of its own.
+ *
+ * @param listenForRetries the other half of a fast lane. A HAProxy of somebody's own may do without: the map doesn't wait for it
  */
-export function createHaproxySink({ path, map, credentials }: HaproxySinkConfig): Sink {
+export function createHaproxySink(config: HaproxySinkConfig, listenForRetries: () => Promise<void>): Sink {
   return {
     async settle(present) {
-      const commands = changes(word(map), await entries(path, map), wanted(credentials, present));
-      if (commands.length === 0) return false;
-      const answer = await runtimeCommand(path, commands.join(';'));
-      if (answer.trim() !== '') refuse();
-      return true;
+      const [listening, settled] = await Promise.allSettled([listenForRetries(), settleMap(config, present)]);
+      if (settled.status === 'rejected') throw settled.reason;
+      if (listening.status === 'rejected') throw listening.reason;
+      return settled.value;
     },
   };
+}
+
+async function settleMap(
+  { path, map, credentials }: HaproxySinkConfig,
+  present: PresentOf,
+): Promise<boolean> {
+  const commands = changes(word(map), await entries(path, map), wanted(credentials, present));
+  if (commands.length === 0) return false;
+  const answer = await runtimeCommand(path, commands.join(';'));
+  if (answer.trim() !== '') refuse();
+  return true;
 }
 
 function wanted(credentials: readonly string[], present: PresentOf): ReadonlyMap<string, string | undefined> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { SinkConfig } from '../config/config.ts';
-import { sinkLabel } from '../config/values/sinks.ts';
+import { retriesPath, sinkLabel } from '../config/values/sinks.ts';
 import type { Event, Observe } from '../events.ts';
 import { createEnvoySdsSink, createFileSink } from './file-sink.ts';
 import { createHaproxySink } from './haproxy-sink.ts';
@@ -14,6 +14,8 @@ const LEAD_MS = 1_000;
 export interface SinksOptions {
   readonly sinks: readonly SinkConfig[];
   readonly present: PresentOf;
+  /** Opens a socket for what failed on the fast lane, if it isn't open. Rejects where that can't be. */
+  readonly listenForRetries: (path: string) => Promise<void>;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -27,7 +29,7 @@ export class Sinks {
 
   constructor(options: SinksOptions) {
     this.#options = options;
-    this.#loops = options.sinks.map((config) => this.#keep(sinkLabel(config), createSink(config)));
+    this.#loops = options.sinks.map((config) => this.#keep(sinkLabel(config), createSink(config, options)));
   }
 
   /** A token has come or gone: look at once. */
@@ -80,10 +82,10 @@ export class Sinks {
   }
 }
 
-function createSink(config: SinkConfig): Sink {
+function createSink(config: SinkConfig, { listenForRetries }: SinksOptions): Sink {
   switch (config.kind) {
     case 'haproxy':
-      return createHaproxySink(config);
+      return createHaproxySink(config, () => listenForRetries(retriesPath(config)));
     case 'envoySds':
       return createEnvoySdsSink(config);
     case 'file':

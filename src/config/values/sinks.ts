@@ -5,6 +5,11 @@ export function sinkLabel({ kind, path }: SinkConfig): string {
   return `${kind}:${path}`;
 }
 
+/** Where a HAProxy sends anew what failed on its fast lane: a socket of ours beside its own. */
+export function retriesPath({ path }: Pick<SinkConfig, 'path'>): string {
+  return `${path}.retries`;
+}
+
 /** What a place holds, for a person who has to know where secrets are. */
 export function sinkWords(sink: SinkConfig): string {
   const what = sink.kind === 'haproxy' ? sink.credentials.join(', ') : sink.credential;
