@@ -11,7 +11,7 @@ if (major < 22 || (major === 22 && minor < 22) || major === 23 || (major === 24 
 // As process 1 of a container, a process that listens for no signal gets none: while the rest is being loaded,
 // SIGTERM would be lost, and the container killed in the end. A proxy that has taken no request yet is done at once.
 // The other commands by their names: which argument is a flag's value can't be known without the settings.
-const others = /^(?:check|routes|token|exec|healthcheck|wait|schema|init|completion|help|version)$/;
+const others = /^(?:check|routes|render|token|exec|healthcheck|wait|schema|init|completion|help|version)$/;
 const serves = !process.argv.slice(2).some((argument) => others.test(argument));
 for (const [signal, number] of [
   ['SIGTERM', 15],

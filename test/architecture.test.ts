@@ -22,6 +22,7 @@ const ORDER = [
   'forward',
   'tracing',
   'listen',
+  'render',
   'observe',
   'sinks',
   'gateway',

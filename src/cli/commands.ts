@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   mock: async () => (await import('./mock.ts')).mock,
   check: async () => (await import('./check.ts')).check,
   routes: async () => (await import('./routes.ts')).routes,
+  render: async () => (await import('./render.ts')).render,
   token: async () => (await import('./token.ts')).token,
   exec: async () => (await import('./exec.ts')).exec,
   healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,

@@ -35,7 +35,7 @@ async function completed(): Promise<readonly CompletedCommand[]> {
         name,
         summary: command.summary,
         flags,
-        words: name === 'completion' ? Object.keys(SHELLS) : [],
+        words: name === 'completion' ? Object.keys(SHELLS) : name === 'render' ? ['haproxy'] : [],
       };
     }),
   );

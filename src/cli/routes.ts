@@ -1,13 +1,10 @@
-import type { Config } from '../config/config.ts';
-import { Secret } from '../config/secret.ts';
-import type { Credential, TokenSource } from '../credentials/credential.ts';
-import { logsIn, sessionPlaces } from '../gateway/logins.ts';
-import { createRouteTable, type Route, type RouteTable } from '../routes/route-table.ts';
+import type { Route, RouteTable } from '../routes/route-table.ts';
 import { type Command, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { oneRequest } from './one-request.ts';
 import { explain, explanationText } from './route-explanation.ts';
+import { tableOf } from './unfilled-table.ts';
 
 export const routes: Command = {
   synopsis: '[METHOD PATH] [--json] [--config FILE]',
@@ -31,30 +28,6 @@ export const routes: Command = {
     await print(isJson ? `${JSON.stringify(explanation)}\n` : explanationText(explanation));
     return EXIT.done;
   },
-};
-
-/** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
-function tableOf(config: Config): RouteTable {
-  const credentials = new Map<string, Credential>();
-  for (const credential of config.credentials.values()) {
-    const { name, header, elsewhere, origins } = credential;
-    const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
-    credentials.set(
-      name,
-      logsIn(credential)
-        ? { ...placement, kind: 'token', source: NO_SOURCE }
-        : { ...placement, kind: 'api-key', headerValue: NO_KEY, secrets: [] },
-    );
-  }
-  return createRouteTable(config.routes, credentials, sessionPlaces(config));
-}
-
-const NO_KEY = new Secret('');
-const NO_SOURCE: TokenSource = {
-  name: '',
-  current: () => undefined,
-  wait: () => Promise.reject(new Error('no token is needed to choose a route')),
-  rejected: () => undefined,
 };
 
 function list(table: RouteTable): string {

@@ -1,8 +1,7 @@
 import type { EventBus } from '../events.ts';
 import type { Log } from '../observe/log.ts';
 import type { OpenTelemetry } from '../tracing/open-telemetry.ts';
-
-const ASK_FOR_TRACES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+import { ASK_FOR_TRACES } from './asks-for-traces.ts';
 
 /** What follows each request, where OpenTelemetry's own variables ask for it; else nothing of it is even loaded. */
 export async function tracesAskedFor(events: EventBus, log: Log): Promise<OpenTelemetry | undefined> {

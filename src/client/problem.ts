@@ -7,7 +7,7 @@ import { linger, lingerAtEnd } from './linger.ts';
 /** The body of each problem (RFC 9457) by its detail, made once: nothing of a request ever goes into it. */
 const BODIES = new Map<string, Buffer>();
 
-function bodyOf({ code, message: detail }: Problem): Buffer {
+export function bodyOf({ code, message: detail }: Problem): Buffer {
   const key = `${code} ${detail}`;
   const known = BODIES.get(key);
   if (known !== undefined) return known;

@@ -1,0 +1,29 @@
+import type { Config } from '../config/config.ts';
+import { Secret } from '../config/secret.ts';
+import type { Credential, TokenSource } from '../credentials/credential.ts';
+import { logsIn, sessionPlaces } from '../gateway/logins.ts';
+import { createRouteTable, type RouteTable } from '../routes/route-table.ts';
+
+/** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
+export function tableOf(config: Config): RouteTable {
+  const credentials = new Map<string, Credential>();
+  for (const credential of config.credentials.values()) {
+    const { name, header, elsewhere, origins } = credential;
+    const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
+    credentials.set(
+      name,
+      logsIn(credential)
+        ? { ...placement, kind: 'token', source: NO_SOURCE }
+        : { ...placement, kind: 'api-key', headerValue: NO_KEY, secrets: [] },
+    );
+  }
+  return createRouteTable(config.routes, credentials, sessionPlaces(config));
+}
+
+const NO_KEY = new Secret('');
+const NO_SOURCE: TokenSource = {
+  name: '',
+  current: () => undefined,
+  wait: () => Promise.reject(new Error('no token is needed to choose a route')),
+  rejected: () => undefined,
+};
