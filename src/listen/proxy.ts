@@ -156,7 +156,9 @@ export class ProxyListener {
     const event = this.#event(request.method!);
     const { requestIdHeader } = settings;
     if (requestIdHeader !== undefined) nameRequest(event, requestIdHeader, request.rawHeaders);
-    const asked = this.#listeners.cameBeside(request.socket) ? askedOnLane(request, settings.lanes) : target;
+    const asked = this.#listeners.cameBeside(request.socket)
+      ? askedOnLane(request, target, settings.lanes)
+      : target;
     const admission = this.#context.draining()
       ? DRAINING
       : asked === undefined
@@ -228,7 +230,7 @@ export class ProxyListener {
 }
 
 /** A request that failed on the fast lane comes as it was sent to the upstream; its target is to be what the client's was. */
-function askedOnLane(request: IncomingMessage, lanes: Lanes | undefined): string | undefined {
+function askedOnLane(request: IncomingMessage, target: string, lanes: Lanes | undefined): string | undefined {
   const { host, via } = readRequestHead(request.rawHeaders);
-  return lanes?.asked({ method: request.method!, via, host, target: request.url! });
+  return lanes?.asked({ method: request.method!, via, host, target });
 }

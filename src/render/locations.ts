@@ -2,9 +2,12 @@ import { isUnder } from '../routes/prefixes.ts';
 import type { Route } from '../routes/route-table.ts';
 import { literally, word } from './words.ts';
 
-/** What a reference begins with while it is mapped: to the upstream's own origin; to a path of ours. */
-const OWN = 'own:';
-const OURS = 'ours:';
+/**
+ * What a reference begins with while it is mapped: one to the upstream's own origin, and a path of ours. None that has come
+ * holds brackets (RFC 3986 §2).
+ */
+const OWN = '<own>';
+const OURS = '<ours>';
 /** Behind a prefix: it ends at a segment boundary. `//host` and `/\host` would name another host to the client. */
 const BOUNDARY = '(?=[/?#>\\x22]|$)';
 const NO_HOST = '(?=/(?![\\t]*[/\\\\])|[?#>\\x22]|$)';
@@ -50,12 +53,14 @@ function stepsOf(route: Route): readonly Step[] {
     ];
   return [
     [`${origin}${BOUNDARY}`, OWN],
-    ...targets.map(
-      ({ from, to }): Step => [
-        `(?:${OWN}|${PATH})${literally(from)}${to === '' ? NO_HOST : BOUNDARY}`,
-        `${OURS}${to}`,
-      ],
-    ),
+    ...targets.flatMap(({ from, to }): readonly Step[] => {
+      const there = `(?:${OWN}|${PATH})${literally(from)}`;
+      if (to !== '') return [[`${there}${BOUNDARY}`, OURS + to]];
+      return [
+        [`${there}${NO_HOST}`, OURS],
+        [`${there}(?=/)`, route.upstreamOrigin + from],
+      ];
+    }),
     [OWN, route.upstreamOrigin],
     [`${OURS}(?=[?#>\\x22]|$)`, '/'],
     [OURS, ''],
@@ -68,23 +73,20 @@ interface Target {
 }
 
 /**
- * Its own prefix first; then those of other routes there, the one that leads deepest first; then the base path. Whoever
- * would be mapped as by the base path is left to it.
+ * Its own prefix first; then those of other routes there, the one that leads deepest first; then the base path. Left out
+ * is whoever would be mapped by the base path in the same way, or comes too late.
  */
 function targetsOf(route: Route): readonly Target[] {
   const all: Target[] = [route, ...route.siblings].map(({ upstreamPrefix, prefix }) => ({
     from: upstreamPrefix,
     to: prefix === '/' ? '' : prefix,
   }));
-  all.push({ from: route.basePath, to: '' });
-  const first = all.filter(({ from }, i) => all.findIndex((other) => other.from === from) === i);
   const asBase = ({ from, to }: Target) => from === route.basePath + to;
-  return first.filter(
-    (target) =>
-      !asBase(target) ||
-      target.from === route.basePath ||
-      first.some((other) => !asBase(other) && isUnder(target.from, other.from)),
+  const needed = all.filter(
+    (target) => !asBase(target) || all.some((other) => !asBase(other) && isUnder(target.from, other.from)),
   );
+  needed.push({ from: route.basePath, to: '' });
+  return needed.filter(({ from }, i) => !needed.slice(0, i).some((other) => isUnder(from, other.from)));
 }
 
 /** The origin as somebody may write it; the scheme may be left out. */

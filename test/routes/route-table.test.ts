@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { spellingsOf } from './spellings.ts';
 import { ORIGIN, OTHER_ORIGIN, outcomeOf, SESSION_PATH, tableOf } from './table.ts';
 
 type Outcomes = Readonly<Record<string, string>>;
@@ -270,29 +271,6 @@ t.test('the session path and whatever begins with it is closed, whichever route 
   );
   t.equal(outcomeOf(everythingGoes, SESSION_PATH, { method: 'OPTIONS' }), 'route-denied');
 });
-
-/** Ways to write one character, each of which some server reads as that character. */
-function spellingsOf(character: string): string[] {
-  const code = character.charCodeAt(0);
-  const hex = code.toString(16);
-  const overlong = [`%c${(code >> 6).toString(16)}`, `%${((code & 0x3f) | 0x80).toString(16)}`];
-  const wide = [...Buffer.from(String.fromCharCode(code + 0xfee0))]
-    .map((byte) => `%${byte.toString(16)}`)
-    .join('');
-  const common = [
-    `%${hex}`,
-    `%25${hex}`,
-    `%2525${hex}`,
-    overlong.join(''),
-    overlong.join('').replaceAll('%', '%25'),
-    wide,
-  ];
-  if (character === '/')
-    return [...common, '//', '/;x/', '/;/', ';x=1/', './', '%20/', '%5C', '%255c', '///'];
-  return /[a-z]/.test(character)
-    ? [...common, character.toUpperCase(), `%${(code - 0x20).toString(16)}`]
-    : common;
-}
 
 t.test('the session path is closed in every spelling', async (t) => {
   const passed: string[] = [];
