@@ -54,7 +54,7 @@ function ask(bytes: string, onMessage: (message: Message) => void) {
   });
 }
 
-async function one(seed: number): Promise<void> {
+async function one(seed: number, again = false): Promise<void> {
   const chance = new Chance(seed);
   const method = chance.pick(METHODS);
   const script = answerOf(chance, method);
@@ -99,12 +99,16 @@ async function one(seed: number): Promise<void> {
     run.fault(`another body than was sent, as the whole: ${said()}`, seed);
   // It met a connection that the answer before it had ended: nobody knows what has become of it (RFC 9110 §9.2.2).
   const stale = own && method === 'POST' && tail.includes('error=connection_terminated');
-  if (script.whole && (first === undefined || own) && !stale)
+  if (script.whole && (first === undefined || own) && !stale) {
+    // An answer before it, on the same connection, may have had more bytes than it said: they come in place of this
+    // one, nobody can tell, and nothing that the upstream has seen is sent twice. By itself it gets through.
+    if (!again && tail.includes('error=http_protocol_error')) return one(seed, true);
     run.fault(`a good answer is lost: ${said()}`, seed);
+  }
   if (seed % ALIVE_EVERY === 0) await checkAlive(run, gateway);
 }
 
-await run.all(CLIENTS, one);
+await run.all(CLIENTS, (seed) => one(seed));
 await checkAlive(run, gateway);
 await gateway.gateway.destroy();
 judge.close();
