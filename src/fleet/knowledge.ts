@@ -10,7 +10,10 @@ export class Knowledge {
   /** The token that the source was given last, as long as no upstream has refused it. */
   mine: SharedToken | undefined;
   hold: Hold | undefined;
-  /** The end of its token, for the source to be renewed in without the others. Not all of them at once. */
+  /**
+   * The end of its token, for the source to be renewed in without the others. Not all of them at once, and in time
+   * for some tries that end in nothing.
+   */
   reserveMs = 0;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -90,7 +93,7 @@ export class Knowledge {
   #keep(shared: SharedToken): SharedToken {
     const leftMs = untilMs(shared.expires, this.#clock);
     this.mine = shared;
-    this.reserveMs = Math.max(leftMs * (0.02 + 0.06 * this.#random()), Math.min(3_000, leftMs * 0.2));
+    this.reserveMs = Math.max(leftMs * (0.04 + 0.1 * this.#random()), Math.min(3_000, leftMs * 0.2));
     this.hold = undefined;
     return shared;
   }

@@ -13,7 +13,10 @@ import { Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
 import type { SharedToken } from './shared-token.ts';
 
-/** Longer than any login may take. Who has waited so long for another's waits no more. */
+/**
+ * Longer than any login may take. Who has waited so long for another's, and up to as much again by chance, waits no
+ * more: all who wait began to in one moment, and what they wait for may be slow because it has too much to do.
+ */
 const PATIENCE_MS = 12_000;
 /** How long whoever has logged in keeps the others from it, and tries to tell them the token. */
 const PUBLISH_FOR_MS = 30_000;
@@ -88,7 +91,9 @@ export class SharedLogin {
   /** See `SourceLogin`. */
   async logIn(signal: AbortSignal, spareMs: number): Promise<IssuedToken | NotYet> {
     await this.#retiring;
-    const patienceEndsMonoMs = this.#clock.monoMs() + PATIENCE_MS;
+    const offered = this.#known.take(); // Seen a moment ago: that of the lookout is why we are asked.
+    if (offered !== undefined) return offered;
+    const patienceEndsMonoMs = this.#clock.monoMs() + PATIENCE_MS * (1 + this.#random());
     for (let looks = 1; ; looks++) {
       const news = this.#lookout.nextCall;
       const findings = await this.#look();
