@@ -6,8 +6,8 @@ export type Fault = 'killed' | 'paused' | 'hung' | 'filled' | 'emptied' | 'spoil
 
 export const FAULTS: readonly Fault[] = ['killed', 'paused', 'hung', 'filled', 'emptied', 'spoiled'];
 
-/** Longer than anybody waits for an answer, whatever the pace. */
-const HUNG_MS = 1_300;
+/** Longer than a member of the fleet waits for an answer, whatever the pace. */
+const HUNG_MS = 400;
 
 /** Does it to the engine, and ends it. @param aWhile how long it lasts */
 export async function spoil(

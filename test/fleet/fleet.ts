@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { sumOf } from './login-reasons.ts';
 import type { Command, Order, Report } from './part.ts';
 
 const PART = fileURLToPath(new URL('part.ts', import.meta.url));
@@ -60,6 +61,11 @@ export class Fleet {
       failed: sum('failed'),
       internalErrors: sum('internalErrors'),
       failures: reports.flatMap(({ counts }) => counts.failures).slice(0, 20),
+      reasons: sumOf(reports.map((report) => report.reasons)),
+      lagMs: {
+        p99: Math.max(...reports.map((report) => report.lagMs.p99)),
+        max: Math.max(...reports.map((report) => report.lagMs.max)),
+      },
       tokens: reports.flatMap(({ tokens }) => tokens),
     };
   }
