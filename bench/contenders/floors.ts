@@ -29,8 +29,9 @@ export const EMPTY_SERVER: Contender = {
   warmsUp: true,
   overTls: false,
   launch: (port) => {
-    const answer = `response.setHeader('content-length', ${SMALL.length}); response.end('x'.repeat(${SMALL.length}))`;
-    const script = `require('node:http').createServer((_, response) => { ${answer}; }).listen(${port}, '127.0.0.1')`;
+    // The client compares each answer with what it should be.
+    const answer = `response.setHeader('content-length', body.length); response.end(body)`;
+    const script = `const body = Buffer.from('${SMALL.toString('base64')}', 'base64'); require('node:http').createServer((_, response) => { ${answer}; }).listen(${port}, '127.0.0.1')`;
     return { child: launch(process.execPath, ['--eval', script]) };
   },
 };
