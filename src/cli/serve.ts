@@ -9,13 +9,16 @@ import { Gateway } from '../gateway/gateway.ts';
 import { Reloads } from '../gateway/reloads.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { boundHeapGrowth, sweepBodies } from '../seams/heap.ts';
+import { boundHeapGrowth, releaseStart, sweepBodies } from '../seams/heap.ts';
 import { announce } from './announce.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
 import { serviceOf } from './service.ts';
 import { tracesAskedFor } from './traces.ts';
+
+/** By then a login has mostly been made, and no request is late for it. */
+const STARTED_MS = 1_000;
 
 export interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
@@ -66,6 +69,7 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   tellOfSinks(config, log);
   // One command has no use for so many, and its own words on stderr.
   if (child === undefined) warnOfLimit(config, gateway, log);
+  if (child === undefined) setTimeout(() => whenIdle(gateway, releaseStart), STARTED_MS).unref();
 
   const apply = (loaded: Config, by: string) => {
     const next = adapt(loaded);
@@ -95,6 +99,11 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
     return cut === 0 ? EXIT.done : EXIT.failed;
   };
   return { gateway, log, config, stop, end };
+}
+
+/** Whoever is at work uses the memory, and would wait. */
+function whenIdle(gateway: Gateway, act: () => void): void {
+  if (gateway.inFlight === 0) act();
 }
 
 /**

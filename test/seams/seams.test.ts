@@ -3,9 +3,10 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { Registry } from 'prom-client';
 import t, { type Test } from 'tap';
-import { sweepBodies } from '../../src/seams/heap.ts';
+import { releaseStart, sweepBodies } from '../../src/seams/heap.ts';
 import { hearLastWords } from '../../src/seams/last-words.ts';
 import { PlainHistogram } from '../../src/seams/plain-histogram.ts';
 import { answering, endBy, holdReading, onEachPiece, pieceBeingRead } from '../../src/seams/server-socket.ts';
@@ -171,4 +172,17 @@ t.test('the young generation is swept by a function that nobody else gets', asyn
   }, 'four sweeps were told of');
   observer.disconnect();
   t.equal((globalThis as { gc?: unknown }).gc, gc);
+});
+
+t.test('what the young generation grew to is given back', async (t) => {
+  const size = () =>
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!.space_size;
+  const living: object[][] = [];
+  await until(() => {
+    living.push(Array.from({ length: 10_000 }, (_, n) => ({ n })));
+    return size() >= 4 * 1024 ** 2;
+  }, 'the young generation has grown');
+  const grown = size();
+  releaseStart();
+  t.ok(size() <= grown / 4, `${grown} bytes became ${size()}`);
 });
