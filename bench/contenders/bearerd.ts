@@ -6,13 +6,13 @@ import { freePort, launch, scratch } from '../children.ts';
 import type { Origin } from '../upstream/upstream.ts';
 import type { Contender, Launched } from './contender.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 /** As the image and the systemd unit start it. */
-const NODE_FLAGS = ['--max-semi-space-size=8'];
-const NODE_ENV = { MALLOC_ARENA_MAX: '1' };
+export const NODE_FLAGS = ['--max-semi-space-size=8'];
+export const NODE_ENV = { MALLOC_ARENA_MAX: '1' };
 let pipes = 0;
 
 /** As shipped: `dist/`, metrics on, and a log line for each request, into a pipe that somebody reads. */

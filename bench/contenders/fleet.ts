@@ -4,6 +4,8 @@ import { verify } from '../verify.ts';
 import { INSTALLED } from './all.ts';
 import { bearerd, scrubbingBearerd } from './bearerd.ts';
 import { type Contender, Running } from './contender.ts';
+import { haproxy } from './haproxy.ts';
+import { lanes, lanesForSmallHeads } from './lanes.ts';
 
 /** The contenders, each started when it is first asked for, and verified before it is handed out. */
 export class Fleet {
@@ -39,6 +41,15 @@ export class Fleet {
     const scrubbing = Running.of(scrubbingBearerd, await freePort(), plain);
     this.#running.set(scrubbingBearerd.name, scrubbing);
     return [await this.#get(bearerd, plain), await scrubbing];
+  }
+
+  /** HAProxy alone, and in front of bearerd for large heads and for small ones; none where it is not installed. */
+  async lanes(): Promise<Running[]> {
+    if (haproxy.version === undefined) return [];
+    const all: Running[] = [];
+    for (const each of [haproxy, lanes, lanesForSmallHeads])
+      all.push(await this.#get(each, this.#upstream.plain));
+    return all;
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { connections } from './connections.ts';
+import { lanes } from './lanes.ts';
 import { largeBodies } from './large-bodies.ts';
 import { latency } from './latency.ts';
 import { memory } from './memory.ts';
@@ -17,6 +18,7 @@ export const ROWS: readonly Row[] = [
   smallGet,
   jsonPost,
   largeBodies,
+  lanes,
   scrub,
   latency,
   memory,

@@ -7,7 +7,7 @@ import { backendName, usesOf } from './backends.ts';
 import type { FastRoute } from './fast-route.ts';
 import { literally, word } from './words.ts';
 
-const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header !twice small_body';
+const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header small_body';
 
 /** What a body may have at most to wait here until it is whole: only then can it be sent again. */
 export const LARGEST_BODY_BYTES = 16_384;
@@ -21,7 +21,7 @@ const USUALLY_WITH_BODY = ['PUT', 'POST', 'PATCH'];
 
 /** What bearerd looks at, besides what it removes. */
 const LOOKED_AT = ['origin', 'sec-fetch-site', 'via', 'expect', 'upgrade', 'transfer-encoding', 'connection'];
-/** Of these a request has one (RFC 9110 §5.3); of two nobody knows which one an upstream takes. */
+/** Of these a request has one (RFC 9110 §5.3), or is odd: of two nobody knows which one an upstream takes. */
 const SINGLE =
   'authorization host content-length content-type content-location content-range range if-range ' +
   'if-modified-since if-unmodified-since user-agent referer from date max-forwards';
@@ -47,7 +47,6 @@ export function frontend(options: Frontend): readonly string[] {
     `acl plain_url url -m reg ${word(plainUrl())}`,
     `acl our_host req.hdr(host) -m reg -i ${word(ourHosts(config))}`,
     `acl odd_header req.hdr_names -m reg ${word(oddHeaders(options.fast))}`,
-    `acl twice req.hdr_names -m reg ${word(`(?:^|,)(?<name>${SINGLE.replaceAll(' ', '|')}),(?:.*,)?\\k<name>(?:,|$)`)}`,
     `acl small_body req.body_size le ${LARGEST_BODY_BYTES}`,
     'acl has_body req.body_size gt 0',
     'acl has_length req.hdr(content-length) -m found',
@@ -81,14 +80,15 @@ function ourHosts({ allowedHosts, upstreamAddresses }: Config): string {
   return `^(?:${[...new Set(patterns)].join('|')})(?::[0-9]{0,5})?$`;
 }
 
-/** Names are in lower case here. That of a credential may be told with `_`, too, by who reads it so. */
+/** By the names of all lines, in lower case. That of a credential may be told with `_`, too, by who reads it so. */
 function oddHeaders(fast: readonly FastRoute[]): string {
   const ours = new Set(['authorization', ...fast.map(({ credential }) => credential.header.toLowerCase())]);
   const removed = fast.flatMap(({ route }) => removedHeaders(route, undefined));
   const names = [...new Set([...LOOKED_AT, ...removed])].filter((name) => !ours.has(name)).sort();
   for (const name of ours)
     if (/[-_]/.test(name)) names.push(`(?!${name}(?:,|$))${name.replaceAll(/[-_]/g, '[-_]')}`);
-  return `(?:^|,)(?:${names.join('|')})(?:,|$)`;
+  const twice = `(?<name>${SINGLE.replaceAll(' ', '|')}),(?:.*,)?\\k<name>`;
+  return `(?:^|,)(?:${names.join('|')}|${twice})(?:,|$)`;
 }
 
 function ruleLines({ rules, fast, map }: Frontend): readonly string[] {

@@ -11,10 +11,10 @@ import { frontend } from './frontend.ts';
 import { refusals, slowLane } from './refusals.ts';
 import { type Section, sectionText, time, word } from './words.ts';
 
-/** Room for what HAProxy adds to a head, a long token for one. */
-const MAX_REWRITE_BYTES = 8_192;
-/** Lines of a head that it takes: each costs 8 bytes of the buffer. */
-const MOST_LINES = 1_000;
+/** Room that HAProxy keeps for what it adds to a head, however large that is. */
+const MAX_REWRITE_BYTES = 2_048;
+/** Lines of a head that it takes: each costs 8 bytes of the buffer. The whole buffer is copied for each request. */
+const MOST_LINES = 256;
 /** As long as bearerd keeps an idle client, and waits for headers. */
 const KEEP_ALIVE = '72s';
 const HEADERS_TIMEOUT = '60s';
@@ -76,7 +76,7 @@ function globalLines({ limits }: Config, path: string): readonly string[] {
   return [
     '# Who may talk to it can read the credentials.',
     `stats socket ${path} mode 600 level admin`,
-    '# A head as large as bearerd takes, what is added to it, and a small body.',
+    '# A head as large as bearerd takes, and what is added to it. All of it is copied for each request: less is faster.',
     `tune.bufsize ${limits.headerSizeBytes + MAX_REWRITE_BYTES + 8 * MOST_LINES}`,
     `tune.maxrewrite ${MAX_REWRITE_BYTES}`,
     `tune.http.maxhdr ${MOST_LINES}`,

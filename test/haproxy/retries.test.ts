@@ -171,7 +171,7 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
     const large = 'x'.repeat(31 * 1024);
     upstream.onRequest = ({ header }) => ok('', `x-large: ${header('x-large')}`);
     t.equal((await get(pair, '/x', `x-large: ${large}`)).header('x-large'), large);
-    const many = Array.from({ length: 900 }, (_, i) => `x-${i}: ${i}`);
+    const many = Array.from({ length: 240 }, (_, i) => `x-${i}: ${i}`);
     t.equal((await get(pair, '/x', ...many)).status, 200);
   });
 
