@@ -12,6 +12,8 @@ import { type Generated, generate } from './grammar.ts';
 const SEED = process.env.SEED;
 const CASES = Number(process.env.LANES ?? 2_000);
 
+const LIMIT_MS = 30_000 + 10 * CASES;
+
 const SINGLE = [
   'Host: localhost',
   'Content-Length: 0',
@@ -82,12 +84,12 @@ async function differences(
   return found;
 }
 
-t.test('the pair decides what bearerd alone decides', { skip: NO_HAPROXY }, async (t) => {
+t.test('the pair decides what bearerd alone decides', { skip: NO_HAPROXY, timeout: LIMIT_MS }, async (t) => {
   const pair = await pairFor(t, { yaml: YAML, basePath: '/v2', credentials: 2 });
   const { upstream } = pair;
   upstream.onRequest = answer;
 
-  await t.test('of generated requests', async (t) => {
+  await t.test('of generated requests', { timeout: LIMIT_MS }, async (t) => {
     const seeds = SEED === undefined ? Array.from({ length: CASES }, (_, i) => i) : [Number(SEED)];
     const byBearerd = pair.requests().length;
     const requests = seeds.map((seed) => [`SEED=${seed}`, generate(seed, upstream.url)] as const);
