@@ -1,10 +1,8 @@
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../src/config/load.ts';
-import { type Event, EventBus } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway/gateway.ts';
-import { until } from '../support/raw-client.ts';
+import { gatewayFor } from '../support/gateway.ts';
+import { until, within } from '../support/raw-client.ts';
 import { API_KEY, CLIENT_ID, CLIENT_SECRET, type StrictApi, startStrictApi } from '../support/strict-api.ts';
 
 interface Answer {
@@ -21,35 +19,25 @@ async function set(
 ) {
   const api = await startStrictApi(lifetimeMs);
   prepare?.(api);
-  const config = await loadConfig({
+  test.teardown(() => api.close());
+  const { gateway } = await gatewayFor(test, {
+    baseUrl: api.url,
     env: {
-      BEARERD_BASE_URL: api.url,
       BEARERD_CLIENT_ID: CLIENT_ID,
       BEARERD_CLIENT_SECRET: CLIENT_SECRET,
       BEARERD_API_KEY: API_KEY,
-      BEARERD_LISTEN: '127.0.0.1:0',
       BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
       ...env,
     },
-    readFile: () => {
-      throw Object.assign(new Error('no file'), { code: 'ENOENT' });
-    },
+    loggedIn: false,
   });
-  const events: Event[] = [];
-  const gateway = new Gateway({ config, events: new EventBus((event) => events.push(event)) });
-  await gateway.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
-  test.teardown(async () => {
-    agent.destroy();
-    await gateway.destroy();
-    await api.close();
-  });
+  test.teardown(() => agent.destroy());
   const ask = (method: string, path: string, body?: string, headers: http.OutgoingHttpHeaders = {}) =>
     send(`${gateway.urls[0]}${path}`, method, agent, body, headers);
   return {
     api,
     gateway,
-    events,
     ask,
     admin: (path: string, method = 'GET') => send(`${gateway.adminUrls[0]}${path}`, method, agent),
   };
@@ -62,7 +50,7 @@ function send(
   body?: string,
   headers: http.OutgoingHttpHeaders = {},
 ) {
-  return new Promise<Answer>((resolve, reject) => {
+  const answer = new Promise<Answer>((resolve, reject) => {
     const request = http.request(url, { method, agent, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8');
@@ -77,6 +65,7 @@ function send(
     request.on('error', reject);
     request.end(body);
   });
+  return within(60_000, answer, () => `no answer to ${method} ${url}`);
 }
 
 const codeOf = (answer: Answer) => (JSON.parse(answer.body) as { code?: string }).code;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../src/config/load.ts';
-import { type Event, EventBus } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway/gateway.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
 import { connectProxy, refusal } from '../support/connect-proxy.ts';
+import { configOf, gatewayFor } from '../support/gateway.ts';
+import { RawClient, within } from '../support/raw-client.ts';
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 const CA = tlsFile('ca.pem');
@@ -45,33 +45,32 @@ async function secureApi(t: Test, certificate: string, options: https.ServerOpti
 }
 
 async function gatewayTo(t: Test, env: Record<string, string>) {
-  const config = await configOf(env);
-  const events: Event[] = [];
-  const gateway = new Gateway({ config, events: new EventBus((event) => events.push(event)) });
-  await gateway.start();
-  t.teardown(() => gateway.destroy());
+  const { gateway, events } = await gatewayFor(t, { ...optionsFor(env), loggedIn: false });
   return { gateway, events, get: (path: string) => get(`${gateway.urls[0]}${path}`) };
 }
 
-function configOf(env: Record<string, string>) {
-  return loadConfig({
+function optionsFor({ BEARERD_BASE_URL = '', ...env }: Record<string, string>) {
+  return {
+    baseUrl: BEARERD_BASE_URL,
     env: {
       BEARERD_CLIENT_ID: 'id',
       BEARERD_CLIENT_SECRET: 'canary-secret',
       BEARERD_API_KEY: 'canary-key',
       BEARERD_ROUTES: '/=token,/companies=apiKey',
-      BEARERD_LISTEN: '127.0.0.1:0',
-      BEARERD_ADMIN_LISTEN: 'off',
       BEARERD_TOKEN_WAIT: '2s',
       ...env,
     },
-    readFile: (path) => readFileSync(path, 'utf8'),
-    cwd: '/',
-  });
+  };
 }
 
-function get(url: string): Promise<{ status: number; code: string | undefined; proxyStatus: unknown }> {
-  return new Promise((resolve, reject) => {
+interface Answer {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly proxyStatus: unknown;
+}
+
+function get(url: string): Promise<Answer> {
+  const answer = new Promise<Answer>((resolve, reject) => {
     const request = http.get(url, { agent: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (text: string) => {
@@ -87,6 +86,7 @@ function get(url: string): Promise<{ status: number; code: string | undefined; p
     });
     request.on('error', reject);
   });
+  return within(60_000, answer, () => `no answer to ${url}`);
 }
 
 t.test('a private CA is trusted, for the login and for requests, on kept connections', async (t) => {
@@ -158,25 +158,23 @@ t.test('a new CA file is taken by a reload, without a restart', async (t) => {
   const api = await secureApi(t, 'server');
   const { get, gateway } = await gatewayTo(t, { BEARERD_BASE_URL: api.url });
   t.equal((await get('/companies/x')).status, 502);
-  gateway.reconfigure(await configOf({ BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA }));
+  gateway.reconfigure(
+    await configOf(optionsFor({ BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA })),
+  );
   t.equal((await get('/companies/x')).status, 200);
 });
 
 t.test('an upgrade goes over verified TLS, too', async (t) => {
   const api = await secureApi(t, 'server');
-  const upgrade = (gateway: Gateway) =>
-    new Promise<string>((resolve) => {
-      const url = new URL(gateway.urls[0]!);
-      let text = '';
-      const socket = connect(Number(url.port), url.hostname).setEncoding('latin1');
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      socket.on('close', () => resolve(text));
-      socket.write(
-        `GET /companies/live HTTP/1.1\r\nHost: ${url.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
-      );
-    });
+  const upgrade = async (gateway: Gateway) => {
+    const { host, port } = new URL(gateway.urls[0]!);
+    const client = await RawClient.to(Number(port));
+    client.send(
+      `GET /companies/live HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    await client.end();
+    return client.received;
+  };
   const trusted = await gatewayTo(t, { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA });
   t.match(await upgrade(trusted.gateway), /^HTTP\/1\.1 101 [\s\S]*\r\n\r\nhello$/);
   t.ok(api.seen.authorization.includes('Bearer canary-key'));

@@ -1,12 +1,9 @@
-import { readFileSync, unlinkSync, utimesSync } from 'node:fs';
+import { unlinkSync, utimesSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../src/config/load.ts';
-import { EventBus } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway/gateway.ts';
 import { StatusFeed } from '../../src/listen/status-feed.ts';
 import { gatewayFor, request } from '../support/gateway.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
@@ -238,21 +235,15 @@ t.test('when each secret file was changed is told under the path that was config
   const folder = t.testdir({ secret: 'client-secret' });
   const changed = new Date('2026-03-04T05:06:07Z');
   utimesSync(join(folder, 'secret'), changed, changed);
-  const config = await loadConfig({
+  const { adminPort: port } = await gatewayFor(t, {
+    baseUrl: upstream.url,
+    folder,
     env: {
-      BEARERD_BASE_URL: upstream.url,
-      BEARERD_CLIENT_ID: 'sa-1',
+      BEARERD_CLIENT_SECRET: undefined,
       BEARERD_CLIENT_SECRET_FILE: './secret',
-      BEARERD_LISTEN: '127.0.0.1:0',
       BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
     },
-    readFile: (path) => readFileSync(path, 'utf8'),
-    cwd: folder,
   });
-  const gateway = new Gateway({ config, events: new EventBus() });
-  await gateway.start();
-  t.teardown(() => gateway.destroy());
-  const port = Number(new URL(gateway.adminUrls[0]!).port);
   const name = 'bearerd_secret_file_mtime_timestamp_seconds\\{path="\\./secret"\\}';
   t.equal(await metric(port, name), changed.getTime() / 1000);
   unlinkSync(join(folder, 'secret'));

@@ -12,9 +12,12 @@ import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
 
 export interface GatewayOptions {
   readonly baseUrl: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** In place of our own, of which `undefined` takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** A configuration file's text. */
   readonly yaml?: string;
+  /** Where it runs: secrets are read from the files there. Else there is no file but certificates and keys. */
+  readonly folder?: string;
   readonly clock?: Clock;
   readonly lookup?: Lookup;
   /** What follows each request. */
@@ -42,7 +45,7 @@ export interface TestGateway {
 
 const SERVICE_ACCOUNT = { BEARERD_CLIENT_ID: 'sa-1', BEARERD_CLIENT_SECRET: 'client-secret' };
 
-export function configOf({ baseUrl, env = {}, yaml }: GatewayOptions): Promise<Config> {
+export function configOf({ baseUrl, env = {}, yaml, folder }: GatewayOptions): Promise<Config> {
   return loadConfig({
     env: {
       BEARERD_BASE_URL: baseUrl,
@@ -53,10 +56,11 @@ export function configOf({ baseUrl, env = {}, yaml }: GatewayOptions): Promise<C
     },
     readFile: (path) => {
       if (yaml !== undefined && path.endsWith('bearerd.yaml')) return yaml;
-      if (path.endsWith('.pem') || path.endsWith('.key')) return readFileSync(path, 'utf8');
+      if (folder !== undefined || path.endsWith('.pem') || path.endsWith('.key'))
+        return readFileSync(path, 'utf8');
       throw Object.assign(new Error(path), { code: 'ENOENT' });
     },
-    cwd: '/nowhere',
+    cwd: folder ?? '/nowhere',
   });
 }
 
