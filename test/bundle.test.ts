@@ -8,14 +8,16 @@ import t, { type Test } from 'tap';
 import { bundle } from '../scripts/bundle.ts';
 import { startMockApi } from '../src/mock/mock-api.ts';
 import { identityProvider } from './support/identity-provider.ts';
+import { saidBy } from './support/internal-errors.ts';
 import { OtlpCollector } from './support/otlp-collector.ts';
-import { until as patiently } from './support/raw-client.ts';
+import { until as patiently, within } from './support/raw-client.ts';
 import { NO_REDIS, RedisServer } from './support/redis.ts';
 
 // What users run is made from src/ by a bundler. The other tests run src/; this one asks whether the parts that the
 // bundle leaves out or puts in place of others are missed.
 const PACKAGE = fileURLToPath(new URL('../package.json', import.meta.url));
 
+const LIMIT_MS = 60_000;
 const root = t.testdir();
 const main = join(root, 'dist/main.js');
 
@@ -26,26 +28,22 @@ function run(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  const wake = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      for (const look of wake) look();
-    });
-  }
-  const closed = new Promise<string>((resolve) => child.on('close', () => resolve(output)));
+  const output = saidBy(t, child);
+  const ended = new Promise<string>((resolve) => child.once('close', () => resolve(output())));
+  const closed = within(LIMIT_MS, ended, () => `it does not end: ${output()}`);
+  closed.catch(() => {}); // Not every test waits for the end.
+  /** What the pattern's first group finds in its output. */
   const until = (pattern: RegExp) =>
-    new Promise<string>((resolve, reject) => {
-      const look = () => {
-        const found = pattern.exec(output)?.[1];
-        if (found !== undefined) resolve(found);
-      };
-      wake.add(look);
-      look();
-      closed.then(() => reject(new Error(output)));
-    });
+    patiently(
+      () => {
+        const found = pattern.exec(output())?.[1];
+        if (found === undefined && child.exitCode !== null)
+          throw new Error(`ended before ${pattern}: ${output()}`);
+        return found;
+      },
+      `no ${pattern}`,
+      LIMIT_MS,
+    );
   return { child, closed, until };
 }
 

@@ -1,5 +1,4 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +8,8 @@ import { bundle } from '../scripts/bundle.ts';
 import { compilerPath } from '../scripts/compiler.ts';
 import { emitTypes } from '../scripts/types.ts';
 import { startMockApi } from '../src/mock/mock-api.ts';
+import { saidBy } from './support/internal-errors.ts';
+import { happens, until } from './support/raw-client.ts';
 
 // The tarball as a user gets it: packed, installed in an empty folder without a network, and used.
 
@@ -131,17 +132,14 @@ t.test('a machine that has but Node runs the demo out of it, and checks a config
     cwd: user,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.teardown(() => demo.kill('SIGKILL'));
-  let output = '';
-  for await (const text of demo.stdout.setEncoding('utf8')) {
-    output += text;
-    if (/logged in/.test(output)) break;
-  }
-  const [, url] = /"urls":\["([^"]+)"/.exec(output) ?? [];
+  const output = saidBy(t, demo);
+  await until(() => /logged in/.test(output()), 'no login', 60_000);
+  const [, url] = /"urls":\["([^"]+)"/.exec(output()) ?? [];
   t.match(await (await fetch(`${url}/companies/example.com`)).json(), { domain: 'example.com' });
   t.match(await (await fetch(`${url}/echo`)).json(), { method: 'GET' });
+  const ended = happens(demo, 'exit', 60_000);
   demo.kill('SIGTERM');
-  t.same(await once(demo, 'exit'), [0, null]);
+  t.same(await ended, [0, null]);
 
   const file = join(user, 'bearerd.yaml');
   writeFileSync(

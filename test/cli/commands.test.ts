@@ -6,6 +6,7 @@ import t from 'tap';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { happens } from '../support/raw-client.ts';
 
 // Every command is a process of its own here: what is tested is what a person or a script sees.
 const mock = await mockFor(t);
@@ -343,7 +344,7 @@ t.test('exec passes on a signal that comes as soon as the command runs', async (
 t.test('an address that is taken exits 71 with one line', async (t) => {
   t.testdir({});
   const taken = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => taken.once('listening', resolve));
+  await happens(taken, 'listening');
   t.teardown(() => taken.close());
   const { port } = taken.address() as { port: number };
   const result = await run(t, [], {

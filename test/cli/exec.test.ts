@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../src/cli/child-environment.ts';
 import { MAIN, run, start } from '../support/cli.ts';
+import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
-import { until } from '../support/raw-client.ts';
+import { until, within } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // A command under `bearerd exec` has the environment and the signals that it would have without.
@@ -37,7 +38,7 @@ interface OnTerminal {
   readonly child: ChildProcess;
   readonly wrapper: number;
   readonly output: () => string;
-  readonly code: Promise<number | null>;
+  readonly code: () => Promise<number | null>;
 }
 
 async function onTerminal(t: Test): Promise<OnTerminal> {
@@ -47,17 +48,11 @@ async function onTerminal(t: Test): Promise<OnTerminal> {
     cwd: t.testdirName,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await code;
-  });
-  await until(() => /parent \d+ is up/.test(text), 'the command is not up', 30_000);
-  return { child, wrapper: Number(/parent (\d+)/.exec(text)?.[1]), output: () => text, code };
+  const output = saidBy(t, child);
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  await until(() => /parent \d+ is up/.test(output()), 'the command is not up', 30_000);
+  const wrapper = Number(/parent (\d+)/.exec(output())?.[1]);
+  return { child, wrapper, output, code: () => within(60_000, closed, () => `no end: ${output()}`) };
 }
 
 const signalsIn = (output: string) => [...output.matchAll(/got (SIG\w+)/g)].map(([, signal]) => signal);
@@ -70,7 +65,7 @@ for (const [key, byte, signal] of [
     t.testdir({});
     const { child, output, code } = await onTerminal(t);
     child.stdin!.write(byte);
-    t.equal(await code, 9);
+    t.equal(await code(), 9);
     t.same(signalsIn(output()), [signal]);
   });
 }
@@ -83,7 +78,7 @@ t.test(
     for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
       const { wrapper, output, code } = await onTerminal(t);
       process.kill(wrapper, signal);
-      t.equal(await code, 9);
+      t.equal(await code(), 9);
       t.same(signalsIn(output()), [signal]);
     }
   },

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MAIN, run } from '../support/cli.ts';
+import { assertNoInternalError } from '../support/internal-errors.ts';
+import { happens } from '../support/raw-client.ts';
 
 const VALUES = {
   BEARERD_CLIENT_ID: 'a',
@@ -95,12 +97,12 @@ t.test('on a terminal it asks for what is not given', { skip: noTerminal }, asyn
     env: { PATH, HOME, TERM: 'dumb' },
     cwd: dir,
     stdio: ['pipe', 'pipe', 'ignore'],
-    timeout: 60_000,
   });
   const answers = new Map([
     ['Base URL of the API', 'https://x.example/v1\n'],
     ['Account (service, user, key)', 'user\n'],
   ]);
+  t.teardown(() => child.kill('SIGKILL'));
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
@@ -110,8 +112,9 @@ t.test('on a terminal it asks for what is not given', { skip: noTerminal }, asyn
       child.stdin.write(answer);
     }
   });
-  const code = await new Promise((resolve) => child.on('close', resolve));
+  const [code] = await happens(child, 'close', 60_000);
   t.equal(code, 0, output);
+  assertNoInternalError(output);
   const text = readFileSync(join(dir, 'bearerd.yaml'), 'utf8');
   t.match(text, /^baseUrl: https:\/\/x\.example\/v1$/m);
   t.match(text, /password: \{ env: BEARERD_PASSWORD \}/);

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { run } from '../support/cli.ts';
+import { happens } from '../support/raw-client.ts';
 
 // What a new user gets wrong, and what the message must name so that it alone is enough to get it right.
 const mock = await startMockApi();
 t.teardown(() => mock.close());
 const { clientId, clientSecret } = mock.credentials;
 const taken = createServer().listen(0, '127.0.0.1');
-await new Promise((resolve) => taken.once('listening', resolve));
+await happens(taken, 'listening');
 t.teardown(() => taken.close());
 const { port } = taken.address() as { port: number };
 

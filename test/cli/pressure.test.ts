@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import t, { type Test } from 'tap';
 import { MAIN } from '../support/cli.ts';
 import { request } from '../support/gateway.ts';
+import { saidBy } from '../support/internal-errors.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
@@ -19,15 +20,11 @@ async function limited(t: Test, openFiles: number, baseUrl: string) {
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.teardown(() => child.kill('SIGKILL'));
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  await until(() => /listening on/.test(log), 'it listens', 30_000);
-  const { urls, admin } = JSON.parse(log.split('\n')[0]!) as { urls: string[]; admin: string[] };
+  const log = saidBy(t, child);
+  await until(() => /listening on/.test(log()), 'it does not listen', 30_000);
+  const { urls, admin } = JSON.parse(log().split('\n')[0]!) as { urls: string[]; admin: string[] };
   const portOf = (url: string) => Number(new URL(url).port);
-  return { port: portOf(urls[0]!), adminPort: portOf(admin[0]!), log: () => log };
+  return { port: portOf(urls[0]!), adminPort: portOf(admin[0]!), log };
 }
 
 t.test('with few open files, clients beyond what fits get 503, and the admin listener answers', async (t) => {

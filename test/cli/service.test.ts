@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run } from '../support/cli.ts';
+import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { PassedSocket } from '../support/passed-socket.ts';
 import { ask, until, within } from '../support/raw-client.ts';
@@ -36,19 +37,13 @@ function serve(t: Test, env: NodeJS.ProcessEnv, sockets: readonly PassedSocket[]
     env: { ...env, LISTEN_FDS: String(sockets.length) },
     stdio: ['ignore', 'pipe', 'pipe', ...inherited],
   });
-  let text = '';
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-  }
+  const output = saidBy(t, child);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
-    return within(LIMIT_MS, ended, () => `it does not end: ${text}`);
+    return within(LIMIT_MS, ended, () => `it does not end: ${output()}`);
   };
-  t.teardown(() => stop('SIGKILL'));
-  return { output: () => text, stop };
+  return { output, stop };
 }
 
 function sockets(t: Test, count: number): PassedSocket[] {
@@ -152,6 +147,9 @@ t.test(
     let running = serve(t, account(mock), [socket]);
     await until(() => running.output().includes('logged in'), 'no login', LIMIT_MS);
     let going = true;
+    t.teardown(() => {
+      going = false;
+    });
     const answers: Promise<number>[] = [];
     const load = (async () => {
       while (going) {

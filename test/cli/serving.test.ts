@@ -20,7 +20,7 @@ import t, { type Test } from 'tap';
 import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
-import { until } from '../support/raw-client.ts';
+import { happens, until } from '../support/raw-client.ts';
 
 interface Answer {
   readonly status: number;
@@ -438,9 +438,11 @@ t.test(
       t.teardown(() => child.kill('SIGKILL'));
       child.stdout.pause();
       await answers('http://localhost/readyz', { socketPath });
-      const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
+      const { body } = await get('http://localhost/metrics', { socketPath });
+      t.match(body, /^bearerd_internal_errors_total 0$/m);
+      const ended = happens(child, 'exit', 60_000);
       child.kill('SIGTERM');
-      t.equal(await ended, 0, line);
+      t.same(await ended, [0, null], line);
     }
   },
 );

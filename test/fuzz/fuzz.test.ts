@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { happens } from '../support/raw-client.ts';
 import { LeakWatch } from './canaries.ts';
 import type { Figures } from './harness.ts';
 
@@ -50,7 +51,7 @@ async function fuzz(name: string, count: number) {
   child.stderr!.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const code = await new Promise((resolve) => child.on('close', resolve));
+  const [code] = await happens(child, 'close', (LIMIT_S + 25) * 1000);
   return { figures, code, errors, log };
 }
 

@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Event, EventBus } from '../../src/events.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/observe/log.ts';
+import { until } from '../support/raw-client.ts';
 import { leaks } from './canaries.ts';
 
 /**
@@ -135,7 +136,7 @@ export async function startGateway(
 
 /** Waits until it is ready: every session credential has its token. */
 export async function ready({ gateway }: FuzzedGateway): Promise<void> {
-  while (!gateway.readiness.ready) await sleep(20);
+  await until(() => gateway.readiness.ready, 'no login', 60_000);
 }
 
 /** It answers a good request, and shows no secret where it shows itself. */

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { PROBLEMS, type ProblemCode } from '../../src/errors.ts';
 import { CONNECTION_FAILURES } from '../../src/failures/words.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { PassedSocket } from '../support/passed-socket.ts';
 import { RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
 
@@ -88,10 +88,10 @@ t.test('a connection that ends before the answer gets 502, wherever it ends', as
 });
 
 t.test('a closed port gets 502 at once', async (t) => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
+  // Bound, so that nobody else listens there; nor do we.
+  const bound = new PassedSocket();
+  t.teardown(() => bound.close());
+  const { port } = bound;
   const env = { BEARERD_ROUTES: '/=none' };
   const nowhere = await gatewayFor(t, { baseUrl: `http://127.0.0.1:${port}`, env });
   for (const bytes of [request('GET', '/'), post]) {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { Relay } from '../faults/relay.ts';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
 import { answer, fieldsOf, type Http2Request, Http2Upstream } from '../support/h2-upstream.ts';
-import { until } from '../support/raw-client.ts';
+import { happens, until } from '../support/raw-client.ts';
 
 // What HTTP/1.1 has no words for: streams that end while their connection lives, and the other way round.
 
@@ -134,14 +134,11 @@ for (const how of ['close', 'destroy'] as const) {
       const { session, stream } = upstream.last;
       const read = slow.response();
       // As soon as the last byte has left the upstream, and not before.
-      await new Promise<void>((resolve) => {
-        stream.on('close', resolve);
-        const pull = setInterval(() => {
-          slow.socket.resume();
-          setImmediate(() => slow.socket.pause());
-        }, 5);
-        stream.on('close', () => clearInterval(pull));
-      });
+      const pull = setInterval(() => {
+        slow.socket.resume();
+        setImmediate(() => slow.socket.pause());
+      }, 5);
+      await happens(stream, 'close', 30_000).finally(() => clearInterval(pull));
       await sleep(100); // What the library has handed to the system must be gone, too.
       if (how === 'close') session.close();
       else upstream.socketOf(session).destroySoon();

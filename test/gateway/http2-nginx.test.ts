@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -14,14 +13,20 @@ const NGINX = spawnSync('nginx', ['-v']).error === undefined;
 const skip = NGINX ? false : 'nginx is not installed';
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 
+/** Below those that the system gives out, so that none of another test's is among them. */
+const PORTS = { from: 10_000, count: 20_000 };
+
+/** Takes a port itself; another one where somebody has it. */
 async function nginx(t: Test, settings: string): Promise<string> {
+  for (let tries = 0; tries < 5; tries++) {
+    const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
+    if (await listens(t, port, settings)) return `https://localhost:${port}`;
+  }
+  throw new Error('nginx finds no port');
+}
+
+async function listens(t: Test, port: number, settings: string): Promise<boolean> {
   const dir = t.testdir({});
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
   const file = join(dir, 'nginx.conf');
   writeFileSync(
     file,
@@ -44,17 +49,9 @@ http {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));
-  await until(
-    () =>
-      new Promise<boolean>((resolve) => {
-        const probe = connect(port, '127.0.0.1', () => {
-          probe.destroy();
-          resolve(true);
-        }).on('error', () => resolve(false));
-      }),
-    'nginx listens',
-  );
-  return `https://localhost:${port}`;
+  // It writes this once it has its sockets.
+  await until(() => child.exitCode !== null || existsSync(join(dir, 'pid')), 'nginx does not listen');
+  return child.exitCode === null;
 }
 
 for (const settings of ['keepalive_timeout 0;', 'keepalive_requests 1;', 'keepalive_requests 50;']) {

@@ -158,9 +158,7 @@ t.test('a new CA file is taken by a reload, without a restart', async (t) => {
   const api = await secureApi(t, 'server');
   const { get, gateway } = await gatewayTo(t, { BEARERD_BASE_URL: api.url });
   t.equal((await get('/companies/x')).status, 502);
-  gateway.reconfigure(
-    await configOf(optionsFor({ BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA })),
-  );
+  gateway.reconfigure(await configOf(optionsFor({ BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA })));
   t.equal((await get('/companies/x')).status, 200);
 });
 

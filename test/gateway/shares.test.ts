@@ -67,14 +67,13 @@ t.test('a token that the upstream refuses to one is retired by all, with one new
   const before = new Set(members.map(fingerprint));
   t.equal(before.size, 1);
   await sleep(SHORT_FLOOR_MS);
-  const startedMs = performance.now();
   const answers = await Promise.all([members[0]!.get('/x'), members[0]!.get('/y')]);
   t.same(
     answers.map(({ status }) => status),
     [200, 200],
   );
-  await until(() => members.every((member) => !before.has(fingerprint(member))), 'some keep the token');
-  t.ok(performance.now() - startedMs < 1_000);
+  const retired = () => members.every((member) => !before.has(fingerprint(member)));
+  await until(retired, 'some keep the token', 5_000);
   t.equal(upstream.logins, 2);
 });
 

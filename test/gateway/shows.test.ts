@@ -85,7 +85,7 @@ t.test('a stop is told, and ends the events', async (t) => {
   const { client, events, sees } = await follow(proxy.adminPort);
   await sees('the request under way', ({ requestsInFlight }) => requestsInFlight === 1);
   const drained = proxy.gateway.drain(2_000, 'SIGTERM');
-  t.equal(await client.ended, 'end');
+  t.equal(await client.end(), 'end');
   t.equal(events().at(-1)?.draining, true);
   const late = await admin(proxy.adminPort, '/events');
   t.equal(late.status, 503);

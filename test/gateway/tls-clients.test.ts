@@ -6,7 +6,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { readTls } from '../support/h2-upstream.ts';
-import { RawClient, until } from '../support/raw-client.ts';
+import { happens, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // The proxy's listener speaks TLS where it has a certificate: the same proxy, behind a handshake.
@@ -173,7 +173,7 @@ t.test('whoever leaves in a handshake, or resets, is gone', async (t) => {
   const { port, gateway, secure } = await world(t);
   for (let n = 0; n < 40; n++) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
-    await new Promise((resolve) => socket.once('connect', resolve));
+    await happens(socket, 'connect');
     if (n % 3 > 0) socket.write(Buffer.from('16030100c8010000c40303', 'hex'));
     if (n % 2 === 0) socket.resetAndDestroy();
     else socket.end();

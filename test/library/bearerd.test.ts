@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import type { ConfigObject } from '../../src/library/config-object.ts';
 import { type Bearerd, ConfigError, createBearerd, type LibraryOptions } from '../../src/library/index.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
+import { hostLogFor } from '../support/internal-errors.ts';
 import { until } from '../support/raw-client.ts';
 
 const api = await startMockApi();
@@ -19,7 +20,7 @@ const CONFIG: ConfigObject = {
 };
 
 async function opened(t: Test, config: ConfigObject = CONFIG, options?: LibraryOptions): Promise<Bearerd> {
-  const bearerd = await createBearerd(config, options);
+  const bearerd = await createBearerd(config, { log: hostLogFor(t), ...options });
   t.teardown(() => bearerd.close());
   return bearerd;
 }
@@ -51,7 +52,7 @@ async function written(run: () => Promise<void>): Promise<string> {
 }
 
 t.test('a program opens a proxy, waits until it is ready, calls by it and closes it', async (t) => {
-  const bearerd = await createBearerd(CONFIG);
+  const bearerd = await opened(t);
   await bearerd.ready();
   t.equal(bearerd.status().ready, true);
   t.same(bearerd.adminUrls, []);
@@ -128,7 +129,7 @@ t.test('ready is rejected by close, and close may be called twice', async (t) =>
     ...CONFIG,
     credentials: { token: { type: 'session', clientId, clientSecret: 'wrong' } },
   };
-  const bearerd = await createBearerd(hopeless);
+  const bearerd = await opened(t, hopeless);
   const ready = t.rejects(bearerd.ready(), { code: 'closed' });
   await until(() => bearerd.status().credentials.token?.state === 'refused', 'not refused');
   await Promise.all([bearerd.close(), bearerd.close()]);

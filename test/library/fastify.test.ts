@@ -4,6 +4,7 @@ import type { ConfigObject } from '../../src/library/config-object.ts';
 import bearerd from '../../src/library/fastify.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { request } from '../support/gateway.ts';
+import { hostLogFor } from '../support/internal-errors.ts';
 import { ask } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
@@ -14,6 +15,8 @@ const CONFIG: ConfigObject = {
   baseUrl: api.url,
   credentials: { token: { type: 'session', clientId, clientSecret } },
 };
+
+const log = hostLogFor(t);
 
 async function listening(t: Test, add: (app: FastifyInstance) => void): Promise<number> {
   const app = fastify();
@@ -30,7 +33,7 @@ t.test(
     const config = { ...CONFIG, baseUrl: `${upstream.url}/base` };
     const port = await listening(t, (app) => {
       app.get('/own', async () => 'own');
-      app.register(bearerd, { prefix: '/api', config });
+      app.register(bearerd, { log, prefix: '/api', config });
     });
     const get = (target: string) => ask(port, request('GET', target));
     t.match(await get('/own'), { status: 200 });
@@ -54,7 +57,7 @@ t.test('a redirect of the upstream leads back below the prefix', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onRequest = () => head('302 Found', `location: ${upstream.url}/next?x=1`, 'content-length: 0');
   const port = await listening(t, (app) => {
-    app.register(bearerd, { prefix: '/api', config: { ...CONFIG, baseUrl: upstream.url } });
+    app.register(bearerd, { log, prefix: '/api', config: { ...CONFIG, baseUrl: upstream.url } });
   });
   const response = await ask(port, request('GET', '/api/first'));
   t.equal(response.header('location'), '/api/next?x=1');
@@ -66,7 +69,7 @@ t.test(
     const upstream = await RawUpstream.startedFor(t);
     const port = await listening(t, (app) => {
       app.addContentTypeParser('text/x-own', (_request, _payload, done) => done(new Error('read')));
-      app.register(bearerd, { config: { ...CONFIG, baseUrl: upstream.url } });
+      app.register(bearerd, { log, config: { ...CONFIG, baseUrl: upstream.url } });
     });
     const post = async (body: string, ...lines: string[]) => {
       const { status } = await ask(
@@ -90,7 +93,7 @@ t.test("the host's hooks run first, and may refuse", async (t) => {
         if (request.headers[`x-no-${hook.toLowerCase()}`] !== undefined) await reply.code(401).send('no');
       });
     }
-    app.register(bearerd, { prefix: '/api', config: CONFIG });
+    app.register(bearerd, { log, prefix: '/api', config: CONFIG });
   });
   t.equal((await ask(port, request('GET', '/api/echo'))).status, 200);
   t.equal((await ask(port, request('GET', '/api/echo', 'x-no-onrequest: 1'))).status, 401);
@@ -99,7 +102,7 @@ t.test("the host's hooks run first, and may refuse", async (t) => {
 
 t.test('what the plugin sets up stays inside it', async (t) => {
   const port = await listening(t, (app) => {
-    app.register(bearerd, { prefix: '/api', config: CONFIG });
+    app.register(bearerd, { log, prefix: '/api', config: CONFIG });
     app.post('/own', async ({ body }) => body);
   });
   const body = '{"a":1}';
@@ -110,7 +113,7 @@ t.test('what the plugin sets up stays inside it', async (t) => {
 
 t.test('it ends with the application, and a fault of its configuration is one of the start', async (t) => {
   const app = fastify();
-  app.register(bearerd, { config: CONFIG });
+  app.register(bearerd, { log, config: CONFIG });
   await app.listen({ host: '127.0.0.1', port: 0 });
   await app.close();
   const { logins } = api.stats;
@@ -123,7 +126,7 @@ t.test('it ends with the application, and a fault of its configuration is one of
     { config: CONFIG, prefix: '/:tenant' },
   ]) {
     const faulty = fastify();
-    faulty.register(bearerd, options);
+    faulty.register(bearerd, { log, ...options });
     await t.rejects(Promise.resolve(faulty.ready()), JSON.stringify(options.prefix ?? options.config));
     await faulty.close();
   }
@@ -136,15 +139,15 @@ t.test('nobody from another machine may call without a caller key, unless that i
   app.addHook('onRequest', async ({ raw }) => {
     Object.defineProperty(raw.socket, 'localAddress', { value: '192.0.2.1' });
   });
-  app.register(bearerd, { prefix: '/closed', config: CONFIG });
-  app.register(bearerd, { prefix: '/open', config: { ...CONFIG, allowRemoteCallers: true } });
-  app.register(bearerd, { prefix: '/keyed', config: { ...CONFIG, callerKey: 'caller-key-1' } });
+  app.register(bearerd, { log, prefix: '/closed', config: CONFIG });
+  app.register(bearerd, { log, prefix: '/open', config: { ...CONFIG, allowRemoteCallers: true } });
+  app.register(bearerd, { log, prefix: '/keyed', config: { ...CONFIG, callerKey: 'caller-key-1' } });
   const callers = { shop: { key: 'shop-key-1', routes: '/' }, none: { key: 'none-key-1', routes: '/none' } };
   const routes = [
     { prefix: '/', credential: 'token' },
     { prefix: '/none', credential: 'none' },
   ];
-  app.register(bearerd, { prefix: '/named', config: { ...CONFIG, callers, routes } });
+  app.register(bearerd, { log, prefix: '/named', config: { ...CONFIG, callers, routes } });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as { port: number };
   t.equal((await ask(port, request('GET', '/closed/echo'))).status, 407);

@@ -4,7 +4,8 @@ import { wantsColours } from '../../src/observe/colours.ts';
 import { type LogRecord, terminalLine } from '../../src/observe/terminal-line.ts';
 import { visibleJson } from '../../src/observe/visible.ts';
 import { MAIN, start } from '../support/cli.ts';
-import { ask, until } from '../support/raw-client.ts';
+import { saidBy } from '../support/internal-errors.ts';
+import { ask, happens, until } from '../support/raw-client.ts';
 
 const REQUEST = {
   level: 'info',
@@ -132,8 +133,6 @@ const noTerminal =
   spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
 
 t.test('a terminal gets lines for people, in colours that it can show', { skip: noTerminal }, async (t) => {
-  if (spawnSync('script', ['--version']).status !== 0)
-    return void t.pass('skipped: there is no `script` to make a terminal');
   const { PATH, HOME } = process.env;
   const onTerminal = async (env: NodeJS.ProcessEnv) => {
     const command = `'${process.execPath}' '${MAIN}' demo`;
@@ -141,17 +140,14 @@ t.test('a terminal gets lines for people, in colours that it can show', { skip: 
       env: { PATH, HOME, TERM: 'xterm', ...DEMO, ...env },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    const output = saidBy(t, child);
     t.teardown(() => child.exitCode === null && child.stdin.write('\x03'));
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    await until(() => output.includes('logged in'), 'it logs in', 20_000);
+    await until(() => output().includes('logged in'), 'no login', 20_000);
+    const ended = happens(child, 'close', 20_000);
     child.stdin.write('\x03'); // As at a keyboard: who ends `script` leaves the other behind.
     await ended;
-    t.match(output, /stopped/);
-    return output;
+    t.match(output(), /stopped/);
+    return output();
   };
   t.match(await onTerminal({}), /^\x1b\[2m[\d:.]{12}\x1b\[0m logged in/m);
   const dumb = await onTerminal({ TERM: 'dumb' });

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import tls from 'node:tls';
 import t, { type Test } from 'tap';
 import { onBareEnd } from '../../src/seams/tls-end.ts';
 import { readTls } from '../support/h2-upstream.ts';
+import { happens } from '../support/raw-client.ts';
 
 // Node tells both ends of TLS alike: the protocol's own, and that of the connection under it.
 
@@ -42,7 +42,7 @@ async function readThrough(t: Test, { length, bare, slow, maxVersion }: EndCase)
     });
   });
   const raw = connect(await listening(t, relay), '127.0.0.1');
-  await once(raw, 'connect');
+  await happens(raw, 'connect');
   const secure = tls.connect({
     socket: raw,
     ca: readTls('ca.pem'),
@@ -59,7 +59,7 @@ async function readThrough(t: Test, { length, bare, slow, maxVersion }: EndCase)
     secure.pause();
     setTimeout(() => secure.resume(), 20);
   });
-  await once(secure, 'end');
+  await happens(secure, 'end');
   return { told, read };
 }
 

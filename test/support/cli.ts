@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { assertNoInternalError } from './internal-errors.ts';
 import { within } from './raw-client.ts';
 
 /** What runs: the sources, or what users get. Its name isn't one of ours, which would be a fault: `TESTED_PROGRAM=dist/main.js`. */
@@ -35,7 +36,7 @@ function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { PATH, HOME, NODE_NO_WARNINGS: '1', ...env };
 }
 
-/** Runs `bearerd ARGS` as a process of its own; it is ended with the test. */
+/** Runs `bearerd ARGS` as a process of its own; it is ended with the test, and may have told of no internal error. */
 export function start(
   t: Test,
   args: readonly string[],
@@ -72,6 +73,7 @@ export function start(
   t.teardown(async () => {
     child.kill('SIGKILL');
     await closed;
+    assertNoInternalError(output());
   });
   const output = () => stdout + stderr;
   const finished = within(PROCESS_MS, closed, () => `bearerd ${args.join(' ')} does not end:\n${output()}`);

@@ -1,25 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { MAIN } from './cli.ts';
 import { CA_FILE, type CountingUpstream } from './counting-upstream.ts';
-import { RawClient, until } from './raw-client.ts';
+import { saidBy } from './internal-errors.ts';
+import { happens, RawClient, until } from './raw-client.ts';
 import type { Work } from './work-counters.ts';
 
 const COUNTERS = fileURLToPath(new URL('work-counters.ts', import.meta.url));
 
 /** A running bearerd that tells what it has done. */
 export class CountedProcess {
-  /** Bytes that it has logged; all of them are ASCII. */
-  log = '';
   readonly #child: ChildProcess;
+  readonly #said: () => string;
 
-  private constructor(child: ChildProcess) {
+  private constructor(t: Test, child: ChildProcess) {
     this.#child = child;
-    child.stdout!.setEncoding('latin1').on('data', (text: string) => {
-      this.log += text;
-    });
+    this.#said = saidBy(t, child);
+  }
+
+  /** What it has logged; all of it is ASCII. */
+  get log(): string {
+    return this.#said();
   }
 
   static async before(t: Test, { url }: CountingUpstream): Promise<CountedProcess> {
@@ -38,19 +40,16 @@ export class CountedProcess {
       cwd: t.testdir(),
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
-    const counted = new CountedProcess(child);
-    t.teardown(async () => {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    });
+    const counted = new CountedProcess(t, child);
     await until(() => counted.log.includes('logged in'), 'no login');
     return counted;
   }
 
   /** @param wish `watch` begins to count timers and promises. */
   async work(wish: 'count' | 'watch' = 'count'): Promise<Work> {
+    const told = happens(this.#child, 'message');
     this.#child.send(wish);
-    const [work] = await once(this.#child, 'message');
+    const [work] = await told;
     return work as Work;
   }
 

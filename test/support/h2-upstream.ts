@@ -5,11 +5,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { type MessageHead, values } from './http-message.ts';
+import { within } from './raw-client.ts';
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
 export const readTls = (name: string): Buffer => readFileSync(tlsFile(name));
 export const CA_FILE = tlsFile('ca.pem');
 const SESSION_PATH = '/api/identity/v1/session';
+const LIMIT_MS = 10_000;
 
 /** A request as it came; it is there from its head on. `lines` are the fields without the pseudo ones. */
 export interface Http2Request extends MessageHead {
@@ -20,7 +22,7 @@ export interface Http2Request extends MessageHead {
   readonly pseudo: Readonly<Record<string, string>>;
   /** What has come of the body so far. */
   readonly received: () => Buffer;
-  /** How the body ended; `broken` where the client reset the stream. */
+  /** How the body ended; `broken` where the client reset the stream. Fails when it stays open. */
   readonly ended: Promise<'whole' | 'broken'>;
   header(name: string): string | undefined;
   all(name: string): string[];
@@ -147,7 +149,9 @@ export class Http2Upstream {
       target: headers[':path']!,
       pseudo,
       received: () => Buffer.concat(chunks),
-      ended,
+      get ended() {
+        return within(LIMIT_MS, ended, () => `the stream of ${this.target} stays open`);
+      },
       all,
       header: (name) => (all(name).length === 0 ? undefined : all(name).join(' | ')),
     };

@@ -1,3 +1,4 @@
+import { type EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { ByteReader, type HttpMessage, readBody, readHead, values } from './http-message.ts';
@@ -22,8 +23,7 @@ export class RawClient {
   readonly #reader = new ByteReader();
   /** All bytes that have come, as text, each character a byte. */
   received = '';
-  /** How the connection ended: `end` in order, `reset` by RST. */
-  readonly ended: Promise<'end' | 'reset'>;
+  readonly #ended: Promise<'end' | 'reset'>;
 
   private constructor(socket: Socket, keep: boolean) {
     this.socket = socket;
@@ -37,7 +37,7 @@ export class RawClient {
       this.#reader.end();
     });
     socket.on('end', () => this.#reader.end());
-    this.ended = new Promise((resolve) => {
+    this.#ended = new Promise((resolve) => {
       socket.on('close', () => {
         this.#reader.end();
         resolve(how);
@@ -57,7 +57,7 @@ export class RawClient {
           : { port: where, host: '127.0.0.1' };
     const socket = connect({ ...target, allowHalfOpen, noDelay: true });
     const client = new RawClient(socket, keep);
-    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    await happens(socket, 'connect');
     return client;
   }
 
@@ -65,7 +65,7 @@ export class RawClient {
   static async secure(port: number, options: ConnectionOptions): Promise<RawClient> {
     const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ...options });
     const client = new RawClient(socket, true);
-    await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
+    await happens(socket, 'secureConnect');
     return client;
   }
 
@@ -114,9 +114,9 @@ export class RawClient {
     ).then((b) => b.toString('latin1'));
   }
 
-  /** How the connection ended; fails when it stays open. */
+  /** How the connection ended: `end` in order, `reset` by RST; fails when it stays open. */
   async end(ms = PATIENCE_MS): Promise<'end' | 'reset'> {
-    return within(ms, this.ended, () => 'the connection stays open');
+    return within(ms, this.#ended, () => 'the connection stays open');
   }
 
   /** Ends our side only. */
@@ -148,6 +148,11 @@ export async function within<T>(ms: number, promise: Promise<T>, message: () => 
     timer = setTimeout(() => reject(new Error(`within ${ms} ms: ${message()}`)), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** The next event of this name, with what it brings; fails by an `error` before it, and after a while. */
+export async function happens(emitter: EventEmitter, event: string, ms = PATIENCE_MS): Promise<unknown[]> {
+  return within(ms, once(emitter, event), () => `no ${event} of ${emitter.constructor.name}`);
 }
 
 /**

@@ -8,15 +8,17 @@ import {
   readHead,
   values,
 } from './http-message.ts';
+import { within } from './raw-client.ts';
 
 export const SESSION_PATH = '/api/identity/v1/session';
+const LIMIT_MS = 10_000;
 
 /** A request as it came; it is there from its head on. */
 export interface UpstreamRequest extends MessageHead {
   readonly connection: UpstreamConnection;
   readonly method: string;
   readonly target: string;
-  /** All of it, or as much as came before the connection ended. */
+  /** All of it, or as much as came before the connection ended; fails when neither comes. */
   readonly message: Promise<HttpMessage>;
   header(name: string): string | undefined;
   all(name: string): string[];
@@ -25,7 +27,7 @@ export interface UpstreamRequest extends MessageHead {
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly requests: UpstreamRequest[] = [];
-  readonly closed: Promise<void>;
+  readonly #closed: Promise<void>;
   isClosed = false;
   bytesReceived = 0;
   /** What came, as text, each character a byte; up to 1 MiB of it. */
@@ -33,12 +35,17 @@ export class UpstreamConnection {
 
   constructor(socket: Socket) {
     this.socket = socket;
-    this.closed = new Promise((resolve) => {
+    this.#closed = new Promise((resolve) => {
       socket.on('close', () => {
         this.isClosed = true;
         resolve();
       });
     });
+  }
+
+  /** Once it is; fails when it stays open. */
+  get closed(): Promise<void> {
+    return within(LIMIT_MS, this.#closed, () => 'the connection to the upstream stays open');
   }
 
   send(bytes: string | Buffer): this {
@@ -164,22 +171,32 @@ export class RawUpstream {
       }
       const all = (name: string) => values(head, name);
       const header = (name: string) => (all(name).length === 0 ? undefined : all(name).join(' | '));
-      const request = { ...head, connection, method, target, message, all, header };
+      const request = {
+        ...head,
+        connection,
+        method,
+        target,
+        get message() {
+          return within(LIMIT_MS, message, () => `${target} stays open, and is not whole`);
+        },
+        all,
+        header,
+      };
       this.requests.push(request);
       connection.requests.push(request);
-      await this.#answer(request);
+      await this.#answer(request, message);
     }
   }
 
-  async #answer(request: UpstreamRequest): Promise<void> {
+  async #answer(request: UpstreamRequest, whole: Promise<HttpMessage>): Promise<void> {
     const { connection } = request;
     if (this.onHead !== undefined) {
       const early = this.onHead(request);
       if (isBytes(early)) connection.send(early);
-      await request.message;
+      await whole;
       return;
     }
-    const message = await request.message;
+    const message = await whole;
     if (!message.whole) return;
     const answer = await this.onRequest(request, message);
     if (isBytes(answer) && !connection.socket.destroyed) connection.send(answer);

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { until } from './raw-client.ts';
 
 const PROGRAM = ['/usr/bin/redis-server', '/usr/bin/valkey-server', '/usr/local/bin/redis-server'].find(
   existsSync,
@@ -43,11 +43,8 @@ export class RedisServer {
     const where = ['--port', '0', '--unixsocket', this.socket, '--dir', this.folder, '--save', '""'];
     const log = ['--appendonly', 'yes', '--appendfsync', 'no', '--logfile', join(this.folder, 'log')];
     this.#process = spawn(PROGRAM!, [...where, ...log, ...this.#settings], { stdio: 'ignore' });
-    const deadline = Date.now() + START_MS;
-    while (!(await this.command('PING').catch(() => '')).match(/PONG|NOAUTH/)) {
-      if (Date.now() > deadline) throw new Error('redis-server does not start');
-      await sleep(5);
-    }
+    const answers = async () => /PONG|NOAUTH/.test(await this.command('PING').catch(() => ''));
+    await until(answers, 'redis-server does not start', START_MS);
   }
 
   /** Without a word to anybody. */
@@ -109,8 +106,7 @@ export class RedisServer {
       .on('data', (chunk) => {
         text += chunk.toString('latin1');
       });
-    const deadline = Date.now() + START_MS;
-    while (!text.startsWith('+OK') && Date.now() < deadline) await sleep(5);
+    await until(() => text.startsWith('+OK'), 'the engine tells nobody');
     return { text: () => text, socket };
   }
 }

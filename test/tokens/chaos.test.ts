@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { happens } from '../support/raw-client.ts';
 import type { Lives, Pace } from './weeks.ts';
 
 /**
@@ -15,12 +15,14 @@ const SEEDS = Number(process.env.BEARERD_TEST_SEEDS ?? 200);
 const WORKERS = Math.min(2, SEEDS);
 
 const YEARS = Math.min(4, SEEDS);
+/** A year takes a second. */
+const LIMIT_MS_OF_ONE = 30_000;
 
 async function run(firstSeed: number, count: number, pace: Pace): Promise<Lives> {
   const worker = new Worker(new URL('./weeks.ts', import.meta.url), {
     workerData: { firstSeed, count, pace },
   });
-  const [lives] = await once(worker, 'message');
+  const [lives] = await happens(worker, 'message', LIMIT_MS_OF_ONE * count);
   return lives as Lives;
 }
 

@@ -39,10 +39,14 @@ async function dialled(t: Test, addresses: string[], port: number): Promise<Sock
 
 t.test('an address that refuses is followed by the next one at once', async (t) => {
   const { port } = await listener(t);
-  const before = performance.now();
-  const socket = await dialled(t, ['127.0.0.3', '127.0.0.4', '127.0.0.1'], port);
-  t.equal(socket.remoteAddress, '127.0.0.1');
-  t.ok(performance.now() - before < 240, 'no delay is waited for');
+  const tries: number[] = [];
+  for (let n = 0; n < 10; n++) {
+    const before = performance.now();
+    const socket = await dialled(t, ['127.0.0.3', '127.0.0.4', '127.0.0.1'], port);
+    tries.push(performance.now() - before);
+    t.equal(socket.remoteAddress, '127.0.0.1');
+  }
+  t.ok(Math.min(...tries) < 240, 'no delay is waited for: a busy machine may spoil some of them');
 });
 
 t.test('an address that is silent is overtaken by the next one, and let go', async (t) => {

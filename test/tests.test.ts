@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+
+// What keeps the tests themselves to be trusted, as far as a machine can see it in their text.
+const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.includes('fixtures') && name !== 'tests.test.ts')
+  .map((name) => ({ name, text: readFileSync(join(import.meta.dirname, name), 'utf8') }));
+
+/** By what a proxy is started, and what in the same file sees to it that it tells of no internal error. */
+const STARTS: readonly (readonly [start: RegExp, watch: RegExp])[] = [
+  [/\bnew Gateway\(/, /'internal-error'/],
+  [/\bcreateBearerd\(|\bregister\(bearerd\b/, /\bhostLogFor\(/],
+  // What `start` and `run` of support/cli.ts start is watched there.
+  [
+    /\bspawn\([^;]*\b(?:MAIN|main|program|command)\b/,
+    /\b(?:saidBy|assertNoInternalError)\(|internal_errors_total 0/,
+  ],
+];
+/** Those for which something else does. */
+const OTHERWISE = [
+  'fleet/member.ts', // Hands all that it is told to who counts it.
+  'package.test.ts', // A program that only the compiler sees.
+];
+
+t.test('whatever test starts a proxy learns of its internal errors', async (t) => {
+  for (const [start, watch] of STARTS) {
+    const starting = files.filter(({ text }) => start.test(text));
+    t.not(starting.length, 0, `${start}`);
+    t.same(
+      starting
+        .filter(({ name, text }) => !OTHERWISE.includes(name) && !watch.test(text))
+        .map(({ name }) => name),
+      [],
+      `${watch}`,
+    );
+  }
+});
+
+/** Waits that end by nothing but what they wait for; `happens`, `until` and `within` of support/raw-client.ts have a limit. */
+const ENDLESS: readonly RegExp[] = [
+  /await once\(/,
+  /for \(;;\)/,
+  /while \((?![^\n]*performance\.now)[^\n]*\)\s*(?:\{\s*)?await /,
+  /await new Promise(?:<\w+>)?\(\((\w+)\) => \w+(?:\.\w+)*\.(?:on|once)\([^\n]*\1\)/,
+];
+
+t.test('no test waits without a limit, or without a word of what for', async (t) => {
+  for (const endless of ENDLESS)
+    t.same(
+      files
+        .filter(({ name, text }) => name.endsWith('.test.ts') && endless.test(text))
+        .map(({ name }) => name),
+      [],
+      `${endless}`,
+    );
+});
+
+t.test('no port is looked for, given back, and used as if it were still free', async (t) => {
+  const given =
+    /\bfreePort\b|\.close\(\(\) => resolve\(port\)\)|await new Promise(?:<\w+>)?\(\(resolve\) => \w+\.close\(resolve\)\)/;
+  // redis-server takes no socket from its parent, and none of its own choice for TLS.
+  t.same(
+    files.filter(({ text }) => given.test(text)).map(({ name }) => name),
+    ['fleet/redis-engine.test.ts'],
+  );
+});
+
+/** An upper bound on what was measured: on a machine that does something else as well, two seconds are nothing. */
+const TIGHT = /(?:\.now\(\) - \w+|\b(?:took|elapsed)\w*) <=? ([\d_]+)\b/g;
+
+t.test('no test fails because the machine was busy for two seconds', async (t) => {
+  for (const { name, text } of files)
+    t.same(
+      [...text.matchAll(TIGHT)]
+        .filter(([, ms]) => Number(ms!.replaceAll('_', '')) < 2_000)
+        .map(([found]) => found),
+      [],
+      name,
+    );
+});
