@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { freePort } from '../support/free-port.ts';
 import { gatewayFor, request } from '../support/gateway.ts';
 import { CA_FILE } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
@@ -13,20 +14,9 @@ const NGINX = spawnSync('nginx', ['-v']).error === undefined;
 const skip = NGINX ? false : 'nginx is not installed';
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 
-/** Below those that the system gives out, so that none of another test's is among them. */
-const PORTS = { from: 10_000, count: 20_000 };
-
-/** Takes a port itself; another one where somebody has it. */
 async function nginx(t: Test, settings: string): Promise<string> {
-  for (let tries = 0; tries < 5; tries++) {
-    const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
-    if (await listens(t, port, settings)) return `https://localhost:${port}`;
-  }
-  throw new Error('nginx finds no port');
-}
-
-async function listens(t: Test, port: number, settings: string): Promise<boolean> {
   const dir = t.testdir({});
+  const port = await freePort();
   const file = join(dir, 'nginx.conf');
   writeFileSync(
     file,
@@ -50,8 +40,8 @@ http {
   });
   t.teardown(() => child.kill('SIGKILL'));
   // It writes this once it has its sockets.
-  await until(() => child.exitCode !== null || existsSync(join(dir, 'pid')), 'nginx does not listen');
-  return child.exitCode === null;
+  await until(() => existsSync(join(dir, 'pid')), 'nginx does not listen');
+  return `https://localhost:${port}`;
 }
 
 for (const settings of ['keepalive_timeout 0;', 'keepalive_requests 1;', 'keepalive_requests 50;']) {

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { MAIN } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { NO_HAPROXY } from '../support/haproxy.ts';
-import { freePort } from '../support/lanes.ts';
 import { mockFor } from '../support/mock.ts';
 import { until } from '../support/raw-client.ts';
 

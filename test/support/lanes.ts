@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -7,6 +6,7 @@ import { tableOf } from '../../src/cli/unfilled-table.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { haproxyConfiguration } from '../../src/render/haproxy.ts';
 import { runtimeCommand } from '../../src/sinks/runtime-api.ts';
+import { freePort } from './free-port.ts';
 import { configOf, gatewayFor, type TestGateway } from './gateway.ts';
 import { haproxyFor } from './haproxy.ts';
 import { ask } from './raw-client.ts';
@@ -95,12 +95,4 @@ export function forwardClock(): Clock & { forward(ms: number): void } {
       offset += ms;
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
