@@ -69,10 +69,7 @@ async function online(config: Config, request: OneRequest | undefined): Promise<
 function sources(config: Config): string {
   const read = ['flags', 'the environment', ...filesRead(config)].join(', ');
   const ignored = '# .env is not read, since a configuration file is named\n';
-  const shared = '# Tokens leave this process, sealed, for the engine that share.url names\n';
-  return [`# Read: ${read}\n`, config.dotEnv === 'ignored' && ignored, config.share && shared]
-    .filter((line) => line)
-    .join('');
+  return `# Read: ${read}\n${config.dotEnv === 'ignored' ? ignored : ''}`;
 }
 
 /** Lines for a person, and on stderr why the exit code is not 0. */

@@ -3,7 +3,8 @@ import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
-import { sinkLabel, sinkWords } from '../config/values/sinks.ts';
+import { sinkLabel } from '../config/values/sinks.ts';
+import { ENGINE_WORDS, sinkWords } from '../config/values/token-places.ts';
 import { EventBus } from '../events.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { Reloads } from '../gateway/reloads.ts';
@@ -66,7 +67,7 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   tellOfDotEnv(config, log);
   if (child === undefined) tellOfContainer(config, log);
   warnOfExposure(config, log);
-  tellOfSinks(config, log);
+  tellOfPlaces(config, log);
   // One command has no use for so many, and its own words on stderr.
   if (child === undefined) warnOfLimit(config, gateway, log);
   if (child === undefined) setTimeout(() => whenIdle(gateway, releaseStart), STARTED_MS).unref();
@@ -166,7 +167,8 @@ function tellOfContainer(config: Config, log: Log): void {
 }
 
 /** What is no longer in memory only. */
-function tellOfSinks({ sinks }: Config, log: Log): void {
+function tellOfPlaces({ share, sinks }: Config, log: Log): void {
+  if (share !== undefined) log.info({}, ENGINE_WORDS);
   for (const sink of sinks) log.info({ sink: sinkLabel(sink) }, sinkWords(sink));
 }
 

@@ -374,6 +374,31 @@ t.test('no secret gets into the log at any level, through success, refusal and s
   t.notMatch(all, /eyJ/, 'nor is a token');
 });
 
+t.test('the start log and check name each place outside that holds the token', async (t) => {
+  const dir = t.testdir();
+  const mock = await mockFor(t);
+  const sinks = [
+    { haproxy: `unix:/nowhere/haproxy.sock`, map: '/tokens.map' },
+    { envoySds: `${dir}/sds.yaml`, name: 'bearer' },
+    { file: `${dir}/token` },
+  ];
+  const share = { url: `unix:/nowhere/redis.sock?password=pass-of-redis` };
+  writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify({ sinks, share }));
+  const env = account(mock, { BEARERD_CONFIG: join(dir, 'bearerd.yaml') });
+  const proxy = await serving(t, env);
+  const checked = (await run(t, ['check'], env)).stdout;
+  for (const words of [
+    'the engine that share.url names holds access tokens, sealed',
+    `the HAProxy at /nowhere/haproxy.sock holds token`,
+    `the file for Envoy ${dir}/sds.yaml holds token`,
+    `the file ${dir}/token holds token`,
+  ]) {
+    await eventually(() => proxy.output().includes(`"msg":"${words}"`), `the log: ${words}`);
+    t.ok(checked.includes(`# ${words}\n`), `check: ${words}`);
+  }
+  t.notMatch(proxy.output() + checked, 'pass-of-redis');
+});
+
 t.test(
   'a proxy that is ready is so for healthcheck and wait, though a file has gone bad since',
   async (t) => {

@@ -53,6 +53,14 @@ sinks:
   t.match(shown, 'haproxy: unix:/run/haproxy.sock');
 });
 
+t.test('the engine that tokens are shared by is named, too, and its URL is not', async (t) => {
+  const url = 'redis://bearerd:pass@cache.example.com';
+  const shown = await inForce(await loadYaml(TOKEN, { BEARERD_SHARE_URL: url }, FILES));
+  t.match(shown, '# the engine that share.url names holds access tokens, sealed\n');
+  t.notMatch(shown, 'cache.example.com');
+  t.notMatch(await inForce(await loadYaml(TOKEN, {}, FILES)), 'the engine');
+});
+
 t.test('a sink that can not be, or would write over something, is a fault', async (t) => {
   const faults = async (sinks: string) => faultsOfYaml(`${TOKEN}\nsinks: ${sinks}`, {}, FILES);
   t.same(await faults('{ file: x }'), ['sinks: must be a list of maps, each with haproxy, envoySds or file']);

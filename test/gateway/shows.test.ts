@@ -285,3 +285,19 @@ t.test('the configuration is shown as it would stand in a file, without a secret
   t.match(yaml, /clientSecret: "\*\*\*"/);
   t.notMatch(yaml, 'client-secret');
 });
+
+t.test('it names each place that holds the token, as the page shows it', async (t) => {
+  const sinks = [
+    { haproxy: `unix:/nowhere/haproxy.sock`, map: '/tokens.map' },
+    { envoySds: `/nowhere/sds.yaml`, name: 'bearer' },
+    { file: `/nowhere/token` },
+  ];
+  const env = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0', BEARERD_SHARE_URL: `unix:/nowhere/redis.sock` };
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env, yaml: JSON.stringify({ sinks }) });
+  const { yaml } = JSON.parse((await admin(proxy.adminPort, '/configuration')).text);
+  t.match(yaml, '# the engine that share.url names holds access tokens, sealed\n');
+  t.match(yaml, `# the HAProxy at /nowhere/haproxy.sock holds token\n`);
+  t.match(yaml, `# the file for Envoy /nowhere/sds.yaml holds token\n`);
+  t.match(yaml, `# the file /nowhere/token holds token\n`);
+  t.same(JSON.parse((await admin(proxy.adminPort, '/status')).text).share.state, 'gone');
+});

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { gatewayFor, type TestGateway } from '../support/gateway.ts';
+import { type GatewayOptions, gatewayFor, type TestGateway } from '../support/gateway.ts';
 import { mockFor } from '../support/mock.ts';
 
 // The page in a real browser. BEARERD_SCREENSHOT=1 also writes the picture in the docs.
@@ -30,7 +30,7 @@ t.teardown(async () => {
   if (skip === false) await browser.close();
 });
 
-async function proxyFor(t: Test) {
+async function proxyFor(t: Test, more: Pick<GatewayOptions, 'env' | 'yaml'> = {}) {
   const mock = await mockFor(t);
   const env = {
     BEARERD_ALLOW_INSECURE_UPSTREAM: 'true',
@@ -39,8 +39,9 @@ async function proxyFor(t: Test) {
     BEARERD_CLIENT_SECRET: mock.credentials.clientSecret,
     BEARERD_API_KEY: mock.credentials.apiKey,
     BEARERD_ROUTES: '/=token,/companies=apiKey,/health=none',
+    ...more.env,
   };
-  const proxy = await gatewayFor(t, { baseUrl: mock.url, env });
+  const proxy = await gatewayFor(t, { baseUrl: mock.url, ...more, env });
   return { mock, proxy, url: `http://127.0.0.1:${proxy.adminPort}/` };
 }
 
@@ -94,6 +95,22 @@ t.test('it shows how each credential stands, each route and the last requests', 
   const configuration = await seen(page, '#configuration');
   t.match(configuration, /clientSecret: "\*\*\*"/);
   t.same(proxy.internalErrors(), []);
+});
+
+t.test('it names each place that holds the token', { skip }, async (t) => {
+  const { url } = await proxyFor(t, {
+    env: { BEARERD_SHARE_URL: `unix:/nowhere/redis.sock` },
+    yaml: JSON.stringify({
+      sinks: [{ envoySds: `/nowhere/sds.yaml`, name: 'bearer' }, { file: `/nowhere/token` }],
+    }),
+  });
+  const page = await look(t, url, 1280);
+  await page.locator('#shared', { hasText: 'not now (ENOENT)' }).waitFor();
+  await page.locator('summary').click();
+  const configuration = await seen(page, '#configuration');
+  t.match(configuration, 'the engine that share.url names holds access tokens, sealed\n');
+  t.match(configuration, `the file for Envoy /nowhere/sds.yaml holds token\n`);
+  t.match(configuration, `the file /nowhere/token holds token\n`);
 });
 
 t.test('it follows what happens without being loaded again', { skip }, async (t) => {

@@ -1,12 +1,13 @@
 import type { Config } from '../config.ts';
-import { sinkWords } from '../values/sinks.ts';
+import { ENGINE_WORDS, sinkWords } from '../values/token-places.ts';
 
 /** What is in force as a file would say it, each value with the place that it comes from. */
 export async function inForce({
   effective,
   origins,
+  share,
   sinks,
-}: Pick<Config, 'effective' | 'origins' | 'sinks'>): Promise<string> {
+}: Pick<Config, 'effective' | 'origins' | 'share' | 'sinks'>): Promise<string> {
   const { Document, isMap, isScalar, isSeq } = await import('../reading/yaml.ts');
   const document = new Document(effective);
   const comment = (node: unknown, key: string): void => {
@@ -21,7 +22,8 @@ export async function inForce({
   };
   comment(document.contents, '');
   // Whoever looks for secrets has to see where else they are.
-  const held = sinks.map((sink) => ` ${sinkWords(sink)}`).join('\n');
+  const places = [...(share === undefined ? [] : [ENGINE_WORDS]), ...sinks.map(sinkWords)];
+  const held = places.map((words) => ` ${words}`).join('\n');
   if (held !== '') document.commentBefore = held;
   // An empty list takes three lines with a comment, which are one to a reader.
   return document.toString({ lineWidth: 0 }).replace(/:\n +(\[\]|\{\})\n +#/g, ': $1 #');

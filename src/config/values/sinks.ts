@@ -9,10 +9,3 @@ export function sinkLabel({ kind, path }: SinkConfig): string {
 export function retriesPath({ path }: Pick<SinkConfig, 'path'>): string {
   return `${path}.retries`;
 }
-
-/** What a place holds, for a person who has to know where secrets are. */
-export function sinkWords(sink: SinkConfig): string {
-  const what = sink.kind === 'haproxy' ? sink.credentials.join(', ') : sink.credential;
-  const place = { haproxy: 'the HAProxy at', envoySds: 'the file for Envoy', file: 'the file' }[sink.kind];
-  return `${place} ${sink.path} holds ${what || 'nothing: no route uses a credential that it could send'}`;
-}
