@@ -7,7 +7,7 @@ import { backendName, usesOf } from './backends.ts';
 import type { FastRoute } from './fast-route.ts';
 import { literally, word } from './words.ts';
 
-const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header small_body';
+const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header !odd_byte small_body';
 
 /** What a body may have at most to wait here until it is whole: only then can it be sent again. */
 export const LARGEST_BODY_BYTES = 16_384;
@@ -45,8 +45,9 @@ export function frontend(options: Frontend): readonly string[] {
     `acl plain_method method ${PLAIN_METHODS.join(' ')}`,
     'acl plain_version req.ver 1.1',
     `acl plain_url url -m reg ${word(plainUrl())}`,
-    `acl our_host req.hdr(host) -m reg -i ${word(ourHosts(config))}`,
+    `acl our_host req.fhdr(host) -m reg -i ${word(ourHosts(config))}`,
     `acl odd_header req.hdr_names -m reg ${word(oddHeaders(options.fast))}`,
+    `acl odd_byte req.hdrs -m reg ${word('[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]')}`,
     `acl small_body req.body_size le ${LARGEST_BODY_BYTES}`,
     'acl has_body req.body_size gt 0',
     'acl has_length req.hdr(content-length) -m found',

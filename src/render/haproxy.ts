@@ -62,6 +62,7 @@ function preamble(slow: readonly string[]): string {
     '- The log, the metrics and the page of bearerd know nothing of the fast lane.',
     "- What HAProxy's parser refuses gets HAProxy's own 400 or 422, and too many connections wait.",
     '- Equal duplicates of `Host` or `Content-Length` are merged; a length beside chunks is dropped.',
+    '- Lines that are folded, or that end with LF alone, are put in order and not refused.',
     '- 1xx answers pass; so do headers that an answer names in its `Connection`; of a `Link` in several lines none is mapped.',
     '- A request that got a 401 may be sent a third time: bearerd tries the token once itself before it gets another one.',
     ...(slow.length === 0 ? [] : ['', 'Without a fast lane:', ...slow.map((reason) => `- ${reason}`)]),

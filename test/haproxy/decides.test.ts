@@ -56,7 +56,9 @@ const isAbsolute = ({ bytes }: Generated) => /^\S+ http:/.test(bytes);
 const isOld = ({ bytes }: Generated) => /^.* HTTP\/1\.0\r\n/.test(bytes);
 /** Merged by HAProxy, and refused by us. */
 const hasEqualLines = ({ bytes }: Generated) =>
-  /\r\n(host|content-length): (\S+)\r\n(?:.*\r\n)*?\1: \2\r\n/i.test(bytes);
+  /\r\n(?:content-length: (\d+), \1|(host|content-length): (\S+)\r\n(?:.*\r\n)*?\2: \3)\r\n/i.test(bytes);
+/** HAProxy puts these lines in order: folded ones, and those that end with LF alone. */
+const isPutInOrder = ({ bytes }: Generated) => /\r\n |[^\r]\n/.test(bytes);
 
 /** Undefined where both are the same. */
 async function difference(pair: Pair, request: Generated): Promise<string | undefined> {
@@ -66,7 +68,7 @@ async function difference(pair: Pair, request: Generated): Promise<string | unde
   if (text(alone) === text(both)) return undefined;
   if (refusedByParser(both) && (alone.upstream.length === 0 || isAbsolute(request) || isOld(request)))
     return undefined;
-  if (hasEqualLines(request)) return undefined;
+  if (hasEqualLines(request) || isPutInOrder(request)) return undefined;
   return `${request.bytes.slice(0, 900)}\nalone: ${text(alone)}\npair: ${text(both)}`;
 }
 
