@@ -175,11 +175,14 @@ class LateError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** Real time, whatever clock a test has: an engine is a program of its own. */
+/**
+ * Real time, whatever clock a test has: an engine is a program of its own. A process that was busy or stopped past the
+ * limit finds its timers due before what it has been sent meanwhile: that is read first.
+ */
 async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LateError()), limitMs);
+    timer = setTimeout(() => setImmediate(() => reject(new LateError())), limitMs);
   });
   work.catch(() => {}); // What comes after the limit.
   try {

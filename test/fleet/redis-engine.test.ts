@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { TlsFiles } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
@@ -133,6 +134,25 @@ t.test('who listens hears of what is new, from others and from himself', REDIS, 
   two.engine.listen(names, () => calls++);
   await until(() => calls === 3, 'no call when it is back', 8_000);
 });
+
+t.test(
+  'an answer that was there in time counts, though the process had no time to read it',
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { engine, states } = engineFor(t, redis.url);
+    await engine.look(names);
+    redis.pause();
+    const looking = engine.look(names);
+    await sleep(50);
+    await afterReading(); // What comes from now on is read after timers that are due.
+    redis.resume();
+    const busyUntil = performance.now() + 1_200; // Longer than a command may take.
+    while (performance.now() < busyUntil);
+    t.ok(await looking);
+    t.same(states, [{ state: 'ready' }]);
+  },
+);
 
 t.test('name, password and database are used; a wrong password is told by its code', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t, '--requirepass', 'p%ss', '--databases', '4');
