@@ -1,43 +1,13 @@
-import type { Clock } from '../../src/clock.ts';
 import { RedisServer } from '../support/redis.ts';
-import { FAULTS, spoil } from './faults.ts';
 import { Fleet } from './fleet.ts';
 import { Issuer } from './issuer.ts';
 import { LeakWatch } from './leak-watch.ts';
-import { clockOf, type Pace, paceOf, simulatedMs } from './pace.ts';
+import { clockOf, paceOf, simulatedMs } from './pace.ts';
+import { beAway, keepSpoiling } from './trouble.ts';
+import { AFTER_MS, BEFORE_MS, BEGIN_MS, type Plan, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
-const BEGIN_MS = 10_000;
-/** Around what is timed, time goes as it does: from before it until it is over. */
-const BEFORE_MS = 8_000;
-const AFTER_MS = 8_000;
 const DENIED_S = 60;
-
-export interface Plan {
-  readonly processes: number;
-  readonly simulated: number;
-  readonly real: number;
-  /** How much faster than time itself it goes. */
-  readonly rate: number;
-  readonly hours: number;
-  readonly faultEveryMs: number;
-  /** In place of faults, the engine is away once for so long; 0 for faults. */
-  readonly awayMs: number;
-  /** By turns, a token is revoked or a login is told to wait. */
-  readonly eventEveryMs: number;
-}
-
-interface World {
-  readonly plan: Plan;
-  readonly pace: Pace;
-  readonly clock: Clock;
-  readonly redis: RedisServer;
-  readonly issuer: Issuer;
-  readonly fleet: Fleet;
-  readonly leaks: LeakWatch;
-  readonly events: readonly number[];
-}
 
 /** A fleet lives for so long, over an engine that is never well for long. */
 export async function simulate(plan: Plan) {
@@ -79,36 +49,6 @@ function eventsOf({ eventEveryMs }: Plan, untilMs: number): number[] {
   const times = [];
   for (let at = eventEveryMs; at < untilMs - 2 * BEGIN_MS; at += eventEveryMs) times.push(at);
   return times;
-}
-
-/** One after the other: two at once would leave the second nothing to spoil. Not while something is timed. */
-async function keepSpoiling({ plan, pace, clock, redis, leaks, events }: World) {
-  const counts = Object.fromEntries(FAULTS.map((fault) => [fault, 0]));
-  const lastMs = pace.untilMs - 2 * plan.faultEveryMs;
-  const aWhile = () => clock.sleep(plan.faultEveryMs * (0.2 + 0.4 * Math.random()));
-  let done = 0;
-  for (let n = 1; ; n++) {
-    const at = BEGIN_MS + n * plan.faultEveryMs;
-    if (at > lastMs) return counts;
-    const isTimed = events.some(
-      (event) => at > event - BEFORE_MS - 3 * plan.faultEveryMs && at < event + AFTER_MS,
-    );
-    await clock.sleep(at - simulatedMs(pace));
-    if (isTimed || simulatedMs(pace) > at + plan.faultEveryMs) continue; // The machine is behind.
-    const fault = FAULTS[done++ % FAULTS.length]!;
-    counts[fault]!++;
-    await spoil(fault, redis, { leaks, aWhile });
-  }
-}
-
-/** Before the first renewal, and until long after it. */
-async function beAway({ plan, clock, redis, leaks }: World) {
-  await clock.sleep(BEGIN_MS + MINUTE_MS);
-  await redis.kill();
-  await clock.sleep(plan.awayMs);
-  await redis.start();
-  await leaks.listen();
-  return { away: 1 };
 }
 
 async function live(world: World) {
