@@ -268,6 +268,26 @@ t.test('the same token again and again makes no login loop', async (t) => {
   t.equal(bench.token, 'new');
 });
 
+t.test(
+  'an hour without a session endpoint costs at most 150 logins, and the first answer is enough',
+  async (t) => {
+    for (const fails of ['unreachable', 'server-error'] as const) {
+      let away = true;
+      const bench = new Bench(t, (n) => (n > 1 && away ? { fails } : {}));
+      await bench.clock.advance(S);
+      const before = bench.logins.length;
+      await bench.clock.advance(HOUR);
+      t.ok(
+        bench.logins.length - before <= 150,
+        `${bench.logins.length - before} logins while it is ${fails}`,
+      );
+      away = false;
+      await bench.clock.advance(61 * S);
+      t.equal(bench.source.status().state, 'fresh');
+    }
+  },
+);
+
 t.test('a dead answer again and again makes no login loop', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'unusable' }));
   await bench.clock.advance(HOUR);

@@ -1,0 +1,6 @@
+/** Shows the figures, and which of the aims were missed; those make the exit code. */
+export function report(figures: object, aims: Readonly<Record<string, boolean>>): void {
+  const missed = Object.keys(aims).filter((aim) => !aims[aim]);
+  process.stdout.write(`${JSON.stringify({ ...figures, missed }, null, 2)}\n`);
+  if (missed.length > 0) process.exitCode = 1;
+}
