@@ -76,12 +76,12 @@ function pathRules({ route: { prefix, upstreamPrefix, basePath } }: FastRoute): 
 function serverLine({ route, server: { host, port, tls, isName } }: FastRoute, config: Config): string {
   const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const name = new URL(route.upstreamOrigin).hostname.replace(/\.$/, '');
-  const protocols = config.upstreamHttp2 ? 'h2,http/1.1' : 'http/1.1';
   const ca = word(config.tls.caFile ?? '@system-ca');
   return [
-    `server upstream ${address} id 1`,
+    // Closed by us before the upstream does: a request that meets its reset is lost with the client's own connection.
+    `server upstream ${address} id 1 pool-purge-delay 1s`,
     // Should there be no address, bearerd is the only server, and says why.
     isName ? ' resolvers system resolve-prefer ipv4 init-addr libc,none' : '',
-    tls ? ` ssl verify required verifyhost ${name} sni str(${name}) ca-file ${ca} alpn ${protocols}` : '',
+    tls ? ` ssl verify required verifyhost ${name} sni str(${name}) ca-file ${ca} alpn http/1.1` : '',
   ].join('');
 }

@@ -64,6 +64,7 @@ function preamble(slow: readonly string[]): string {
     '- Equal duplicates of `Host` or `Content-Length` are merged; a length beside chunks is dropped.',
     '- Lines that are folded, or that end with LF alone, are put in order and not refused.',
     '- 1xx answers pass; so do headers that an answer names in its `Connection`; of a `Link` in several lines none is mapped.',
+    "- A client's connection ends without an answer where the upstream resets an idle one just as it is used.",
     '- A request that got a 401 may be sent a third time: bearerd tries the token once itself before it gets another one.',
     ...(slow.length === 0 ? [] : ['', 'Without a fast lane:', ...slow.map((reason) => `- ${reason}`)]),
   ];

@@ -118,7 +118,7 @@ t.test('an address of the upstream is where HAProxy connects, too, and its name 
   const text = await rendered(`${SIMPLE}\nupstreamAddress: 192.0.2.7:8443`);
   t.match(
     text,
-    'server upstream 192.0.2.7:8443 id 1 ssl verify required verifyhost api.example.com sni str(api.example.com)',
+    'server upstream 192.0.2.7:8443 id 1 pool-purge-delay 1s ssl verify required verifyhost api.example.com sni str(api.example.com)',
   );
   t.match(text, /acl our_host .*api\\\.example\\\.com/);
   t.notMatch(text, 'resolvers');

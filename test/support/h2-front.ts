@@ -12,12 +12,16 @@ const OF_THE_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'pr
  * HTTP/2 before an upstream that speaks HTTP/1.1 (a `RawUpstream`), so that a test's script for the one serves for
  * the other. It translates and does nothing else. Gives its URL; the authority that it serves is its own.
  */
-export async function http2Front(t: Test, port: number): Promise<string> {
+export async function http2Front(
+  t: Test,
+  port: number,
+  { allowHTTP1 } = { allowHTTP1: true },
+): Promise<string> {
   const server = http2.createSecureServer({
     cert: tlsFile('server.pem'),
     key: tlsFile('server.key'),
     maxHeaderListPairs: 10_000,
-    allowHTTP1: true, // For logins and upgrades.
+    allowHTTP1, // For logins and upgrades.
     strictSingleValueFields: false,
   } as http2.SecureServerOptions);
   const sessions = new Set<http2.ServerHttp2Session>();

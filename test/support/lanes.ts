@@ -29,6 +29,8 @@ export interface Pair extends TestGateway {
 export interface PairOptions {
   /** But for the base URL and the sink. */
   readonly yaml: string;
+  /** Unless the upstream's own. */
+  readonly baseUrl?: string;
   readonly basePath?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** How many credentials the map is to hold before it begins. */
@@ -46,7 +48,7 @@ export async function pairFor(t: Test, options: PairOptions): Promise<Pair> {
   const upstream = options.upstream ?? (await RawUpstream.startedFor(t));
   const yaml = `${options.yaml}\nsinks: [{ haproxy: 'unix:${socket}', map: ${map} }]`;
   const configured = {
-    baseUrl: upstream.url + (options.basePath ?? ''),
+    baseUrl: options.baseUrl ?? upstream.url + (options.basePath ?? ''),
     yaml,
     ...(options.env && { env: options.env }),
     ...(options.clock && { clock: options.clock }),
