@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../src/cli/child-environment.ts';
-import { MAIN, run, start } from '../support/cli.ts';
+import { COMPILED, MAIN, run, start } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { until, within } from '../support/raw-client.ts';
@@ -44,7 +44,7 @@ interface OnTerminal {
 async function onTerminal(t: Test): Promise<OnTerminal> {
   const { PATH, HOME } = process.env;
   const child = spawn('python3', ['-c', ON_TERMINAL, process.execPath, MAIN, ...UNDER_EXEC], {
-    env: { PATH, HOME, NODE_NO_WARNINGS: '1', ...ACCOUNT },
+    env: { PATH, HOME, NODE_NO_WARNINGS: '1', ...COMPILED, ...ACCOUNT },
     cwd: t.testdirName,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import t, { type Test } from 'tap';
-import { MAIN } from '../support/cli.ts';
+import { COMPILED, MAIN } from '../support/cli.ts';
 import { request } from '../support/gateway.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
@@ -12,6 +12,7 @@ async function limited(t: Test, openFiles: number, baseUrl: string) {
     env: {
       PATH: process.env.PATH,
       NODE: process.execPath,
+      ...COMPILED,
       MAIN,
       BEARERD_BASE_URL: baseUrl,
       BEARERD_API_KEY: 'key',

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { MockApi } from '../../src/mock/mock-api.ts';
-import { MAIN, run } from '../support/cli.ts';
+import { COMPILED, MAIN, run } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { PassedSocket } from '../support/passed-socket.ts';
@@ -19,6 +19,7 @@ function account(mock: MockApi): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     NODE_NO_WARNINGS: '1',
+    ...COMPILED,
     ...accountOf(mock),
     BEARERD_LISTEN: '127.0.0.1:0',
     BEARERD_ADMIN_LISTEN: 'off',

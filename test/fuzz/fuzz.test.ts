@@ -19,13 +19,13 @@ const ONLY = process.env.FUZZ_ONLY?.split(',');
 
 /** Each fuzzer, the variable that says how many it is to be, and how many it is in CI. */
 const FUZZERS = [
-  ['requests', 'raw requests', 'FUZZ_REQUESTS', 12_000],
-  ['answers', 'answers of an upstream', 'FUZZ_ANSWERS', 4_000],
-  ['reader', 'raw answers, read without a socket', 'FUZZ_READER', 20_000],
-  ['echoes', 'answers of an upstream that echoes', 'FUZZ_ECHOES', 10_000],
-  ['logins', 'answers of a session endpoint', 'FUZZ_LOGINS', 2_000],
-  ['config', 'configuration', 'FUZZ_CONFIGS', 3_000],
-  ['secrets', 'secret files', 'FUZZ_SECRETS', 150],
+  ['requests', 'raw requests', 'FUZZ_REQUESTS', 6_000],
+  ['answers', 'answers of an upstream', 'FUZZ_ANSWERS', 2_000],
+  ['reader', 'raw answers, read without a socket', 'FUZZ_READER', 10_000],
+  ['echoes', 'answers of an upstream that echoes', 'FUZZ_ECHOES', 5_000],
+  ['logins', 'answers of a session endpoint', 'FUZZ_LOGINS', 1_000],
+  ['config', 'configuration', 'FUZZ_CONFIGS', 1_500],
+  ['secrets', 'secret files', 'FUZZ_SECRETS', 75],
 ] as const;
 
 t.setTimeout((LIMIT_S + 30) * 1000 * FUZZERS.length);

@@ -7,7 +7,9 @@ import { NO_REDIS, RedisServer } from '../support/redis.ts';
 
 // Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds what nobody of us has put there.
 
-const REDIS = { skip: NO_REDIS };
+// Each has a world of its own, and waits most of its time.
+const REDIS = { skip: NO_REDIS, buffered: true };
+t.jobs = 4;
 const FLOOR_MS = 1_050; // One login a second, at most.
 const COMES_BACK_MS = 8_000;
 

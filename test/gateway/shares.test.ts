@@ -7,7 +7,9 @@ import { NO_REDIS, RedisServer } from '../support/redis.ts';
 
 // Whole proxies and a real redis-server, which does well. What it may do wrong: shares-troubles.test.ts.
 
-const REDIS = { skip: NO_REDIS };
+// Each has a world of its own, and waits most of its time.
+const REDIS = { skip: NO_REDIS, buffered: true };
+t.jobs = 4;
 const SHORT_FLOOR_MS = 1_050; // One login a second, at most.
 
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { wantsColours } from '../../src/observe/colours.ts';
 import { type LogRecord, terminalLine } from '../../src/observe/terminal-line.ts';
 import { visibleJson } from '../../src/observe/visible.ts';
-import { MAIN, start } from '../support/cli.ts';
+import { COMPILED, MAIN, start } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { ask, happens, until } from '../support/raw-client.ts';
 
@@ -137,7 +137,7 @@ t.test('a terminal gets lines for people, in colours that it can show', { skip: 
   const onTerminal = async (env: NodeJS.ProcessEnv) => {
     const command = `'${process.execPath}' '${MAIN}' demo`;
     const child = spawn('script', ['-qfec', command, '/dev/null'], {
-      env: { PATH, HOME, TERM: 'xterm', ...DEMO, ...env },
+      env: { PATH, HOME, TERM: 'xterm', ...COMPILED, ...DEMO, ...env },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const output = saidBy(t, child);

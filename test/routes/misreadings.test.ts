@@ -3,7 +3,7 @@ import { randomFrom } from '../support/random.ts';
 import { SESSION_PATH, tableOf } from './table.ts';
 import { MODELS } from './upstream-models.ts';
 
-const SPELLINGS = 120_000;
+const SPELLINGS = Number(process.env.BEARERD_TEST_SPELLINGS ?? 40_000);
 const SEED = Number(process.env.BEARERD_TEST_SEED ?? 20_260_102);
 
 /** Credentials that differ along nearly every step of a path. */

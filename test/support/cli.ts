@@ -11,7 +11,9 @@ export const MAIN = resolve(
 );
 
 /** Of some hundred starts of the same program each but the first few finds here what Node has made of its files. */
-const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/bearerd-tests', import.meta.url));
+export const COMPILED = {
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/bearerd-tests', import.meta.url)),
+};
 
 /** More than a loaded machine needs; what takes longer hangs. */
 const OUTPUT_MS = 60_000;
@@ -36,7 +38,7 @@ export interface Running {
 /** Only what a process needs; none of the tester's own BEARERD_ variables. */
 function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  return { PATH, HOME, NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: COMPILED, ...env };
+  return { PATH, HOME, NODE_NO_WARNINGS: '1', ...COMPILED, ...env };
 }
 
 /** Runs `bearerd ARGS` as a process of its own; it is ended with the test, and may have told of no internal error. */
