@@ -188,3 +188,14 @@ async function configurationFaults(objects: readonly Manifest[]): Promise<readon
   ]);
   return faultsOf({ env, files });
 }
+
+t.test('a folder in memory is shared where another container reads the sinks', { skip }, async (t) => {
+  const folder = '/run/bearerd';
+  const shared = rendered('bearerd', CHART, '--values', EXAMPLE, '--set', `sharedFolder=${folder}`);
+  const { volumes, containers } = podOf(shared.find(({ kind }) => kind === 'Deployment')!)!;
+  const named = ({ name }: { name: string }) => name === 'bearerd-shared';
+  t.match(volumes?.find(named), { emptyDir: { medium: 'Memory' } });
+  t.match(containers![0]!.volumeMounts?.find(named), { mountPath: folder });
+  t.same(await schemaFaults(shared), []);
+  t.notMatch(JSON.stringify(rendered('bearerd', CHART, '--values', EXAMPLE)), 'bearerd-shared');
+});

@@ -42,6 +42,10 @@ capabilities:
   mountPath: /etc/bearerd
   readOnly: true
 {{- end }}
+{{- if .Values.sharedFolder }}
+- name: bearerd-shared
+  mountPath: {{ .Values.sharedFolder }}
+{{- end }}
 {{- end -}}
 
 {{/* For the pod. */}}
@@ -53,6 +57,12 @@ capabilities:
 - name: bearerd-config
   configMap:
     name: {{ include "bearerd.name" . }}
+{{- end }}
+{{- if .Values.sharedFolder }}
+- name: bearerd-shared
+  emptyDir:
+    medium: Memory
+    sizeLimit: 1Mi
 {{- end }}
 {{- end -}}
 
