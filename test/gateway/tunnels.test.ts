@@ -541,7 +541,7 @@ t.test('when one side ends or breaks, so does the other, after what was said bef
     await until(() => connection.received.endsWith('bye'), 'not said');
     if (leave === 'halfClose') client.send('\x88\x00');
     client[leave]();
-    await until(() => connection.isClosed, `${leave}: the other end stays`, 1_000);
+    await until(() => connection.isClosed, `${leave}: the other end stays`, 4_000);
     if (leave === 'halfClose') t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame arrives');
     client.close();
   }
