@@ -180,7 +180,7 @@ export class HttpListeners {
   }
 
   cameBeside(socket: Socket): boolean {
-    return this.#cameBeside.has(socket);
+    return this.#beside !== undefined && this.#cameBeside.has(socket);
   }
 
   /** Shows it to clients from now on; those that are connected stay. */

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { laneVia } from '../routes/lanes.ts';
 import type { FastRoute } from './fast-route.ts';
 import { locationRules } from './locations.ts';
+import { problemReply } from './problem-reply.ts';
 import { literally, type Section, time, word } from './words.ts';
 
 /** What a backend is for. */
@@ -52,6 +53,7 @@ function laneRules(fast: FastRoute): readonly string[] {
     `http-request add-header via ${word(laneVia(route))}`,
     ...pathRules(fast),
     `http-response del-header ${word('^(keep-alive|proxy-connection|te|trailer|upgrade|http2-settings|proxy-authenticate)$')} -m reg`,
+    `http-response return ${problemReply('upstream-invalid')} if { status gt 599 }`,
     ...locationRules(route),
   ];
 }

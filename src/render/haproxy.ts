@@ -1,15 +1,15 @@
-import { bodyOf } from '../client/problem.ts';
 import type { Config, ListenAddress } from '../config/config.ts';
 import { retriesPath } from '../config/values/sinks.ts';
-import { ConfigError, Problem } from '../errors.ts';
+import { ConfigError } from '../errors.ts';
 import { createLanes } from '../routes/lanes.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import { VERSION } from '../version.ts';
 import { laneSections } from './backends.ts';
 import { fastRoutes } from './fast-route.ts';
 import { frontend } from './frontend.ts';
+import { problemReply } from './problem-reply.ts';
 import { refusals, slowLane } from './refusals.ts';
-import { type Section, sectionText, time, word } from './words.ts';
+import { type Section, sectionText, time } from './words.ts';
 
 /** Room that HAProxy keeps for what it adds to a head, however large that is. */
 const MAX_REWRITE_BYTES = 2_048;
@@ -65,6 +65,7 @@ function preamble(slow: readonly string[]): string {
     '- Lines that are folded, or that end with LF alone, are put in order and not refused.',
     '- 1xx answers pass; so do headers that an answer names in its `Connection`; of a `Link` in several lines none is mapped.',
     "- A client's connection ends without an answer where the upstream resets an idle one just as it is used.",
+    '- A 502 after a POST or PATCH always says `upstream-unreachable`; the `detail` of a 502 or 504 may be less precise.',
     '- A request that got a 401 may be sent a third time: bearerd tries the token once itself before it gets another one.',
     ...(slow.length === 0 ? [] : ['', 'Without a fast lane:', ...slow.map((reason) => `- ${reason}`)]),
   ];
@@ -110,15 +111,6 @@ function defaultLines(config: Config): readonly string[] {
   ];
 }
 
-/** What HAProxy says itself, in bearerd's words. */
-function errorLine(code: 'upstream-unreachable' | 'upstream-timeout'): string {
-  const problem = new Problem(code);
-  const status = code === 'upstream-timeout' ? 504 : 502;
-  const headers = `hdr cache-control no-store hdr proxy-status ${word(`bearerd; error=${problem.proxyStatus}`)}`;
-  const body = word(bodyOf(problem).toString().trim());
-  return `http-error status ${status} content-type application/problem+json string ${body} ${headers}`;
-}
-
 /** No client is given up before the last of bearerd's own limits; 0 for none. */
 function longestMs({ routes, tokenWaitMs }: Config): number {
   const limits = routes.flatMap(({ timeouts: { responseMs, idleMs } }) => [responseMs, idleMs]);
@@ -130,7 +122,8 @@ const LANES: readonly string[] = [
   'balance first',
   'retries 1',
   'option redispatch 1',
-  ...(['upstream-unreachable', 'upstream-timeout'] as const).map(errorLine),
+  `http-error ${problemReply('upstream-unreachable')}`,
+  `http-error ${problemReply('upstream-timeout')}`,
 ];
 
 /** Its own limits end what takes too long. */

@@ -1,5 +1,6 @@
 import type { Config, HaproxySinkConfig, ListenAddress } from '../config/config.ts';
-import { clash, formatAddress, isRemotelyReachable } from '../config/values/addresses.ts';
+import { clash, formatAddress, isRemotelyReachable, parseAddress } from '../config/values/addresses.ts';
+import { retriesPath } from '../config/values/sinks.ts';
 import type { ConfigFault } from '../errors.ts';
 import { asksForKey } from '../listen/callers.ts';
 import type { Route } from '../routes/route-table.ts';
@@ -61,6 +62,9 @@ function refuseSinks({ sinks }: Config, refuse: Refuse): void {
 
 function refusePaths({ path, map }: HaproxySinkConfig, refuse: Refuse): void {
   if (!PLAIN_FILE.test(path)) refuse('sinks.haproxy', 'must be a path of letters, digits and / . _ -');
+  const address = parseAddress(`unix:${retriesPath({ path })}`);
+  if ('problem' in address)
+    refuse('sinks.haproxy', 'is too long: bearerd adds .retries for a socket of its own');
   if (!PLAIN_FILE.test(map)) refuse('sinks.map', 'must be an absolute path of letters, digits and / . _ -');
 }
 

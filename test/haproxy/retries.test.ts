@@ -214,6 +214,32 @@ t.test(
   },
 );
 
+t.test("an answer that is late, or none, is told of in bearerd's words", { skip: NO_HAPROXY }, async (t) => {
+  const pair = await pairFor(t, { ...pairs, yaml: `${YAML}\ntimeouts: { response: 1s, idle: 1s }` });
+  const { upstream } = pair;
+  const both = async (target: string) =>
+    Promise.all(
+      [pair.port, pair.front].map(async (port) => {
+        const response = await ask(port, request('GET', target));
+        return [response.status, JSON.parse(response.text).code, response.header('proxy-status')];
+      }),
+    );
+  upstream.onRequest = () => undefined;
+  const [late, alsoLate] = await both('/late');
+  t.match(late, [504, 'upstream-timeout']);
+  t.same(alsoLate, late);
+  upstream.onRequest = () => head('700 What', 'content-length: 0');
+  const [invalid, alsoInvalid] = await both('/invalid');
+  t.match(invalid, [502, 'upstream-invalid']);
+  t.same(alsoInvalid, invalid);
+  upstream.onRequest = ({ connection }) => {
+    connection.send('no HTTP\r\n\r\n').end();
+  };
+  const [junk, alsoJunk] = await both('/junk');
+  t.match(junk, [502, 'upstream-invalid']);
+  t.same(alsoJunk, junk);
+});
+
 async function holds(pair: Pair, n: number): Promise<void> {
   await until(async () => (await pair.entries()).some((line) => line.endsWith(`tok-${n}`)), `no token ${n}`);
 }

@@ -92,6 +92,9 @@ t.test('what HAProxy would do otherwise is refused, each with what would be righ
   t.match(await refused(`${SIMPLE}\nlog: { requestIdHeader: X-Request-Id }`), ['log.requestIdHeader:']);
   t.match(await refused(SIMPLE.replace(SINK, '')), ['sinks: name no HAProxy; add']);
   t.match(await refused(SIMPLE.replace('/run/bearerd/credentials.map', 'my map')), ['sinks.map:']);
+  t.match(await refused(SIMPLE.replace('/run/bearerd/haproxy.sock', `/${'x'.repeat(100)}`)), [
+    'sinks.haproxy: is too long',
+  ]);
   t.match(await refused(`${SIMPLE}\nlisten: 'unix:/run/x'`), ['listen: needs an address']);
   t.match(await refused(`${SIMPLE}\nlisten: '127.0.0.1:0'`), ['listen: needs an address']);
   t.match(await refused(SIMPLE, 'localhost:9180'), ['--listen: localhost:9180 is taken']);
