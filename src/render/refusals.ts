@@ -61,14 +61,15 @@ function refuseSinks({ sinks }: Config, refuse: Refuse): void {
 }
 
 function refusePaths({ path, map }: HaproxySinkConfig, refuse: Refuse): void {
-  if (!PLAIN_FILE.test(path)) refuse('sinks.haproxy', 'must be a path of letters, digits and / . _ -');
+  if (!PLAIN_FILE.test(path)) refuse('sinks.haproxy', 'must be a path of letters, digits and / . _ @ + ~ -');
   const address = parseAddress(`unix:${retriesPath({ path })}`);
   if ('problem' in address)
     refuse('sinks.haproxy', 'is too long: bearerd adds .retries for a socket of its own');
-  if (!PLAIN_FILE.test(map)) refuse('sinks.map', 'must be an absolute path of letters, digits and / . _ -');
+  if (!PLAIN_FILE.test(map))
+    refuse('sinks.map', 'must be an absolute path of letters, digits and / . _ @ + ~ -');
 }
 
-const PLAIN_FILE = /^\/[\w./-]+$/;
+const PLAIN_FILE = /^\/[\w./@+~-]+$/;
 
 function refuseListen(config: Config, listen: readonly ListenAddress[], refuse: Refuse): void {
   if (slowLane(config) === undefined)
