@@ -37,6 +37,7 @@ function withoutFinalLineEnd(content: string): string {
   return content.replace(/\r?\n$/, '');
 }
 
+/** A byte order mark is let through where a login carries it: if that is refused, the failure tells of the mark. */
 function checked(
   text: string,
   key: string,
@@ -48,7 +49,7 @@ function checked(
       ? 'is empty'
       : isOtherEncoding(text)
         ? `holds what was lost in decoding: it is ${NOT_UTF8}`
-        : text.startsWith('\ufeff')
+        : use !== 'body' && text.startsWith('\ufeff')
           ? 'begins with a byte order mark (BOM); save it without'
           : problemIn(text, use);
   if (problem === undefined) return { key, secret: new Secret(text) };
