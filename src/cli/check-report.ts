@@ -1,7 +1,10 @@
+import type { Config } from '../config/config.ts';
 import { type ConfigFault, placedProblem } from '../errors.ts';
 import { asJson, type Finding, SERVER_CHECKS, skipped } from './online/check-result.ts';
 import { faultySecretFiles } from './online/secret-files.ts';
 
+/** What `check` says of a key, which no login tries. */
+export const KEY_NOT_TRIED = 'not tried; only a request can try a key';
 const FAULTY = 'not tried, since the configuration is not valid';
 
 /** What `check --json` prints. */
@@ -14,6 +17,13 @@ export function jsonReport(faults: readonly ConfigFault[], findings: readonly Fi
     checks: findings.map(asJson),
   };
   return `${JSON.stringify(report)}\n`;
+}
+
+/** What there is to say of credentials without trying any. */
+export function keysNotTried({ credentials }: Config): Finding[] {
+  return [...credentials.values()]
+    .filter(({ kind }) => kind === 'api-key' || kind === 'basic')
+    .map(({ name }) => skipped(['login', name], KEY_NOT_TRIED));
 }
 
 /** The checks where faults of the configuration leave nothing to check. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { filesRead, inForce } from '../config/shown/in-force.ts';
 import { ConfigError, ConfigFileError, UsageError } from '../errors.ts';
-import { jsonReport, notTried } from './check-report.ts';
+import { jsonReport, keysNotTried, notTried } from './check-report.ts';
 import { type Command, complain, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -32,7 +32,7 @@ export const check: Command = {
     if (values.json !== true) {
       const config = await configurationOf(values);
       await print(`${sources(config)}${await inForce(config)}`);
-      return tell(isOnline ? await online(config, request) : []);
+      return tell(isOnline ? await online(config, request) : keysNotTried(config));
     }
     try {
       const config = await configurationOf(values);
@@ -76,8 +76,11 @@ function sources(config: Config): string {
 async function tell(findings: readonly Finding[]): Promise<number> {
   const failures = findings.filter(({ ok }) => ok === false);
   const checks = failures.length === 1 ? 'a check' : `${failures.length} checks`;
-  const verdict =
-    findings.length === 0 ? '' : failures.length === 0 ? '; every check passed' : `; ${checks} failed`;
+  const verdict = findings.every(({ ok }) => ok === null)
+    ? ''
+    : failures.length === 0
+      ? '; every check passed'
+      : `; ${checks} failed`;
   await print(`${findings.map(asLine).join('')}# The configuration is valid${verdict}.\n`);
   const code = exitCode(findings);
   const gravest = failures.findLast((finding) => finding.exitCode === code);

@@ -102,6 +102,17 @@ t.test(
   },
 );
 
+t.test('check says of a key that it is not tried, online or not', async (t) => {
+  t.testdir({});
+  const { code, stdout } = await run(t, ['check'], { ...ACCOUNT, BEARERD_API_KEY: mock.credentials.apiKey });
+  t.equal(code, 0);
+  t.match(
+    stdout,
+    /\n# – login apiKey: not tried; only a request can try a key\n# The configuration is valid\.\n$/,
+  );
+  t.notMatch(stdout, /login token/);
+});
+
 t.test('check prints the configuration in force with every secret as ***', async (t) => {
   t.testdir({});
   const { code, stdout } = await run(t, ['check', '--online'], {

@@ -1,6 +1,7 @@
 import type { Config, CredentialConfig } from '../../config/config.ts';
 import { LoginError } from '../../errors.ts';
 import { logsIn } from '../../gateway/logins.ts';
+import { KEY_NOT_TRIED } from '../check-report.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { logIn } from '../log-in.ts';
 import { type Finding, failed, passed, skipped } from './check-result.ts';
@@ -14,7 +15,7 @@ export async function loginChecks(config: Config): Promise<Finding[]> {
 
 async function loginCheck(config: Config, credential: CredentialConfig): Promise<Finding> {
   const about = ['login', credential.name] as const;
-  if (!logsIn(credential)) return skipped(about, 'not tried; only a request can try a key');
+  if (!logsIn(credential)) return skipped(about, KEY_NOT_TRIED);
   try {
     const { lifetimeMs, warnings } = await logIn(config, credential);
     const notes = warnings.map((warning) => ` (${warning})`).join('');
