@@ -1,6 +1,8 @@
+import { Socket } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { PROBLEMS, type ProblemCode } from '../errors.ts';
 import { removedHeaders } from '../forward/removed-headers.ts';
+import { createGuard } from '../listen/guard.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { OneRequest } from './one-request.ts';
@@ -19,8 +21,17 @@ export interface Explanation {
   readonly why: string;
 }
 
+/** Stands for a connection; at which address one arrives is not known here. */
+const NOWHERE = new Socket();
+
 export function explain(table: RouteTable, config: Config, { method, target }: OneRequest): Explanation {
   const split = splitTarget(target);
+  if (
+    split?.authority !== undefined &&
+    createGuard(config).checkHost(split.authority, NOWHERE) !== undefined
+  ) {
+    return refusal('host-refused', `${split.authority} is no name of this proxy`, undefined);
+  }
   const match = split === undefined ? undefined : table.match(method, split.path);
   if (split === undefined || match === undefined) {
     return refusal('bad-path', 'a target begins with / and holds no #', undefined);

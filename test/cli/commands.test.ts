@@ -218,6 +218,19 @@ t.test(
   },
 );
 
+t.test('routes takes the authority of an absolute target for a Host, as the proxy does', async (t) => {
+  t.testdir({});
+  const env = { ...ACCOUNT, BEARERD_ALLOWED_HOSTS: 'sidecar' };
+  const json = async (target: string) =>
+    JSON.parse((await run(t, ['routes', 'GET', target, '--json'], env)).stdout);
+  const [elsewhere, own, allowed] = await Promise.all(
+    ['http://elsewhere.example/x', 'http://localhost:9180/x', 'http://sidecar/x'].map(json),
+  );
+  t.match(elsewhere, { decision: 'refuse', code: 'host-refused', status: 403, route: null, upstream: null });
+  t.match(own, { decision: 'forward', upstream: /\/x$/ });
+  t.match(allowed, { decision: 'forward' });
+});
+
 t.test('routes --json says what becomes of a request, and exits 0 either way', async (t) => {
   t.testdir({});
   const env = {
