@@ -1,10 +1,12 @@
-import type { Test } from 'tap';
+import type { Lifetime } from '../support/lifetime.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import type { QuickClock } from './quick-clock.ts';
 
 /** A session endpoint that remembers what it gave, and until when that is good. By true time: no clock of bearerd's. */
 export class Issuer {
   lifetimeMs = 3_600_000;
+  /** How long a token is still good when it has ended, as servers have it for clocks that differ. */
+  leewayMs = 0;
   /** Bytes in place of a grant; undefined for no answer at all. */
   answer: ((login: number) => string | Buffer | undefined) | undefined;
   /** When each login came. */
@@ -19,7 +21,7 @@ export class Issuer {
     server.onLogin = (login) => this.#logIn(login) as Buffer;
   }
 
-  static async startedFor(t: Test, clock: QuickClock): Promise<Issuer> {
+  static async startedFor(t: Lifetime, clock: QuickClock): Promise<Issuer> {
     return new Issuer(await RawUpstream.startedFor(t), clock);
   }
 
@@ -50,7 +52,7 @@ export class Issuer {
   judge(lines: readonly string[]): 'good' | 'revoked' | 'expired' | 'wrong' {
     const token = lines.length === 1 ? this.#issued.get(lines[0]!.replace(/^Bearer /, '')) : undefined;
     if (token === undefined) return 'wrong';
-    if (this.#clock.trueMs() >= token.endsMs) return 'expired';
+    if (this.#clock.trueMs() >= token.endsMs + this.leewayMs) return 'expired';
     return token.revoked ? 'revoked' : 'good';
   }
 

@@ -3,8 +3,8 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { Test } from 'tap';
 import { readTls } from '../support/h2-upstream.ts';
+import type { Lifetime } from '../support/lifetime.ts';
 
 export type Wire = 'TCP' | 'TLS' | 'HTTP/2';
 
@@ -68,13 +68,13 @@ export class Ledger {
   }
 
   static async startedFor(
-    t: Test,
+    t: Lifetime,
     wire: Wire,
     judge: (lines: readonly string[]) => string,
     tls: object = {},
   ): Promise<Ledger> {
     const ledger = new Ledger(wire, judge, tls);
-    await new Promise<void>((resolve) => ledger.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => ledger.#server.listen(0, '127.0.0.1', 4_096, resolve));
     t.teardown(() => ledger.stop());
     return ledger;
   }

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Test } from 'tap';
+import type { Lifetime } from '../support/lifetime.ts';
 
 export type Cut = 'reset' | 'end';
+
+/** Connections that come at once wait here; what finds no place is a fault that nobody asked for. */
+const BACKLOG = 4_096;
 
 let relays = 0;
 
@@ -47,7 +50,7 @@ export class Relay {
   readonly #links = new Set<Link>();
   /** Those whose bytes vanish. */
   readonly #lost = new WeakSet<Link>();
-  readonly #t: Test;
+  readonly #t: Lifetime;
   readonly #target: number;
   #server: Server;
   #port = 0;
@@ -56,13 +59,13 @@ export class Relay {
   #left: { bytes: number; verb: Cut | 'corrupt' } | undefined;
   accepted = 0;
 
-  private constructor(t: Test, target: number) {
+  private constructor(t: Lifetime, target: number) {
     this.#t = t;
     this.#target = target;
     this.#server = this.#create();
   }
 
-  static async startedFor(t: Test, target: number): Promise<Relay> {
+  static async startedFor(t: Lifetime, target: number): Promise<Relay> {
     const relay = new Relay(t, target);
     await relay.accept();
     t.teardown(() => relay.refuse());
@@ -96,7 +99,7 @@ export class Relay {
   /** The same port is open again. */
   async accept(): Promise<void> {
     if (this.#server.listening) return;
-    this.#server = this.#create().listen(this.#port, this.address);
+    this.#server = this.#create().listen(this.#port, this.address, BACKLOG);
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as { port: number }).port;
   }

@@ -1,11 +1,8 @@
-import type { Test } from 'tap';
 import { type MockApi, startMockApi } from '../../src/mock/mock-api.ts';
+import type { Lifetime } from './lifetime.ts';
 
 /** A mock of the API for as long as the test runs. */
-export async function mockFor(
-  t: Pick<Test, 'teardown'>,
-  options?: Parameters<typeof startMockApi>[0],
-): Promise<MockApi> {
+export async function mockFor(t: Lifetime, options?: Parameters<typeof startMockApi>[0]): Promise<MockApi> {
   const mock = await startMockApi(options);
   t.teardown(() => mock.close());
   return mock;

@@ -1,5 +1,4 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { Test } from 'tap';
 import {
   ByteReader,
   type HttpMessage,
@@ -8,6 +7,7 @@ import {
   readHead,
   values,
 } from './http-message.ts';
+import type { Lifetime } from './lifetime.ts';
 import { within } from './raw-client.ts';
 
 export const SESSION_PATH = '/api/identity/v1/session';
@@ -90,7 +90,7 @@ export class RawUpstream {
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  static async startedFor(t: Test): Promise<RawUpstream> {
+  static async startedFor(t: Lifetime): Promise<RawUpstream> {
     const upstream = new RawUpstream();
     await new Promise<void>((resolve) => upstream.#server.listen(0, '127.0.0.1', resolve));
     t.teardown(() => upstream.stop());

@@ -1,0 +1,99 @@
+import t from 'tap';
+import { randomFrom } from '../support/random.ts';
+import { effectsOf, type Made } from './judgement.ts';
+import type { Failure } from './load.ts';
+import { floorOf, slopeOf } from './slope.ts';
+import { PERIOD_MS, timetableOf } from './timetable.ts';
+
+// What the soak makes of what it sees: a soak that overlooks a fault is worth nothing.
+
+const MINUTE = 60_000;
+
+/** An hour's looks, one a minute, with noise of this size. */
+function hourOf(growth: number, noise: number) {
+  const random = randomFrom(5);
+  return Array.from({ length: 60 }, (_, minute) => ({
+    atMs: minute * MINUTE,
+    value: 20 + growth * (minute / 60) + noise * (random() - 0.5),
+  }));
+}
+
+t.test('a slope is found below noise and peaks, with the bounds that it lies in', async (t) => {
+  const noisy = hourOf(1.5, 1);
+  noisy[20] = { atMs: 20 * MINUTE, value: 90 };
+  const { perHour, low, high } = slopeOf(noisy);
+  t.ok(Math.abs(perHour - 1.5) < 0.4, `${perHour}`);
+  t.ok(low > 1 && high < 2.2, `${low} to ${high}`);
+  const flat = slopeOf(hourOf(0, 1));
+  t.ok(flat.low < 0 && flat.high > 0, 'no growth is not ruled out where there is none');
+});
+
+t.test('a slope is exact where there is no noise, and unknown from two looks', async (t) => {
+  const { perHour, low, high } = slopeOf(hourOf(3, 0));
+  for (const value of [perHour, low, high]) t.ok(Math.abs(value - 3) < 1e-6, `${value}`);
+  t.same(slopeOf(hourOf(3, 0).slice(0, 2)).high, Number.POSITIVE_INFINITY);
+});
+
+t.test('of each window its least value counts', async (t) => {
+  const samples = [5, 3, 9, 8, 7, 20].map((value, i) => ({ atMs: i * 20_000, value }));
+  t.same(
+    floorOf(samples, MINUTE).map(({ value }) => value),
+    [3, 7],
+  );
+});
+
+t.test('each fault has its turn before one comes again, at times that a seed gives', async (t) => {
+  const kinds = ['a', 'b', 'c'].map((name) => ({ name, longestMs: 1_000 }));
+  const table = () => timetableOf(kinds, 10 * PERIOD_MS, randomFrom(3));
+  t.same(table(), table());
+  t.same(
+    table().map(({ atMs }) => atMs),
+    Array.from({ length: 9 }, (_, i) => (i + 1) * PERIOD_MS),
+  );
+  for (const round of [0, 3, 6]) {
+    const names = table()
+      .slice(round, round + 3)
+      .map(({ kind }) => kind.name);
+    t.same(names.sort(), ['a', 'b', 'c']);
+  }
+  for (const { lastsMs } of table()) t.ok(lastsMs >= 500 && lastsMs <= 1_000);
+});
+
+const START = { trouble: { name: 'start', harms: false, excuses: [] }, beganMs: 0, endedMs: 0, heldUpMs: 0 };
+
+/** From 10 s to 12 s. */
+function made(more: Partial<Made['trouble']> = {}, heldUpMs = 0): Made {
+  const trouble = { name: 'trouble', harms: true, excuses: [], ...more };
+  return { trouble, beganMs: 10_000, endedMs: 12_000, heldUpMs };
+}
+
+function failure(beganMs: number, endedMs: number, what = 'upstream-timeout'): Failure {
+  return { what, kind: 'GET', beganMs, endedMs };
+}
+
+/** What is missed, of the start and of the fault. */
+function missesOf(fault: Made, ...failures: readonly Failure[]): number[] {
+  return effectsOf([START, fault], failures).map(({ misses }) => misses.length);
+}
+
+t.test('a request may fail by a fault, and for five seconds after it, by a problem of ours', async (t) => {
+  t.same(missesOf(made(), failure(10_500, 10_600), failure(15_000, 16_900, 'broken')), [0, 0]);
+  t.same(missesOf(made(), failure(9_000, 10_100)), [0, 0], 'it was under way as the fault began');
+  t.equal(effectsOf([START, made()], [failure(13_500, 13_600)])[1]!.recoveryMs, 1_500);
+});
+
+t.test('what fails at another time, or in another way, is missed', async (t) => {
+  t.same(missesOf(made(), failure(9_000, 9_100)), [1, 0], 'before it');
+  t.same(missesOf(made(), failure(16_000, 17_100)), [0, 1], 'too long after it');
+  for (const what of ['silent', 'cut off', 'wrong', 'passed 401', 'bad-request'])
+    t.same(missesOf(made(), failure(10_500, 10_600, what)), [0, 1], what);
+  t.same(missesOf(made({ excuses: ['wrong'] }), failure(10_500, 10_600, 'wrong')), [0, 0]);
+  t.same(missesOf(made({ harms: false }), failure(10_500, 10_600)), [0, 1], 'of what does no harm');
+});
+
+t.test('what is late while the machine has no time is a doubt, and what is wrong is not', async (t) => {
+  const busy = made({}, 2_000);
+  t.same(missesOf(busy, failure(16_000, 17_100)), [0, 0]);
+  t.equal(effectsOf([START, busy], [failure(16_000, 17_100)])[1]!.doubts.length, 1);
+  t.same(missesOf(busy, failure(10_500, 10_600, 'wrong')), [0, 1]);
+});
