@@ -9,6 +9,12 @@ import { ListenError } from '../errors.ts';
 /** A free port of one address family may be taken in the other: so often another one is tried. */
 const FREE_PORT_TRIES = 10;
 
+/**
+ * So many connections may wait until we take them, if the system lets them. With Node's 511, a moment in which we are
+ * held up turns clients away: by a Unix socket at once, by TCP after a second or more.
+ */
+const BACKLOG = 4_096;
+
 /** Where to listen: at an address, or with a socket that listens already. */
 export type Place = ListenAddress | { readonly kind: 'passed'; readonly fd: number };
 
@@ -81,7 +87,11 @@ function isAbsent(cause: unknown): boolean {
 }
 
 async function bindTcp(server: Server, host: string, port: number): Promise<number> {
-  await listening(server, () => server.listen({ host, port }), formatAddress({ kind: 'tcp', host, port }));
+  await listening(
+    server,
+    () => server.listen({ host, port, backlog: BACKLOG }),
+    formatAddress({ kind: 'tcp', host, port }),
+  );
   return (server.address() as AddressInfo).port;
 }
 
@@ -92,7 +102,11 @@ async function bindPassed(
   secure?: (() => Server) | undefined,
 ): Promise<string> {
   const server = (secure ?? plain)();
-  await listening(server, () => server.listen({ fd }), `the socket that was passed as ${fd}`);
+  await listening(
+    server,
+    () => server.listen({ fd, backlog: BACKLOG }),
+    `the socket that was passed as ${fd}`,
+  );
   const at = server.address();
   if (typeof at === 'string' || at === null) {
     if (secure !== undefined) throw new ListenError('cannot speak TLS on a Unix socket that was passed');
@@ -113,7 +127,7 @@ async function bindUnix(server: Server, path: string): Promise<void> {
     // The file must not be there for a moment with a wider mode.
     const umask = process.umask(0o177);
     try {
-      server.listen(path);
+      server.listen({ path, backlog: BACKLOG });
     } finally {
       process.umask(umask);
     }

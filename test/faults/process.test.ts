@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { start } from '../support/cli.ts';
 import { request } from '../support/gateway.ts';
 import { isRunning } from '../support/processes.ts';
-import { ask, RawClient, until } from '../support/raw-client.ts';
+import { ask, RawClient, until, within } from '../support/raw-client.ts';
 import { grant, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // Faults that hit the process as a whole.
@@ -54,6 +58,36 @@ t.test(
     t.equal(expired, 0, 'none with a token that had ended');
     t.ok(upstream.logins - before <= 5, `${upstream.logins - before} logins`);
     t.ok(upstream.connections.length - asked <= 50, `${upstream.connections.length - asked} connections`);
+  },
+);
+
+/** Whoever comes waits in the kernel until he is let in; so many can, unless the machine says less. */
+const SMALL = readBacklog() < 1_000 && 'this machine lets fewer wait';
+
+function readBacklog(): number {
+  if (process.platform !== 'linux') return 0;
+  return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+}
+
+t.test(
+  'a process that is held up keeps 1,000 clients waiting, and turns none away',
+  { skip: SMALL },
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    const path = join(tmpdir(), `bearerd-${randomUUID()}.sock`); // A test's own folder has too long a name.
+    t.teardown(() => rmSync(path, { force: true }));
+    const { child, port } = await serve(t, upstream, { BEARERD_LISTEN: `127.0.0.1:0,unix:${path}` });
+    for (const where of [port, path]) {
+      child.kill('SIGSTOP');
+      const coming = Promise.all(Array.from({ length: 1_000 }, () => RawClient.to(where, { keep: false })));
+      const clients = await within(5_000, coming, () => `not everybody is let in at ${where}`).finally(() =>
+        child.kill('SIGCONT'),
+      );
+      const answers = clients.map((client) => client.send(request('GET', '/x')).response());
+      for (const { status } of await Promise.all(answers)) if (status !== 200) t.fail(`${where}: ${status}`);
+      t.equal(clients.length, 1_000);
+      for (const client of clients) client.close();
+    }
   },
 );
 
