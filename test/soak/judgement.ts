@@ -47,8 +47,8 @@ export function effectsOf(made: readonly Made[], failures: readonly Failure[]): 
   const theirs = new Map<Made, Failure[]>(made.map((one) => [one, []]));
   for (const failure of failures) {
     // A fault hits who is under way as it begins, too.
-    const cause = made.findLast(({ beganMs }) => beganMs <= failure.endedMs)!;
-    const own = made.findLast(({ beganMs }) => beganMs <= failure.beganMs)!;
+    const cause = made.findLast(({ beganMs }) => beganMs <= failure.endedMs) ?? made[0]!;
+    const own = made.findLast(({ beganMs }) => beganMs <= failure.beganMs) ?? made[0]!;
     theirs.get(cause.trouble.harms && own !== cause ? cause : own)!.push(failure);
   }
   return made.map((one) => effectOf(one, theirs.get(one)!));
