@@ -71,6 +71,10 @@ export class Program {
     return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
+  internalErrors(): Promise<number> {
+    return this.metric('bearerd_internal_errors_total');
+  }
+
   /** Asks it to end; gives its exit code. */
   async end(): Promise<number | null> {
     const exit = once(this.#child, 'exit');

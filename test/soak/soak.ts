@@ -88,7 +88,7 @@ export async function soak(t: Lifetime, { lengthMs, seed, wire, only }: Plan): P
   );
   const counted = await program.metric('bearerd_requests_total', 'route="/"');
   const inFlight = await program.metric('bearerd_requests_in_flight');
-  const internalErrors = await program.metric('bearerd_internal_errors_total');
+  const internalErrors = await program.internalErrors();
   const after = await look(program, load);
   const arrivals = await far.arrivals();
   const exitCode = await program.end();
