@@ -1,8 +1,10 @@
 import t from 'tap';
 import { randomFrom } from '../support/random.ts';
+import { growthOf, missesOf } from './aims.ts';
 import { effectsOf, type Made } from './judgement.ts';
 import type { Failure } from './load.ts';
 import { floorOf, slopeOf } from './slope.ts';
+import type { Record } from './soak.ts';
 import { PERIOD_MS, timetableOf } from './timetable.ts';
 
 // What the soak makes of what it sees: a soak that overlooks a fault is worth nothing.
@@ -71,29 +73,99 @@ function failure(beganMs: number, endedMs: number, what = 'upstream-timeout'): F
   return { what, kind: 'GET', beganMs, endedMs };
 }
 
-/** What is missed, of the start and of the fault. */
-function missesOf(fault: Made, ...failures: readonly Failure[]): number[] {
+/** How much is missed, of the start and of the fault. */
+function missedOf(fault: Made, ...failures: readonly Failure[]): number[] {
   return effectsOf([START, fault], failures).map(({ misses }) => misses.length);
 }
 
 t.test('a request may fail by a fault, and for five seconds after it, by a problem of ours', async (t) => {
-  t.same(missesOf(made(), failure(10_500, 10_600), failure(15_000, 16_900, 'broken')), [0, 0]);
-  t.same(missesOf(made(), failure(9_000, 10_100)), [0, 0], 'it was under way as the fault began');
+  t.same(missedOf(made(), failure(10_500, 10_600), failure(15_000, 16_900, 'broken')), [0, 0]);
+  t.same(missedOf(made(), failure(9_000, 10_100)), [0, 0], 'it was under way as the fault began');
   t.equal(effectsOf([START, made()], [failure(13_500, 13_600)])[1]!.recoveryMs, 1_500);
 });
 
 t.test('what fails at another time, or in another way, is missed', async (t) => {
-  t.same(missesOf(made(), failure(9_000, 9_100)), [1, 0], 'before it');
-  t.same(missesOf(made(), failure(16_000, 17_100)), [0, 1], 'too long after it');
+  t.same(missedOf(made(), failure(9_000, 9_100)), [1, 0], 'before it');
+  t.same(missedOf(made(), failure(16_000, 17_100)), [0, 1], 'too long after it');
   for (const what of ['silent', 'cut off', 'wrong', 'passed 401', 'bad-request'])
-    t.same(missesOf(made(), failure(10_500, 10_600, what)), [0, 1], what);
-  t.same(missesOf(made({ excuses: ['wrong'] }), failure(10_500, 10_600, 'wrong')), [0, 0]);
-  t.same(missesOf(made({ harms: false }), failure(10_500, 10_600)), [0, 1], 'of what does no harm');
+    t.same(missedOf(made(), failure(10_500, 10_600, what)), [0, 1], what);
+  t.same(missedOf(made({ excuses: ['wrong'] }), failure(10_500, 10_600, 'wrong')), [0, 0]);
+  t.same(missedOf(made({ harms: false }), failure(10_500, 10_600)), [0, 1], 'of what does no harm');
 });
 
 t.test('what is late while the machine has no time is a doubt, and what is wrong is not', async (t) => {
   const busy = made({}, 2_000);
-  t.same(missesOf(busy, failure(16_000, 17_100)), [0, 0]);
+  t.same(missedOf(busy, failure(16_000, 17_100)), [0, 0]);
   t.equal(effectsOf([START, busy], [failure(16_000, 17_100)])[1]!.doubts.length, 1);
-  t.same(missesOf(busy, failure(10_500, 10_600, 'wrong')), [0, 1]);
+  t.same(missedOf(busy, failure(10_500, 10_600, 'wrong')), [0, 1]);
+  t.same(missedOf(made({ harms: false }, 2_000), failure(10_500, 10_600, 'wrong')), [0, 1]);
+  t.same(missedOf(busy, failure(10_500, 10_600, 'cut off')), [0, 0]);
+  const next = { ...made(), beganMs: 20_000, endedMs: 21_000 };
+  const effects = effectsOf([START, busy, next], [failure(10_100, 25_100, 'silent')]);
+  t.same(
+    effects.map(({ misses, doubts }) => [misses.length, doubts.length]),
+    [
+      [0, 0],
+      [0, 0],
+      [0, 1],
+    ],
+    'a request that began while nobody had time, and waited for long',
+  );
+});
+
+/** An hour of which nothing can be said but good. */
+function record(more: Partial<Record> = {}): Record {
+  const look = { heapBytes: 20 << 20, externalBytes: 0, residentBytes: 0, resources: {} };
+  const looks = hourOf(0, 0).map(({ atMs }) => ({ ...look, atMs, openFiles: 40, medianMs: 1 }));
+  const [before, after] = [looks[0]!, looks.at(-1)!];
+  const verdicts = { good: 1_000, revoked: 5 };
+  const arrivals = {
+    requests: 1_000,
+    logins: 9,
+    verdicts,
+    expiredMs: [],
+    twice: [],
+    changed: [],
+    strays: 0,
+  };
+  const load = { sent: 1_000, failures: [] } as unknown as Record['load'];
+  const well = { counted: 1_000, inFlight: 0, internalErrors: 0, lines: {}, exitCode: 0 };
+  return { load, made: [START, made()], looks, before, after, arrivals, ...well, ...more };
+}
+
+function missesIn(more: Partial<Record> = {}): string[] {
+  const seen = record(more);
+  return missesOf(seen, effectsOf(seen.made, seen.load.failures), growthOf(seen, 60 * MINUTE));
+}
+
+t.test('an hour without a fault misses no aim, and each fault is one', async (t) => {
+  t.same(missesIn(), []);
+  const { looks, after, arrivals } = record();
+  const growing = (perMinute: Partial<Record['after']>) =>
+    looks.map((look, minute) => ({
+      ...look,
+      heapBytes: look.heapBytes + minute * (perMinute.heapBytes ?? 0),
+      openFiles: look.openFiles + minute * (perMinute.openFiles ?? 0),
+    }));
+  const faults: readonly Partial<Record>[] = [
+    { looks: growing({ heapBytes: 30_000 }) },
+    { looks: growing({ openFiles: 1 }) },
+    { after: { ...after, openFiles: 43 } },
+    { counted: 999 },
+    { inFlight: 1 },
+    { internalErrors: 1 },
+    { exitCode: 1 },
+    { arrivals: { ...arrivals, twice: ['r-7'] } },
+    { arrivals: { ...arrivals, changed: ['r-7'] } },
+    { arrivals: { ...arrivals, strays: 1 } },
+    { arrivals: { ...arrivals, verdicts: { wrong: 1 } } },
+    { arrivals: { ...arrivals, expiredMs: [5_000] } },
+  ];
+  for (const fault of faults) t.equal(missesIn(fault).length, 1, JSON.stringify(fault).slice(0, 100));
+  t.same(
+    missesIn({ arrivals: { ...arrivals, expiredMs: [11_000] } }),
+    [],
+    'sent before somebody was stopped',
+  );
+  t.same(missesIn({ looks: growing({ heapBytes: 10_000 }) }), [], 'half a MiB in an hour');
 });

@@ -34,6 +34,8 @@ const OWN = [
 ];
 /** An answer that had begun can only be broken off. */
 const BROKEN = 'broken';
+/** No answer, in fifteen seconds or before the connection broke: as it is where nobody had time to take it. */
+const UNHEARD = ['silent', 'cut off'];
 /** Of ten seconds: then what took long says nothing of bearerd. */
 const MOST_HELD_UP_MS = 1_500;
 
@@ -51,7 +53,11 @@ export function effectsOf(made: readonly Made[], failures: readonly Failure[]): 
     const own = made.findLast(({ beganMs }) => beganMs <= failure.beganMs) ?? made[0]!;
     theirs.get(cause.trouble.harms && own !== cause ? cause : own)!.push(failure);
   }
-  return made.map((one) => effectOf(one, theirs.get(one)!));
+  return made.map((one, i) => {
+    // Whoever has waited long began in an earlier one.
+    const heldUpMs = Math.max(...made.slice(Math.max(0, i - 2), i + 1).map((each) => each.heldUpMs));
+    return effectOf({ ...one, heldUpMs }, theirs.get(one)!);
+  });
 }
 
 function effectOf({ trouble, endedMs, heldUpMs }: Made, failures: readonly Failure[]): Effect {
@@ -64,8 +70,12 @@ function effectOf({ trouble, endedMs, heldUpMs }: Made, failures: readonly Failu
   const late: string[] = [];
   if (!harms && failures.length > 0) late.push(`${name}: ${failures.length} failed of what does no harm`);
   if (harms && lastMs > RECOVERY_MS) late.push(`${name}: it went on for ${lastMs} ms after its end`);
+  for (const what of UNHEARD) {
+    if (harms && byWhat[what] !== undefined) late.push(`${name}: ${byWhat[what]} ended as "${what}"`);
+  }
   const odd = Object.keys(byWhat)
-    .filter((what) => harms && what !== BROKEN && !OWN.includes(what) && !excuses.includes(what))
+    .filter((what) => !UNHEARD.includes(what))
+    .filter((what) => what !== BROKEN && !OWN.includes(what) && !excuses.includes(what))
     .map((what) => `${name}: ${byWhat[what]} ended as "${what}"`);
   const [misses, doubts] = isBusy(heldUpMs) ? [odd, late] : [[...late, ...odd], []];
   return { name, failed: failures.length, byWhat, recoveryMs, misses, doubts };

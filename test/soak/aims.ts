@@ -1,0 +1,78 @@
+import { type Effect, isBusy, RECOVERY_MS } from './judgement.ts';
+import { floorOf, type Slope, slopeOf } from './slope.ts';
+import type { Look, Record } from './soak.ts';
+
+const MIB = 2 ** 20;
+const MINUTE_MS = 60_000;
+/** In an hour. */
+const MOST_HEAP_MIB = 1;
+const MOST_FILES = 10;
+/** Those that a system's library opens when it likes. */
+const SPARE_FILES = 2;
+/** Within which code is compiled and pools grow, if the run is that long. */
+const WARM_UP_MS = 10 * MINUTE_MS;
+
+/** How what is held grows, once it is warm. */
+export interface Growth {
+  readonly warm: readonly Look[];
+  readonly heapMib: Slope;
+  readonly files: Slope;
+}
+
+export function growthOf({ looks }: Pick<Record, 'looks'>, lengthMs: number): Growth {
+  const fromMs = (looks[0]?.atMs ?? 0) + Math.min(WARM_UP_MS, lengthMs / 4);
+  const warm = looks.filter(({ atMs }) => atMs >= fromMs);
+  const slope = (value: (look: Look) => number) =>
+    slopeOf(
+      floorOf(
+        warm.map((look) => ({ atMs: look.atMs, value: value(look) })),
+        MINUTE_MS,
+      ),
+    );
+  return { warm, heapMib: slope(({ heapBytes }) => heapBytes / MIB), files: slope((look) => look.openFiles) };
+}
+
+/** Each aim that was missed, in words. */
+export function missesOf(record: Record, effects: readonly Effect[], growth: Growth): string[] {
+  const { before, after, load, counted, inFlight, internalErrors, exitCode } = record;
+  const { heapMib, files } = growth;
+  const misses: string[] = [];
+  const aim = (met: boolean, miss: string) => {
+    if (!met) misses.push(miss);
+  };
+  aim(!surelyAbove(heapMib, MOST_HEAP_MIB), `the heap grows by ${heapMib.perHour} MiB an hour`);
+  aim(!surelyAbove(files, MOST_FILES), `open files grow by ${files.perHour} an hour`);
+  aim(
+    after.openFiles <= before.openFiles + SPARE_FILES,
+    `${after.openFiles} files at the end, ${before.openFiles} before`,
+  );
+  aim(internalErrors === 0, `${internalErrors} internal errors`);
+  aim(inFlight === 0, `${inFlight} requests are under way at the end`);
+  aim(counted === load.sent, `${load.sent} requests were sent, ${counted} are told of`);
+  aim(exitCode === 0, `it ended with ${exitCode}`);
+  return [...effects.flatMap((effect) => effect.misses), ...misses, ...wrongArrivals(record)];
+}
+
+/** What the far side saw, and should never see. */
+function wrongArrivals({ arrivals, made }: Pick<Record, 'arrivals' | 'made'>): string[] {
+  const { twice, changed, strays, verdicts, expiredMs } = arrivals;
+  // What was sent in time arrives late when somebody was stopped, or had to wait.
+  const excused = (atMs: number) =>
+    made.some(
+      ({ trouble, beganMs, endedMs, heldUpMs }) =>
+        (trouble.harms || isBusy(heldUpMs)) && atMs >= beganMs && atMs <= endedMs + RECOVERY_MS,
+    );
+  const late = expiredMs.filter((atMs) => !excused(atMs)).length;
+  return [
+    ...twice.map((id) => `${id} was acted on twice`),
+    ...changed.map((id) => `${id} arrived changed`),
+    ...(strays > 0 ? [`${strays} requests at the session endpoint are no login`] : []),
+    ...('wrong' in verdicts ? [`${verdicts.wrong} requests had a wrong credential`] : []),
+    ...(late > 0 ? [`${late} requests had a token that had ended`] : []),
+  ];
+}
+
+/** A short run can't tell a small growth from none: it misses the aim where there is no doubt. */
+function surelyAbove({ perHour, low }: Slope, most: number): boolean {
+  return perHour > most && low > most;
+}
