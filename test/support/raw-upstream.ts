@@ -167,6 +167,7 @@ export class RawUpstream {
         this.logins++;
         const answer = await this.onLogin(this.logins);
         if (answer !== undefined) connection.send(answer);
+        if (answer?.includes('\r\nconnection: close\r\n') === true) connection.end();
         continue;
       }
       const all = (name: string) => values(head, name);
