@@ -16,6 +16,8 @@ const WARM_UP_MS = 10 * MINUTE_MS;
 export interface Growth {
   readonly warm: readonly Look[];
   readonly heapMib: Slope;
+  /** Without what is compiled. */
+  readonly objectsMib: Slope;
   readonly files: Slope;
 }
 
@@ -29,7 +31,12 @@ export function growthOf({ looks }: Pick<Record, 'looks'>, lengthMs: number): Gr
         MINUTE_MS,
       ),
     );
-  return { warm, heapMib: slope(({ heapBytes }) => heapBytes / MIB), files: slope((look) => look.openFiles) };
+  return {
+    warm,
+    heapMib: slope(({ heapBytes }) => heapBytes / MIB),
+    objectsMib: slope(({ heapBytes, codeBytes }) => (heapBytes - codeBytes) / MIB),
+    files: slope(({ openFiles }) => openFiles),
+  };
 }
 
 /** Each aim that was missed, in words. */

@@ -115,7 +115,7 @@ t.test('what is late while the machine has no time is a doubt, and what is wrong
 
 /** An hour of which nothing can be said but good. */
 function record(more: Partial<Record> = {}): Record {
-  const look = { heapBytes: 20 << 20, externalBytes: 0, residentBytes: 0, resources: {} };
+  const look = { heapBytes: 20 << 20, codeBytes: 0, externalBytes: 0, residentBytes: 0, resources: {} };
   const looks = hourOf(0, 0).map(({ atMs }) => ({ ...look, atMs, openFiles: 40, medianMs: 1 }));
   const [before, after] = [looks[0]!, looks.at(-1)!];
   const verdicts = { good: 1_000, revoked: 5 };

@@ -1,6 +1,17 @@
+import v8 from 'node:v8';
+
+const CODE_SPACES = new Set([
+  'code_space',
+  'code_large_object_space',
+  'trusted_space',
+  'trusted_large_object_space',
+]);
+
 /** What a process holds, once what it doesn't is gone. */
 export interface Gauge {
   readonly heapBytes: number;
+  /** Of these, what V8 has compiled: it comes and goes with what is used, up to the size of the program. */
+  readonly codeBytes: number;
   readonly externalBytes: number;
   readonly residentBytes: number;
   /** Sockets, servers, timers and the like, by their kinds. */
@@ -11,9 +22,19 @@ export interface Gauge {
 process.on('message', () => {
   globalThis.gc!();
   const { heapUsed, external, rss } = process.memoryUsage();
+  const codeBytes = v8
+    .getHeapSpaceStatistics()
+    .filter(({ space_name }) => CODE_SPACES.has(space_name))
+    .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
-  const gauge: Gauge = { heapBytes: heapUsed, externalBytes: external, residentBytes: rss, resources };
+  const gauge: Gauge = {
+    heapBytes: heapUsed,
+    codeBytes,
+    externalBytes: external,
+    residentBytes: rss,
+    resources,
+  };
   process.send!(gauge);
 });
 process.on('disconnect', () => process.exit()); // Whoever measures is gone, and nobody else wants it.

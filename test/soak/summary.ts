@@ -43,11 +43,12 @@ export function summaryOf({ lengthMs, seed, wire }: Plan, record: Record): Summa
 const ascending = (a: number, b: number) => a - b;
 
 /** Before the load, once it is warm, at its end, and after it. */
-function sizes({ heapMib, files, warm }: Growth, before: Look, after: Look): object {
+function sizes({ heapMib, objectsMib, files, warm }: Growth, before: Look, after: Look): object {
   const shown = [before, warm[0] ?? before, warm.at(-1) ?? after, after];
   const mib = (bytes: number) => Math.round((bytes / MIB) * 100) / 100;
   return {
     heapMibAnHour: heapMib,
+    withoutCodeMibAnHour: objectsMib,
     heapMib: shown.map(({ heapBytes }) => mib(heapBytes)),
     residentMib: shown.map(({ residentBytes }) => mib(residentBytes)),
     openFilesAnHour: files,
