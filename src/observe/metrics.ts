@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LoginFailure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
+import { processMetrics } from './process-metrics.ts';
 import { RequestMetrics, SECONDS } from './request-metrics.ts';
 
 export interface Metrics {
@@ -44,7 +45,7 @@ const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused
 export function createMetrics(view: MetricsView): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  const ofProcess = processMetrics();
   const requests = new RequestMetrics(registry);
   const upstreamErrors = new Counter({
     name: 'bearerd_upstream_errors_total',
@@ -129,7 +130,10 @@ export function createMetrics(view: MetricsView): Metrics {
         reloads.inc({ result: RELOADS[event.type as keyof typeof RELOADS] });
       }
     },
-    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    render: async () => ({
+      contentType: registry.contentType,
+      text: (await ofProcess.metrics()) + (await registry.metrics()),
+    }),
     requestsByRoute: () => requests.byRoute(),
   };
 }
