@@ -47,18 +47,23 @@ ledger.reached = (step, { method, verdict, digest, id, request }) => {
   if (step === 'head') {
     verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
     if (verdict === 'expired') expiredMs.push(Date.now());
-  } else if (step === 'whole' && method === 'POST' && digest !== request.headers['x-digest'])
+  } else if (
+    step === 'whole' &&
+    method === 'POST' &&
+    'x-digest' in request.headers &&
+    digest !== request.headers['x-digest']
+  )
     changed.push(id);
 };
 
 /** Keeps of those that are over only what can still be broken by another. */
 function sweep(): void {
   const open = ledger.entries.filter(({ closed }) => !closed);
-  for (const { closed, method, status, id } of ledger.entries) {
+  for (const { closed, method, status, id, request } of ledger.entries) {
     if (!closed) continue;
     requests++;
-    // A 401 says that it has not been acted on.
-    if (method !== 'POST' || status === 401) continue;
+    // A 401 says that it has not been acted on; who leaves half-way has no name.
+    if (method !== 'POST' || status === 401 || request.headers['x-id'] === undefined) continue;
     if (acted.has(id)) twice.push(id);
     acted.add(id);
   }

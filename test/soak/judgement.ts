@@ -35,7 +35,7 @@ const OWN = [
 /** An answer that had begun can only be broken off. */
 const BROKEN = 'broken';
 /** No answer, in fifteen seconds or before the connection broke: as it is where nobody had time to take it. */
-const UNHEARD = ['silent', 'cut off'];
+export const UNHEARD: readonly string[] = ['silent', 'cut off'];
 /** Of ten seconds: then what took long says nothing of bearerd. */
 const MOST_HELD_UP_MS = 1_500;
 
