@@ -1,8 +1,10 @@
 import { simulate } from './simulate.ts';
 
-// npm run fleet [HOURS [RATE [INSTANCES [AWAY_MINUTES]]]]: 1,000 instances for a day, in some forty minutes.
+// npm run fleet [HOURS [RATE [INSTANCES [AWAY_MINUTES [EVENT_MINUTES]]]]]: 1,000 instances for a day, in some forty minutes.
 
-const [hours = 24, rate = 40, instances = 1_000, awayMinutes = 0] = process.argv.slice(2).map(Number);
+const [hours = 24, rate = 40, instances = 1_000, awayMinutes = 0, eventMinutes = 100] = process.argv
+  .slice(2)
+  .map(Number);
 const MINUTE = 60_000;
 const real = 20;
 
@@ -15,7 +17,7 @@ const figures = await simulate({
   hours,
   faultEveryMs: 30_000,
   awayMs: awayMinutes * MINUTE,
-  eventEveryMs: 100 * MINUTE,
+  eventEveryMs: eventMinutes * MINUTE,
 });
 const tookMinutes = Math.round((performance.now() - began) / 6_000) / 10;
 process.stdout.write(`${JSON.stringify({ hours, rate, tookMinutes, ...figures }, null, 2)}\n`);
