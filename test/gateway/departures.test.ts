@@ -10,7 +10,7 @@ import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 // A client that leaves while nothing is read from it: its FIN stands behind bytes that nobody fetches.
 
 /** It is noticed within a second; the rest is for a machine that is busy. */
-const BOUND_MS = 3_000;
+const BOUND_MS = 8_000;
 const MIB = 1 << 20;
 
 type Leave = (client: RawClient) => void;
