@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type https from 'node:https';
 import { Server, type Socket } from 'node:net';
 import type { Departures } from '../client/departures.ts';
+import { lingerAtEnd } from '../client/linger.ts';
 import { answerOnSocket, answerProblem, parserProblem } from '../client/problem.ts';
 import { announcesBody } from '../client/upgrade-request.ts';
 import type { ListenTls } from '../config/config.ts';
@@ -237,8 +238,12 @@ export class HttpListeners {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    // What comes after the piece that was dropped may be the middle of a request.
-    if (this.#followed.has(request)) response.shouldKeepAlive = false;
+    // What comes after the piece that was dropped may be the middle of a request. It is read all the same: else the
+    // client would be reset, and might not get its answer.
+    if (this.#followed.has(request)) {
+      response.shouldKeepAlive = false;
+      lingerAtEnd(request.socket);
+    }
     if (response.socket === null) {
       // Pipelined: it waits for its turn. Requests may only run side by side where all are safe (RFC 9112 §9.3.2),
       // and one that comes after the last answer must not run at all.

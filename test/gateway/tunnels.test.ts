@@ -415,6 +415,22 @@ t.test(
   },
 );
 
+t.test('the answer that ends the connection so is there for a client that still sends', async (t) => {
+  upstream.onRequest = () => ok('plain');
+  const client = await proxy.client();
+  const socket = (await until(() => accepted.get(client.socket.localPort), 'no connection'))!;
+  client.socket.pause();
+  client.send(IGNORED + PLAIN.slice(0, 10));
+  await until(() => socket.writableFinished, 'no answer');
+  for (let n = 0; n < 3; n++) {
+    client.send(PLAIN);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  client.socket.resume();
+  t.equal(await client.end(), 'end');
+  t.match(client.received, /plain$/);
+});
+
 t.test('nothing follows a refusal by 205, whatever the upstream says after it', async (t) => {
   upstream.onHead = ({ connection }) => {
     connection.send(`${head('205 Reset Content')}HTTP/1.1 200 OK\r\n\r\n`).end();
