@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { MAIN, run } from './support/cli.ts';
+import { run } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
+import { typedIn } from './support/typed.ts';
 
 // docs/agents.md tells a reader what to type. Here it is typed.
 
@@ -27,22 +27,10 @@ const SECRET = 's3cret-of-a-file';
 
 t.test('the commands of the page for agents print what it says', async (t) => {
   t.equal(commands.length, 4);
-  const dir = t.testdir({
-    ...files,
-    bin: { bearerd: `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n` },
-    client_secret: mock.credentials.clientSecret,
-  });
-  chmodSync(join(dir, 'bin', 'bearerd'), 0o755);
-  const env = {
-    PATH: [join(dir, 'bin'), process.env.PATH].join(delimiter),
-    NODE_NO_WARNINGS: '1',
-    BEARERD_BASE_URL: mock.url,
-    BEARERD_CLIENT_ID: mock.credentials.clientId,
-    BEARERD_CLIENT_SECRET_FILE: 'client_secret',
-  };
+  const options = { ...typedIn(t, mock, files), timeout: 60_000 };
   const shell = promisify(execFile);
   const typed = async ({ prints, text }: (typeof commands)[number]) => {
-    const { stdout, stderr } = await shell('sh', ['-c', text], { cwd: dir, env, timeout: 60_000 });
+    const { stdout, stderr } = await shell('sh', ['-c', text], options);
     t.same([stdout.trim(), stderr], [prints, ''], text);
   };
   await Promise.all(commands.map(typed));

@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { MAIN } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { NO_HAPROXY } from '../support/haproxy.ts';
 import { mockFor } from '../support/mock.ts';
 import { until } from '../support/raw-client.ts';
+import { typedIn } from '../support/typed.ts';
 
 // docs/haproxy.md tells a reader what to type. Here it is typed, in a folder in the place of /run/bearerd.
 
@@ -30,19 +30,10 @@ t.test('the commands of the page lead from nothing to a request', { skip: NO_HAP
       ([, text = '']) => here(text),
     );
   const [yaml = ''] = block('file: bearerd.yaml');
-  const files = {
-    'bearerd.yaml': yaml,
-    client_secret: mock.credentials.clientSecret,
-    bin: { bearerd: `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n` },
-  };
-  const work = t.testdir(files);
-  chmodSync(join(work, 'bin', 'bearerd'), 0o755);
+  const typed = typedIn(t, mock, { 'bearerd.yaml': yaml });
+  const work = typed.cwd;
   const env = {
-    PATH: [join(work, 'bin'), process.env.PATH].join(delimiter),
-    NODE_NO_WARNINGS: '1',
-    BEARERD_BASE_URL: mock.url,
-    BEARERD_CLIENT_ID: mock.credentials.clientId,
-    BEARERD_CLIENT_SECRET_FILE: 'client_secret',
+    ...typed.env,
     BEARERD_LISTEN: `127.0.0.1:${ports[9180]}`,
     BEARERD_ADMIN_LISTEN: `127.0.0.1:${ports[9181]}`,
   };
