@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import t, { type Test } from 'tap';
 import { start } from '../support/cli.ts';
+import { residentMib } from '../support/processes.ts';
 
 const SIZE = 512 * 1024 ** 2;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
@@ -44,11 +45,6 @@ async function upstream(t: Test): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The highest so far. */
-function residentMegabytes(pid: number): number {
-  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
-}
-
 t.test(
   'a body of half a gigabyte, either way, takes little memory',
   { skip: existsSync('/proc/self/status') ? false : 'the memory of a process is read from /proc' },
@@ -70,12 +66,12 @@ t.test(
       );
     };
     await sizeOf((await ask({ method: 'PUT' }, Readable.from([PIECE]))).resume());
-    const idle = residentMegabytes(proxy.child.pid!);
+    const idle = residentMib(proxy.child.pid!, 'VmHWM');
     t.equal(await sizeOf(await ask({})), SIZE);
     const answer = await ask({ method: 'PUT', headers: { 'content-length': SIZE } }, body());
     t.equal(answer.statusCode, 200);
     await sizeOf(answer);
-    const growth = residentMegabytes(proxy.child.pid!) - idle;
+    const growth = residentMib(proxy.child.pid!, 'VmHWM') - idle;
     t.comment(`${Math.round(growth)} MB`);
     t.ok(growth < MOST_GROWTH_MB, `${Math.round(growth)} MB more than before`);
   },

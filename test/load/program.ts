@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { MAIN } from '../support/cli.ts';
+import { residentMib } from '../support/processes.ts';
 import { until } from '../support/raw-client.ts';
 
-const KIB_PER_MIB = 1024;
 const LOOK_MS = 25;
 
 /** bearerd as users run it, with its log read by us. */
@@ -47,8 +46,7 @@ export class Program {
   }
 
   get residentMib(): number {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / KIB_PER_MIB;
+    return residentMib(this.#child.pid!, 'VmRSS');
   }
 
   /** The highest that it takes while something goes on. */

@@ -9,3 +9,9 @@ export function isRunning(pid: number): boolean {
     return false; // It may end between the opening of its file and the reading.
   }
 }
+
+/** @param figure what it takes now (`VmRSS`), or the most that it has taken (`VmHWM`) */
+export function residentMib(pid: number, figure: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${figure}:\\s+(\\d+)`).exec(status)![1]) / 1024;
+}
