@@ -70,7 +70,11 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
   tellOfPlaces(config, log);
   // One command has no use for so many, and its own words on stderr.
   if (child === undefined) warnOfLimit(config, gateway, log);
-  if (child === undefined) setTimeout(() => whenIdle(gateway, releaseStart), STARTED_MS).unref();
+  if (child === undefined) {
+    // Whoever is at work uses the memory, and would wait.
+    const release = () => gateway.inFlight === 0 && releaseStart();
+    setTimeout(release, STARTED_MS).unref();
+  }
 
   const apply = (loaded: Config, by: string) => {
     const next = adapt(loaded);
@@ -100,11 +104,6 @@ export async function open({ source, fd, child, onListening }: ServeOptions): Pr
     return cut === 0 ? EXIT.done : EXIT.failed;
   };
   return { gateway, log, config, stop, end };
-}
-
-/** Whoever is at work uses the memory, and would wait. */
-function whenIdle(gateway: Gateway, act: () => void): void {
-  if (gateway.inFlight === 0) act();
 }
 
 /**
