@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
+import { formatAddress } from '../config/values/addresses.ts';
 import { laneVia } from '../routes/lanes.ts';
 import type { FastRoute } from './fast-route.ts';
 import { locationRules } from './locations.ts';
@@ -76,7 +76,7 @@ function pathRules({ route: { prefix, upstreamPrefix, basePath } }: FastRoute): 
 }
 
 function serverLine({ route, server: { host, port, tls, isName } }: FastRoute, config: Config): string {
-  const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const address = formatAddress({ kind: 'tcp', host, port });
   const name = new URL(route.upstreamOrigin).hostname.replace(/\.$/, '');
   const ca = word(config.tls.caFile ?? '@system-ca');
   return [

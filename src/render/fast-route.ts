@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Config, CredentialConfig } from '../config/config.ts';
-import { isLoopbackHost } from '../config/values/addresses.ts';
+import { bareHost, isLoopbackHost } from '../config/values/addresses.ts';
 import { hostOf, type Lanes } from '../routes/lanes.ts';
 import type { Route, RouteTable } from '../routes/route-table.ts';
 
@@ -43,7 +43,7 @@ export function fastRoutes(
 
 function whyNot({ upstreamOrigin }: Route, { name, header }: CredentialConfig): string | undefined {
   const { protocol, hostname } = new URL(upstreamOrigin);
-  if (protocol === 'https:' && isIP(bare(hostname)) !== 0)
+  if (protocol === 'https:' && isIP(bareHost(hostname)) !== 0)
     return 'HAProxy compares a certificate with names, and its upstream has an address only';
   if (!/^[\w.-]+$/.test(name)) return `HAProxy can not look up a credential by the name ${name}`;
   if (!/^[\w-]+$/.test(header)) return `HAProxy's configuration can not hold the header name ${header}`;
@@ -54,7 +54,7 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
   const { protocol, hostname, port } = new URL(route.upstreamOrigin);
   const tls = protocol === 'https:';
   const at = route.upstreamAddress;
-  const host = at?.host ?? bare(hostname);
+  const host = at?.host ?? bareHost(hostname);
   // 127.0.0.1 also where localhost might be ::1: should nobody be there, bearerd looks at both.
   const isLocal = isLoopbackHost(host) && isIP(host) === 0;
   const slug = route.prefix.slice(1).replaceAll(/[^a-z0-9]+/g, '-') || 'root';
@@ -72,8 +72,4 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
     },
     renews: credential.kind !== 'api-key' && credential.kind !== 'basic',
   };
-}
-
-function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, '');
 }

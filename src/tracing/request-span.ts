@@ -21,6 +21,7 @@ import {
   ATTR_URL_PATH,
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions';
+import { bareHost } from '../config/values/addresses.ts';
 import { PROBLEMS } from '../errors.ts';
 import type { RequestEvent } from '../events.ts';
 import type { Forwardable } from '../forward/forwardable.ts';
@@ -62,7 +63,7 @@ export class RequestSpan implements RequestTrace {
       ...bearerdAttributes(event),
       // Without the query, which may hold secrets: ours, too.
       [ATTR_URL_FULL]: route.upstreamOrigin + (end === -1 ? target : target.slice(0, end)),
-      [ATTR_SERVER_ADDRESS]: url.hostname.replace(/^\[|\]$/g, ''),
+      [ATTR_SERVER_ADDRESS]: bareHost(url.hostname),
       [ATTR_SERVER_PORT]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
     };
     const name = spanMethod(event.method);

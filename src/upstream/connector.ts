@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Config, UpstreamAddress } from '../config/config.ts';
-import { formatUpstreamAddress } from '../config/values/addresses.ts';
+import { bareHost, formatUpstreamAddress } from '../config/values/addresses.ts';
 import { ConnectTimeoutError } from '../errors.ts';
 import { dial, type Lookup } from './dial.ts';
 import { onAbort } from './on-abort.ts';
@@ -61,7 +61,7 @@ export function createConnectors(origin: string, options: ConnectorOptions): Con
 type Address = Required<UpstreamAddress>;
 
 function destinationOf(server: URL, address?: UpstreamAddress): Address {
-  return { host: address?.host ?? bareHost(server), port: address?.port ?? portOf(server) };
+  return { host: address?.host ?? bareHost(server.hostname), port: address?.port ?? portOf(server) };
 }
 
 /** Where there is an address, what is said of it counts as much as what is said of the name: loopback, or NO_PROXY. */
@@ -95,7 +95,7 @@ function secured(server: URL, { secureContext }: ConnectorOptions, protocols: st
   if (server.protocol !== 'https:') return async (socket) => socket;
   let client: TlsClient | undefined;
   return (socket, signal) => {
-    client ??= new TlsClient(bareHost(server), secureContext(), protocols);
+    client ??= new TlsClient(bareHost(server.hostname), secureContext(), protocols);
     return client.start(socket, signal);
   };
 }
@@ -117,10 +117,6 @@ function inTime(open: Step, timeoutMs: number): Connector {
         (error: Error) => done(error, null),
       );
   };
-}
-
-function bareHost({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function portOf({ port, protocol }: URL): number {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { bareHost } from '../../config/values/addresses.ts';
 import type { ConnectionFailure } from '../../failures/words.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed, SERVER_STEPS, skipped } from './check-result.ts';
@@ -68,7 +69,7 @@ function wordsFor(
   nowMs: number,
 ): Readonly<Record<Step, { readonly none: string | undefined; readonly good: string }>> {
   const { protocol, hostname } = new URL(origin);
-  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+  const isAddress = isIP(bareHost(hostname)) !== 0;
   const days = tls === undefined ? 0 : Math.floor((tls.certificateEndsMs - nowMs) / DAY_MS);
   return {
     'outbound-proxy': {

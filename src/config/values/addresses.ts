@@ -58,6 +58,11 @@ export function formatAddress(address: ListenAddress): string {
   return isIPv6(address.host) ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
 
+/** A URL's hostname as the system takes it: an IPv6 address without its brackets. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
 const NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?$/;
 
 /** `HOST`, `HOST:PORT`, `[v6]` or `[v6]:PORT`. */
