@@ -21,22 +21,12 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{0,5})?$/i;
 const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
 
+type HostNames = Pick<Config, 'allowedHosts' | 'upstreamAddresses'>;
+
 export function createGuard(
-  config: Pick<Config, 'allowedHosts' | 'allowedOrigins' | 'upstreamAddresses'> &
-    Parameters<typeof createCallers>[0],
+  config: HostNames & Pick<Config, 'allowedOrigins'> & Parameters<typeof createCallers>[0],
 ): Guard {
-  const exact = new Set([
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    ...config.allowedHosts.filter((h) => !h.startsWith('*')).map((h) => hostName(h) ?? h),
-    // Whoever sets an address for a name leads that name to us.
-    ...[...config.upstreamAddresses.keys()].map((origin) => hostName(new URL(origin).host) ?? ''),
-  ]);
-  const suffixes = [
-    '.localhost',
-    ...config.allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1)),
-  ];
+  const isOwn = ownNames(config);
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
 
   return {
@@ -45,12 +35,7 @@ export function createGuard(
     checkHost(host, socket) {
       const name = hostName(host);
       if (name === undefined) return unlessByUnix(socket);
-      if (
-        exact.has(name) ||
-        suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix))
-      ) {
-        return undefined;
-      }
+      if (isOwn(name)) return undefined;
       return name === arrivedAt(socket) ? undefined : unlessByUnix(socket);
     },
 
@@ -59,11 +44,31 @@ export function createGuard(
       if (origin !== undefined) {
         const lower = origin.toLowerCase();
         if (origins.has(lower)) return origin;
-        return isOwn(lower, host, socket) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
+        return isFromHere(lower, host, socket) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
       }
       return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
     },
   };
+}
+
+/** Whether a `Host` is ours by its name, wherever its connection arrives. */
+export function isOwnHost(host: string, config: HostNames): boolean {
+  const name = hostName(host);
+  return name !== undefined && ownNames(config)(name);
+}
+
+function ownNames({ allowedHosts, upstreamAddresses }: HostNames): (name: string) => boolean {
+  const exact = new Set([
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    ...allowedHosts.filter((h) => !h.startsWith('*')).map((h) => hostName(h) ?? h),
+    // Whoever sets an address for a name leads that name to us.
+    ...[...upstreamAddresses.keys()].map((origin) => hostName(new URL(origin).host) ?? ''),
+  ]);
+  const suffixes = ['.localhost', ...allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1))];
+  return (name) =>
+    exact.has(name) || suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix));
 }
 
 /**
@@ -96,7 +101,7 @@ function arrivedAt(socket: Socket): string | undefined {
  * An origin's host and port are those of the `Host` that it was sent with: the page came from here. Where TLS is spoken
  * here, a page by `http://` didn't; where it isn't, a server before us may speak it.
  */
-function isOwn(origin: string, host: string | undefined, socket: Socket): boolean {
+function isFromHere(origin: string, host: string | undefined, socket: Socket): boolean {
   if (host === undefined) return false;
   const match = /^(https?):\/\/(.+)$/.exec(origin);
   if (match === null || (match[1] === 'http' && socket instanceof TLSSocket)) return false;

@@ -3,6 +3,7 @@ import { clash, formatAddress, isRemotelyReachable, parseAddress } from '../conf
 import { retriesPath } from '../config/values/sinks.ts';
 import type { ConfigFault } from '../errors.ts';
 import { asksForKey } from '../listen/callers.ts';
+import { isOwnHost } from '../listen/guard.ts';
 import type { Route } from '../routes/route-table.ts';
 import { outboundProxyFor } from '../upstream/outbound-proxy.ts';
 import type { FastRoute } from './fast-route.ts';
@@ -91,21 +92,13 @@ function refuseListen(config: Config, listen: readonly ListenAddress[], refuse: 
         '--listen',
         `${text} can be reached from other machines; set BEARERD_ALLOW_REMOTE_CALLERS=true to let everybody call`,
       );
-    if (!isKnownHost(address.host, config))
+    // bearerd takes the address that a connection has arrived at, too; from HAProxy it isn't the client's.
+    if (!isOwnHost(text, config))
       refuse(
         '--listen',
         `clients would send the Host ${address.host}, which bearerd refuses; put it into allowedHosts, or take localhost`,
       );
   }
-}
-
-/** bearerd takes the address that a connection has arrived at for a `Host` of its own. From HAProxy it isn't the client's. */
-function isKnownHost(host: string, { allowedHosts }: Config): boolean {
-  const name = host.toLowerCase();
-  return ['localhost', '127.0.0.1', '::1', ...allowedHosts].some(
-    (known) =>
-      known === name || known === `[${name}]` || (known.startsWith('*.') && name.endsWith(known.slice(1))),
-  );
 }
 
 /** Where HAProxy finds bearerd. */

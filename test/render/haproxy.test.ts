@@ -104,6 +104,7 @@ t.test('what HAProxy would do otherwise is refused, each with what would be righ
     /--listen: .*put it into allowedHosts/,
   ]);
   t.match(await refused(`${SIMPLE}\nallowRemoteCallers: true\nallowedHosts: [sidecar]`, 'sidecar:80'), []);
+  t.match(await refused(SIMPLE, 'api.localhost:80'), []);
   t.match(await refused(SIMPLE, undefined, { HTTPS_PROXY: 'http://proxy:3128' }), ['HTTPS_PROXY: ']);
   t.match(
     await refused(SIMPLE, undefined, { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'example.com' }),
