@@ -145,10 +145,12 @@ t.test('an hour without a fault misses no aim, and each fault is one', async (t)
     looks.map((look, minute) => ({
       ...look,
       heapBytes: look.heapBytes + minute * (perMinute.heapBytes ?? 0),
+      codeBytes: look.codeBytes + minute * (perMinute.codeBytes ?? 0),
       openFiles: look.openFiles + minute * (perMinute.openFiles ?? 0),
     }));
   const faults: readonly Partial<Record>[] = [
     { looks: growing({ heapBytes: 30_000 }) },
+    { looks: growing({ heapBytes: 30_000, codeBytes: 30_000 }) },
     { looks: growing({ openFiles: 1 }) },
     { after: { ...after, openFiles: 43 } },
     { counted: 999 },
@@ -168,4 +170,12 @@ t.test('an hour without a fault misses no aim, and each fault is one', async (t)
     'sent before somebody was stopped',
   );
   t.same(missesIn({ looks: growing({ heapBytes: 10_000 }) }), [], 'half a MiB in an hour');
+  const compiling = growing({ heapBytes: 100_000, codeBytes: 100_000 });
+  t.same(
+    missesIn({
+      looks: compiling.map((look, n) => (n < 30 ? look : { ...look, ...compiling[30]!, atMs: look.atMs })),
+    }),
+    [],
+    'what is compiled in the first half hour',
+  );
 });
