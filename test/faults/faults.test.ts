@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import { randomFrom } from '../support/random.ts';
 import { assertFacts, recovers } from './facts.ts';
@@ -18,6 +20,13 @@ const ALL = process.argv.includes('all');
 const ONLY = process.argv.slice(2).filter((argument) => argument !== 'all');
 const SEED = Number(process.env.FAULTS_SEED ?? 1);
 const LIMIT_MS = 20_000;
+/** After so many cases nothing is loaded or compiled for the first time. */
+const WARM_CASES = 100;
+/** What tap keeps of each of its assertions is among it. */
+const MOST_GROWTH_MIB = 32;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 interface Case {
   readonly fault: Played;
@@ -65,14 +74,22 @@ async function assertNothingIsLeft(t: Test, before: readonly string[]): Promise<
   if (handles().join() !== before.join()) t.same(handles(), before, 'a handle is left');
 }
 
+/** What is in use once garbage is gone, ours and the tests' own. */
+function usedMib(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
+}
+
 const wanted = (fault: Played) => ONLY.length === 0 || ONLY.includes(String(fault.number));
 const cases = ALL ? played.filter(wanted).flatMap(casesOf) : selection(randomFrom(SEED));
 t.setTimeout(ALL ? 3_600_000 : 120_000);
 const began = performance.now();
 
 const before = handles();
+let warmMib = 0;
 
-for (const one of cases) {
+for (const [n, one] of cases.entries()) {
   if (!wanted(one.fault)) continue;
   const title = `${one.fault.number}: ${one.fault.title} — ${one.kind}, ${one.way}`;
   await t.test(title, { timeout: 120_000 }, async (t) => {
@@ -80,4 +97,11 @@ for (const one of cases) {
     await run(t, one);
   });
   await assertNothingIsLeft(t, before);
+  if (n === WARM_CASES) warmMib = usedMib();
+}
+
+if (cases.length > WARM_CASES) {
+  const growthMib = usedMib() - warmMib;
+  t.comment(`${cases.length} cases, ${growthMib.toFixed(1)} MiB more than after ${WARM_CASES}`);
+  t.ok(growthMib < MOST_GROWTH_MIB, 'memory is where it was', { growthMib });
 }
