@@ -47,7 +47,7 @@ function sizes({ heapMib, objectsMib, files, warm }: Growth, before: Look, after
   const shown = [before, warm[0] ?? before, warm.at(-1) ?? after, after];
   const mib = (bytes: number) => Math.round((bytes / MIB) * 100) / 100;
   return {
-    heapMibAnHour: heapMib,
+    heapMibAnHour: Number.isFinite(heapMib.low) ? heapMib : 'not known of so short a run',
     withoutCodeMibAnHour: objectsMib,
     heapMib: shown.map(({ heapBytes }) => mib(heapBytes)),
     residentMib: shown.map(({ residentBytes }) => mib(residentBytes)),
