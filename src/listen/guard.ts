@@ -51,22 +51,23 @@ export function createGuard(
   };
 }
 
-/** Whether a `Host` is ours by its name, wherever its connection arrives. */
+/** The names that are ours wherever a connection arrives; `*.` stands for any name below. */
+export function ownHosts({ allowedHosts, upstreamAddresses }: HostNames): readonly string[] {
+  // Whoever sets an address for a name leads that name to us.
+  const led = [...upstreamAddresses.keys()].map((origin) => new URL(origin).hostname);
+  return ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts, ...led];
+}
+
+/** Whether a `Host` is one of them. */
 export function isOwnHost(host: string, config: HostNames): boolean {
   const name = hostName(host);
   return name !== undefined && ownNames(config)(name);
 }
 
-function ownNames({ allowedHosts, upstreamAddresses }: HostNames): (name: string) => boolean {
-  const exact = new Set([
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    ...allowedHosts.filter((h) => !h.startsWith('*')).map((h) => hostName(h) ?? h),
-    // Whoever sets an address for a name leads that name to us.
-    ...[...upstreamAddresses.keys()].map((origin) => hostName(new URL(origin).host) ?? ''),
-  ]);
-  const suffixes = ['.localhost', ...allowedHosts.filter((h) => h.startsWith('*.')).map((h) => h.slice(1))];
+function ownNames(config: HostNames): (name: string) => boolean {
+  const all = ownHosts(config);
+  const exact = new Set(all.filter((name) => !name.startsWith('*')).map((name) => hostName(name) ?? name));
+  const suffixes = all.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
   return (name) =>
     exact.has(name) || suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix));
 }

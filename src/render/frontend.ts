@@ -1,6 +1,7 @@
 import type { Config, ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 import { removedHeaders } from '../forward/removed-headers.ts';
+import { ownHosts } from '../listen/guard.ts';
 import type { LaneRule } from '../routes/lanes.ts';
 import { PLAIN } from '../routes/path.ts';
 import { backendName, usesOf } from './backends.ts';
@@ -71,11 +72,9 @@ function plainUrl(): string {
   return `^${PLAIN.source.slice(1, -1).replaceAll('\\.', '[.]').replaceAll('\\/', '/')}(?:[?][!-"$-~]*)?$`;
 }
 
-/** Those of listen/guard.ts, but for a dot at the end and for the address that a connection arrived at. */
-function ourHosts({ allowedHosts, upstreamAddresses }: Config): string {
-  const names = ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts];
-  for (const origin of upstreamAddresses.keys()) names.push(new URL(origin).hostname);
-  const patterns = names.map((name) =>
+/** Those that the guard takes, but for a dot at the end and for the address that a connection arrived at. */
+function ourHosts(config: Config): string {
+  const patterns = ownHosts(config).map((name) =>
     name.startsWith('*.') ? `[a-z0-9._-]+${literally(name.slice(1))}` : literally(name),
   );
   return `^(?:${[...new Set(patterns)].join('|')})(?::[0-9]{0,5})?$`;
