@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
+import { usedBytes } from '../support/memory.ts';
 import { randomFrom } from '../support/random.ts';
 import { assertFacts, recovers } from './facts.ts';
 import type { Played } from './fault.ts';
@@ -24,9 +23,6 @@ const LIMIT_MS = 20_000;
 const WARM_CASES = 100;
 /** What tap keeps of each of its assertions is among it. */
 const MOST_GROWTH_MIB = 32;
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 interface Case {
   readonly fault: Played;
@@ -74,20 +70,13 @@ async function assertNothingIsLeft(t: Test, before: readonly string[]): Promise<
   if (handles().join() !== before.join()) t.same(handles(), before, 'a handle is left');
 }
 
-/** What is in use once garbage is gone, ours and the tests' own. */
-function usedMib(): number {
-  collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return (heapUsed + external) / 2 ** 20;
-}
-
 const wanted = (fault: Played) => ONLY.length === 0 || ONLY.includes(String(fault.number));
 const cases = ALL ? played.filter(wanted).flatMap(casesOf) : selection(randomFrom(SEED));
 t.setTimeout(ALL ? 3_600_000 : 120_000);
 const began = performance.now();
 
 const before = handles();
-let warmMib = 0;
+let warmBytes = 0;
 
 for (const [n, one] of cases.entries()) {
   if (!wanted(one.fault)) continue;
@@ -97,11 +86,11 @@ for (const [n, one] of cases.entries()) {
     await run(t, one);
   });
   await assertNothingIsLeft(t, before);
-  if (n === WARM_CASES) warmMib = usedMib();
+  if (n + 1 === WARM_CASES) warmBytes = await usedBytes();
 }
 
 if (cases.length > WARM_CASES) {
-  const growthMib = usedMib() - warmMib;
+  const growthMib = ((await usedBytes()) - warmBytes) / 2 ** 20;
   t.comment(`${cases.length} cases, ${growthMib.toFixed(1)} MiB more than after ${WARM_CASES}`);
   t.ok(growthMib < MOST_GROWTH_MIB, 'memory is where it was', { growthMib });
 }

@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
+import { usedBytes } from '../support/memory.ts';
 import { randomFrom } from '../support/random.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
@@ -14,23 +13,13 @@ t.beforeEach(() => upstream.reset());
 
 const UPLOAD = request('POST', '/up', 'transfer-encoding: chunked');
 const KIB = 1024;
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 t.test('what is held up takes about as much memory as it has bytes', async (t) => {
   upstream.onHead = ({ connection }) => {
     connection.socket.pause();
   };
   const bytes = Buffer.from(UPLOAD + '1\r\nx\r\n'.repeat(256 * KIB), 'latin1');
-  const used = async () => {
-    for (let n = 0; n < 3; n++) {
-      collect();
-      await new Promise((resolve) => setTimeout(resolve, 20)); // What lies outside of the heap is freed later.
-    }
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
-  const before = await used();
+  const before = await usedBytes();
   const clients = await Promise.all(Array.from({ length: 8 }, () => proxy.client()));
   for (const client of clients) client.send(bytes);
   await until(() => upstream.requests.length === clients.length, 'not all have come');
@@ -41,7 +30,7 @@ t.test('what is held up takes about as much memory as it has bytes', async (t) =
     last = read;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  const each = ((await used()) - before) / clients.length / KIB;
+  const each = ((await usedBytes()) - before) / clients.length / KIB;
   t.ok(each < 800, `${Math.round(each)} KiB each`);
   for (const client of clients) client.close();
 });
