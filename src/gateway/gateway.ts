@@ -30,6 +30,7 @@ import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import { type OpenEngine, openRedis } from './sharing.ts';
 import { Sources } from './sources.ts';
+import { Stop } from './stop.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -48,13 +49,6 @@ export interface GatewayOptions {
   /** Undefined where nobody asks for traces. */
   readonly tracing?: Tracing | undefined;
 }
-
-/** While draining, connections that have become idle are looked for this often. */
-const DRAIN_SWEEP_MS = 50;
-const CUT_SWEEPS = 100;
-/** So long clients that are connected may still ask, where a stop is to lose nothing. */
-const LAST_CALL_MS = 500;
-const LAST_CALL_LOOK_MS = 5;
 
 /** What was made once at the start, by its key in the file. */
 const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
@@ -84,6 +78,7 @@ export class Gateway {
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
   readonly #sources: Sources;
+  readonly #stop: Stop;
   readonly #events: EventBus;
   #sinks: Sinks | undefined;
   readonly #mostConnections = connectionsWithin(openFilesLimit());
@@ -92,9 +87,6 @@ export class Gateway {
   #config: Config;
   #configuredMs: number;
   #settings: ProxySettings;
-  /** Not ready any more: a stop has been announced. */
-  #stopping = false;
-  #draining = false;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
 
@@ -143,6 +135,16 @@ export class Gateway {
       tls: config.listenTls,
     });
     this.#admin = this.#hasAdmin(config) ? this.#createAdmin() : undefined;
+    this.#stop = new Stop({
+      clock,
+      observe: this.#observe,
+      watchdog: this.#watchdog,
+      sources: this.#sources,
+      proxy: this.#proxy,
+      admin: this.#admin,
+      passedSockets: sockets.proxy.length > 0,
+      destroy: () => this.destroy(),
+    });
   }
 
   /**
@@ -170,7 +172,7 @@ export class Gateway {
     const { sinks } = this.#config;
     if (sinks.length === 0) return;
     const { Sinks } = await import('../sinks/sinks.ts');
-    if (this.#draining) return;
+    if (this.#stop.draining) return;
     const present = (name: string) => this.#sources.present(name);
     const listenForRetries = (path: string) => this.#proxy.listenForRetries(path);
     this.#sinks = new Sinks({
@@ -198,7 +200,7 @@ export class Gateway {
    * Nothing is taken once it drains: a new credential would mean a login.
    */
   reconfigure(config: Config): string[] {
-    if (this.#stopping) return [];
+    if (this.#stop.announced) return [];
     this.#settings = this.#createSettings(config, this.#config, this.#settings.pools);
     const restartNeededFor = Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
@@ -214,7 +216,7 @@ export class Gateway {
 
   get readiness(): Readiness {
     return readinessOf({
-      draining: this.#stopping,
+      draining: this.#stop.announced,
       tokens: this.#sources.statuses(),
       routes: this.#settings.routes.routes,
       share: this.#sources.sharing,
@@ -225,7 +227,7 @@ export class Gateway {
     return statusOf({
       version: VERSION,
       uptimeMs: this.#clock.monoMs() - this.#startedMonoMs,
-      draining: this.#stopping,
+      draining: this.#stop.announced,
       inFlight: this.#watchdog.size,
       tunnels: this.#watchdog.count(Tunnel),
       waiting: this.#sources.waiting,
@@ -249,55 +251,19 @@ export class Gateway {
     return this.#watchdog.size;
   }
 
-  /**
-   * Is not ready from now on, and serves as before for so long: whoever spreads requests over several of us has to see
-   * it first. Each answer is the last one on its connection.
-   */
-  async announceStop(delayMs: number, signal: string): Promise<void> {
-    this.#stopping = true;
-    this.#observe({ type: 'stop-announced', signal, delayMs });
-    this.#admin?.changed();
-    await this.#clock.sleep(delayMs);
+  /** Is not ready from now on, and serves as before for so long. */
+  announceStop(delayMs: number, signal: string): Promise<void> {
+    return this.#stop.announce(delayMs, signal);
   }
 
-  /**
-   * Stops in order: no new logins, no new connections, idle ones closed, requests under way finished, up to
-   * `limitMs`. Gives how many were cut off.
-   */
-  async drain(limitMs: number, signal: string): Promise<number> {
-    const wasAnnounced = this.#stopping;
-    this.#stopping = true;
-    this.#observe({ type: 'draining', signal, inFlight: this.#watchdog.size });
-    this.#sources.stop();
-    this.#admin?.endEvents();
-    const deadline = this.#clock.monoMs() + limitMs;
-    if (wasAnnounced || this.#sockets.proxy.length > 0) await this.#lastCall();
-    this.#draining = true;
-    this.#proxy.stopAccepting();
-    while (this.#watchdog.size > 0 && this.#clock.monoMs() < deadline) {
-      await this.#clock.sleep(DRAIN_SWEEP_MS);
-      this.#proxy.stopAccepting();
-    }
-    const cut = this.#watchdog.size;
-    await this.destroy();
-    // Those that were cut tell of it when their connections have closed.
-    for (let n = 0; n < CUT_SWEEPS && this.#watchdog.size > 0; n++) await this.#clock.sleep(1);
-    this.#observe({ type: 'stopped', cut });
-    return cut;
-  }
-
-  /** Who is connected couldn't know: each gets an answer that ends its connection, and may ask elsewhere. */
-  async #lastCall(): Promise<void> {
-    const end = this.#clock.monoMs() + LAST_CALL_MS;
-    this.#proxy.stopListening();
-    while (this.#proxy.connections > 0 && this.#clock.monoMs() < end)
-      await this.#clock.sleep(LAST_CALL_LOOK_MS);
+  /** Stops in order, in `limitMs` at most. Gives how many requests were cut off. */
+  drain(limitMs: number, signal: string): Promise<number> {
+    return this.#stop.drain(limitMs, signal);
   }
 
   /** Ends everything now. */
   async destroy(): Promise<void> {
-    this.#stopping = true;
-    this.#draining = true;
+    this.#stop.takeNothing();
     this.#watchdog.stop();
     await Promise.all([
       this.#sinks?.close(),
@@ -328,8 +294,8 @@ export class Gateway {
       bytesPassed: this.#bytesPassed,
       tracing: this.#tracing,
       via: `1.1 bearerd (${this.#id})`,
-      stopping: () => this.#stopping,
-      draining: () => this.#draining,
+      stopping: () => this.#stop.announced,
+      draining: () => this.#stop.draining,
     };
   }
 
