@@ -63,7 +63,7 @@ t.test(
       /\.close\(\(\) => resolve\(port\)\)|await new Promise(?:<\w+>)?\(\(resolve\) => \w+\.close\(resolve\)\)/;
     t.same(
       files.filter(({ text }) => given.test(text)).map(({ name }) => name),
-      ['fleet/redis-engine.test.ts'], // `freePort` of support/free-port.ts is a better way.
+      ['integrations/fleet/redis-engine.test.ts'], // `freePort` of support/free-port.ts is a better way.
     );
   },
 );

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runtimeCommand } from '../../src/sinks/runtime-api.ts';
+import { runtimeCommand } from '../../src/integrations/haproxy/runtime-api.ts';
 import { freePort, launch, scratch } from '../children.ts';
 import { MAIN, NODE_ENV, NODE_FLAGS } from './bearerd.ts';
 import type { Contender } from './contender.ts';

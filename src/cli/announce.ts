@@ -1,6 +1,6 @@
-import type { Gateway } from '../gateway/gateway.ts';
+import type { Gateway } from '../app/gateway.ts';
+import { VERSION } from '../base/version.ts';
 import type { Log } from '../observe/log.ts';
-import { VERSION } from '../version.ts';
 
 /** What somebody wants to see who has just started it: where it listens, and where each request will go as whom. */
 export function announce({ urls, adminUrls, status }: Gateway, upstream: string, log: Log): void {

@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { UsageError } from '../base/errors.ts';
 import { FLAGS, SECRET_FLAGS } from '../config/declaration/flags.ts';
 import { nearest } from '../config/values/nearest.ts';
-import { UsageError } from '../errors.ts';
 import type { Command, OptionValues } from './command.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;

@@ -1,5 +1,5 @@
+import { type ConfigFault, placedProblem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
-import { type ConfigFault, placedProblem } from '../errors.ts';
 import { asJson, type Finding, SERVER_CHECKS, skipped } from './online/check-result.ts';
 import { faultySecretFiles } from './online/secret-files.ts';
 

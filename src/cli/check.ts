@@ -1,6 +1,6 @@
+import { ConfigError, ConfigFileError, UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { filesRead, inForce } from '../config/shown/in-force.ts';
-import { ConfigError, ConfigFileError, UsageError } from '../errors.ts';
 import { jsonReport, keysNotTried, notTried } from './check-report.ts';
 import { type Command, complain, print } from './command.ts';
 import { configurationOf } from './configuration.ts';

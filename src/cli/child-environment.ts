@@ -1,5 +1,5 @@
+import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
-import { Secret } from '../config/secret.ts';
 import { SERVICE_VARIABLES } from './service.ts';
 
 /** A shorter secret is in many a text by chance. */

@@ -1,5 +1,5 @@
+import { UsageError } from '../base/errors.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
-import { UsageError } from '../errors.ts';
 import { type OptionValues, textOptions } from './command.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

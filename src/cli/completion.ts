@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { optionsOf } from './arguments.ts';
 import { type Command, print } from './command.ts';
 import { COMMANDS } from './commands.ts';

@@ -1,5 +1,5 @@
+import type { Gateway } from '../app/gateway.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
-import type { Gateway } from '../gateway/gateway.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print } from './command.ts';
 import { sourceOf } from './configuration.ts';

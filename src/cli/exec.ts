@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
-import { Secret } from '../config/secret.ts';
+import { Secret } from '../base/secret.ts';
 import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
 import type { Command } from './command.ts';

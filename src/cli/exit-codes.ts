@@ -5,7 +5,7 @@ import {
   LoginError,
   NotWrittenError,
   UsageError,
-} from '../errors.ts';
+} from '../base/errors.ts';
 
 /** After sysexits.h, so that a supervisor can tell a wrong configuration from a passing fault. */
 export const EXIT = {

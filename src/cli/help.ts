@@ -1,5 +1,5 @@
+import { VERSION } from '../base/version.ts';
 import { SECRET_SETTINGS, SETTINGS } from '../config/declaration/settings.ts';
-import { VERSION } from '../version.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { settingsHelp } from './settings-help.ts';

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { ConfigError, NotWrittenError, UsageError } from '../base/errors.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { readFailure } from '../config/reading/text-file.ts';
 import { isInsecure } from '../config/values/urls.ts';
-import { ConfigError, NotWrittenError, UsageError } from '../errors.ts';
 import { type Command, print, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ACCOUNTS, type Account, firstConfiguration, variablesOf } from './first-configuration.ts';

@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
-import { systemClock } from '../clock.ts';
+import { type LoginCredentialConfig, loginFor } from '../app/logins.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
-import type { IssuedToken } from '../credentials/session-response.ts';
-import { type LoginCredentialConfig, loginFor } from '../gateway/logins.ts';
+import type { IssuedToken } from '../login/session-response.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { REVEALING_WORDS, revealingOptions } from './hardening.ts';
 

@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
+import { UsageError } from '../base/errors.ts';
 import { parseAddress } from '../config/values/addresses.ts';
-import { UsageError } from '../errors.ts';
 import { parseBehaviour } from '../mock/behaviour.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print, textOption } from './command.ts';

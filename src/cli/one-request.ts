@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
+import { UsageError } from '../base/errors.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
-import { UsageError } from '../errors.ts';
 
 export interface OneRequest {
   readonly method: string;

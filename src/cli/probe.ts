@@ -1,9 +1,9 @@
 import { Client } from 'undici';
+import { ConfigError } from '../base/errors.ts';
+import { codeOf, connectionFailureOf } from '../base/failures/kind.ts';
+import { CONNECTION_FAILURES } from '../base/failures/words.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
-import { ConfigError } from '../errors.ts';
-import { codeOf, connectionFailureOf } from '../failures/kind.ts';
-import { CONNECTION_FAILURES } from '../failures/words.ts';
 import type { OptionValues } from './command.ts';
 import { adminListenOf } from './configuration.ts';
 import { isReadiness, whyUnready } from './readiness-words.ts';

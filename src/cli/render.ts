@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
+import { ConfigError, UsageError } from '../base/errors.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { addresses } from '../config/values/vocabulary.ts';
-import { ConfigError, UsageError } from '../errors.ts';
 import { ASK_FOR_TRACES } from './asks-for-traces.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
@@ -35,7 +35,7 @@ It needs a sink in the file, by which HAProxy is given the credentials:
     const traced = ASK_FOR_TRACES.find((name) => (process.env[name] ?? '') !== '');
     if (traced !== undefined)
       throw new ConfigError([{ key: traced, problem: 'HAProxy would begin no traces; leave it out' }]);
-    const { haproxyConfiguration } = await import('../render/haproxy.ts');
+    const { haproxyConfiguration } = await import('../integrations/haproxy/configuration.ts');
     await print(haproxyConfiguration(config, tableOf(config), listen));
     return EXIT.done;
   },

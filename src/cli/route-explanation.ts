@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
+import { PROBLEMS, type ProblemCode } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
-import { PROBLEMS, type ProblemCode } from '../errors.ts';
-import { removedHeaders } from '../forward/removed-headers.ts';
+import { removedHeaders } from '../forward/headers/removed-headers.ts';
 import { createGuard } from '../listen/guard.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';

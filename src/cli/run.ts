@@ -1,6 +1,6 @@
+import { ConfigError, UsageError } from '../base/errors.ts';
+import { VERSION } from '../base/version.ts';
 import { nearest } from '../config/values/nearest.ts';
-import { ConfigError, UsageError } from '../errors.ts';
-import { VERSION } from '../version.ts';
 import { commandIndex, flagProblem, parseArguments, unknownFlag } from './arguments.ts';
 import { complain, print } from './command.ts';
 import { COMMANDS } from './commands.ts';

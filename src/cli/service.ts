@@ -1,5 +1,5 @@
-import type { Notifier } from '../systemd/notifier.ts';
-import type { PassedSockets } from '../systemd/passed.ts';
+import type { Notifier } from '../integrations/systemd/notifier.ts';
+import type { PassedSockets } from '../integrations/systemd/passed.ts';
 
 /** What systemd says to the process that it starts; nobody whom we start is meant by it. */
 export const SERVICE_VARIABLES: readonly string[] = [
@@ -27,8 +27,8 @@ export async function serviceOf(env: NodeJS.ProcessEnv, pid: number): Promise<Se
   const said = { ...env };
   for (const name of SERVICE_VARIABLES) delete env[name];
   const [{ passedSockets }, { notifierFor }] = await Promise.all([
-    import('../systemd/passed.ts'),
-    import('../systemd/notifier.ts'),
+    import('../integrations/systemd/passed.ts'),
+    import('../integrations/systemd/notifier.ts'),
   ]);
   return { sockets: passedSockets(said, pid), notifier: (failed) => notifierFor(said, pid, failed) };
 }

@@ -1,8 +1,8 @@
+import { logsIn } from '../app/logins.ts';
+import { sentOf } from '../app/sources.ts';
+import { UsageError } from '../base/errors.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
-import { UsageError } from '../errors.ts';
-import { logsIn } from '../gateway/logins.ts';
-import { sentOf } from '../gateway/sources.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';

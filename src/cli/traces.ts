@@ -1,12 +1,12 @@
-import type { EventBus } from '../events.ts';
+import type { EventBus } from '../base/events.ts';
+import type { OpenTelemetry } from '../integrations/otel/open-telemetry.ts';
 import type { Log } from '../observe/log.ts';
-import type { OpenTelemetry } from '../tracing/open-telemetry.ts';
 import { ASK_FOR_TRACES } from './asks-for-traces.ts';
 
 /** What follows each request, where OpenTelemetry's own variables ask for it; else nothing of it is even loaded. */
 export async function tracesAskedFor(events: EventBus, log: Log): Promise<OpenTelemetry | undefined> {
   if (ASK_FOR_TRACES.every((name) => (process.env[name] ?? '') === '')) return undefined;
-  const { tracingWish } = await import('../tracing/wish.ts');
+  const { tracingWish } = await import('../integrations/otel/wish.ts');
   const wish = tracingWish(process.env);
   if (wish.kind === 'off') {
     if (wish.why !== undefined) log.warn({}, `no traces are sent: ${wish.why}`);
@@ -14,7 +14,7 @@ export async function tracesAskedFor(events: EventBus, log: Log): Promise<OpenTe
   }
   for (const note of wish.notes) log.warn({}, note);
   try {
-    const { OpenTelemetry } = await import('../tracing/open-telemetry.ts');
+    const { OpenTelemetry } = await import('../integrations/otel/open-telemetry.ts');
     const traces = new OpenTelemetry(wish.collector, events.tell);
     events.subscribe(traces.observe);
     log.info({ collector: wish.collector }, 'each request is traced');

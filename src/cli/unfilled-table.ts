@@ -1,7 +1,7 @@
+import { logsIn, sessionPlaces } from '../app/logins.ts';
+import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
-import { Secret } from '../config/secret.ts';
-import type { Credential, TokenSource } from '../credentials/credential.ts';
-import { logsIn, sessionPlaces } from '../gateway/logins.ts';
+import type { Credential, TokenSource } from '../login/credential.ts';
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts';
 
 /** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */

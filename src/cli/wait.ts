@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../base/errors.ts';
 import { parseDuration } from '../config/values/measures.ts';
-import { UsageError } from '../errors.ts';
 import { type Command, complain, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readinessProbe } from './probe.ts';

@@ -1,4 +1,4 @@
-import type { Secret } from './secret.ts';
+import type { Secret } from '../base/secret.ts';
 
 /** A base URL, taken apart once. `basePath` is empty or begins with `/` and does not end with one. */
 export interface Upstream {

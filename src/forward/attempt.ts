@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { REPLAY_LIMIT_BYTES } from '../client/request-body.ts';
-import type { AccessToken } from '../credentials/access-token.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../base/errors.ts';
+import type { AccessToken } from '../login/access-token.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
+import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 import type { Exchange } from './exchange.ts';
 import type { SendingTrace } from './trace.ts';
 

@@ -1,10 +1,10 @@
-import type { ClientSide } from '../client/client-side.ts';
-import type { Departures } from '../client/departures.ts';
-import type { RequestHead } from '../client/request-head.ts';
-import type { Clock } from '../clock.ts';
-import type { Observe } from '../events.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Observe } from '../base/events.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { UpstreamPool } from '../upstream/pools.ts';
+import type { ClientSide } from './client/client-side.ts';
+import type { Departures } from './client/departures.ts';
+import type { RequestHead } from './client/request-head.ts';
 import type { RequestTrace, Tracing } from './trace.ts';
 import type { Watchdog } from './watchdog.ts';
 

@@ -1,7 +1,7 @@
-import { REPLAY_LIMIT_BYTES } from '../client/request-body.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../base/errors.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
 import type { Attempt } from './attempt.ts';
+import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 
 /**
  * A 401 that waits for a new token. It may turn out to be the answer after all, so whatever comes of it meanwhile is

@@ -1,6 +1,6 @@
-import type { AccessToken } from '../credentials/access-token.ts';
-import type { TokenSource } from '../credentials/credential.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../base/errors.ts';
+import type { AccessToken } from '../login/access-token.ts';
+import type { TokenSource } from '../login/credential.ts';
 import type { Forwardable } from './forwardable.ts';
 
 /** Where the token for a request comes from; undefined where it needs none (a key, the client's own, nothing). */

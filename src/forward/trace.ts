@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Problem } from '../errors.ts';
-import type { RequestEvent, TraceIds } from '../events.ts';
+import type { Problem } from '../base/errors.ts';
+import type { RequestEvent, TraceIds } from '../base/events.ts';
 import type { Forwardable } from './forwardable.ts';
 
 /** Follows requests for a tracing system; there only where one is configured. Forwarding knows no more of it than this. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { endAbruptly } from '../client/abrupt-end.ts';
-import type { Clock } from '../clock.ts';
-import { type Deadline, untilMs } from '../credentials/deadline.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Deadline, untilMs } from '../base/deadline.ts';
+import { endAbruptly } from './client/abrupt-end.ts';
 import type { ForwardContext } from './forwardable.ts';
 import { deadline, type Watched } from './watchdog.ts';
 

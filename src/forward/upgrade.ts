@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { AccessToken } from '../credentials/access-token.ts';
-import { UPGRADE } from '../fields.ts';
+import { UPGRADE } from '../base/fields.ts';
+import type { AccessToken } from '../login/access-token.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
-import { replyHead } from './response-headers.ts';
-import type { Scrubbing } from './scrubbing.ts';
+import { replyHead } from './headers/response-headers.ts';
+import type { Scrubbing } from './scrub/scrubbing.ts';
 import { Tunnel } from './tunnel.ts';
 
 /** What a client may say before the upstream has answered; more waits in the kernel. */

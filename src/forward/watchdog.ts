@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { type Member, Members } from '../members.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Member, Members } from '../base/members.ts';
 
 /** Something that must not stand still for longer than it may. */
 export interface Watched extends Member {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { answerProblem } from '../client/problem.ts';
+import { ConfigError, Problem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { parsePath } from '../config/values/paths.ts';
-import { ConfigError, Problem } from '../errors.ts';
+import { answerProblem } from '../forward/client/problem.ts';
 import { arrivedAtLoopback } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
 import type { ConfigObject } from './config-object.ts';

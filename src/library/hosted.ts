@@ -1,8 +1,8 @@
+import { Gateway } from '../app/gateway.ts';
+import { Reloads } from '../app/reloads.ts';
+import { EventBus, type Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigurationSource } from '../config/source.ts';
-import { EventBus, type Observe } from '../events.ts';
-import { Gateway } from '../gateway/gateway.ts';
-import { Reloads } from '../gateway/reloads.ts';
 import { type HostLog, observerFor } from '../observe/host-log.ts';
 import type { ConfigObject } from './config-object.ts';
 import type { LibraryOptions } from './options.ts';

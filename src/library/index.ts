@@ -1,5 +1,5 @@
 // The package's own door. Nothing happens on import.
-export { ClosedError, ConfigError, type ConfigFault, ListenError } from '../errors.ts';
+export { ClosedError, ConfigError, type ConfigFault, ListenError } from '../base/errors.ts';
 export type { HostLog } from '../observe/host-log.ts';
 export type { Status } from '../observe/status.ts';
 export { type Bearerd, createBearerd } from './bearerd.ts';

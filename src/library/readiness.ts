@@ -1,4 +1,4 @@
-import { ClosedError } from '../errors.ts';
+import { ClosedError } from '../base/errors.ts';
 
 interface Waiter {
   resolve(): void;

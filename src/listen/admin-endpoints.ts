@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { answerProblem } from '../client/problem.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../base/errors.ts';
+import { answerProblem } from '../forward/client/problem.ts';
 import type { Guard } from './guard.ts';
 import type { StatusFeed } from './status-feed.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
-import { Departures } from '../client/departures.ts';
-import { answerProblem } from '../client/problem.ts';
-import { readRequestHead } from '../client/request-head.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../base/errors.ts';
+import { Departures } from '../forward/client/departures.ts';
+import { answerProblem } from '../forward/client/problem.ts';
+import { readRequestHead } from '../forward/client/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';

@@ -1,9 +1,9 @@
 import { type IncomingMessage, METHODS } from 'node:http';
-import { type RequestHead, readRequestHead } from '../client/request-head.ts';
-import { Problem } from '../errors.ts';
-import type { RequestEvent } from '../events.ts';
-import type { FieldLines } from '../fields.ts';
-import { clientCredentials } from '../forward/request-headers.ts';
+import { Problem } from '../base/errors.ts';
+import type { RequestEvent } from '../base/events.ts';
+import type { FieldLines } from '../base/fields.ts';
+import { type RequestHead, readRequestHead } from '../forward/client/request-head.ts';
+import { clientCredentials } from '../forward/headers/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Match, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { Identification } from './callers.ts';

@@ -2,9 +2,9 @@ import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { ListenError } from '../base/errors.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
-import { ListenError } from '../errors.ts';
 
 /** A free port of one address family may be taken in the other: so often another one is tried. */
 const FREE_PORT_TRIES = 10;

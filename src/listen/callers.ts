@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { RequestHead } from '../client/request-head.ts';
+import { AUTHORIZATION, foldedName } from '../base/fields.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
-import type { Secret } from '../config/secret.ts';
-import type { Credential } from '../credentials/credential.ts';
-import { AUTHORIZATION, foldedName } from '../fields.ts';
-import { queryWithout } from '../forward/injection.ts';
+import type { RequestHead } from '../forward/client/request-head.ts';
+import { queryWithout } from '../forward/headers/injection.ts';
+import type { Credential } from '../login/credential.ts';
 import type { Route } from '../routes/route-table.ts';
 
 /** Somebody who may call. */

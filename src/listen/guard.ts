@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { RequestHead } from '../client/request-head.ts';
+import { Problem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
-import { Problem } from '../errors.ts';
+import type { RequestHead } from '../forward/client/request-head.ts';
 import { arrivedByUnixSocket } from './bind.ts';
 import { type Callers, createCallers } from './callers.ts';
 

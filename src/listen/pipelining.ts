@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Departures } from '../client/departures.ts';
-import { answering, holdReading } from '../seams/server-socket.ts';
+import type { Departures } from '../forward/client/departures.ts';
+import { answering, holdReading } from '../node/server-socket.ts';
 
 /** So many pipelined requests may wait for their turn before the connection is read no further, and again read. */
 const MOST_WAITING = 64;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestHead } from '../client/request-head.ts';
+import type { RequestHead } from '../forward/client/request-head.ts';
 
 /** A preflight's answer may be kept this long by the browser. */
 const MAX_AGE_S = '600';

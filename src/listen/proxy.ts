@@ -1,12 +1,12 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { answerProblem, USUAL_METHODS } from '../client/problem.ts';
-import { readRequestHead } from '../client/request-head.ts';
-import { isTunnelled } from '../client/upgrade-request.ts';
+import { PROBLEMS, Problem } from '../base/errors.ts';
+import type { RequestEvent } from '../base/events.ts';
 import type { ListenTls } from '../config/config.ts';
-import { PROBLEMS, Problem } from '../errors.ts';
-import type { RequestEvent } from '../events.ts';
+import { answerProblem, USUAL_METHODS } from '../forward/client/problem.ts';
+import { readRequestHead } from '../forward/client/request-head.ts';
+import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
 import { Upgrade } from '../forward/upgrade.ts';

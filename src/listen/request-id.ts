@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestEvent } from '../events.ts';
+import type { RequestEvent } from '../base/events.ts';
 
 /** Nothing that could mean something to whoever logs it, or be longer than a line is. */
 const GOOD_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;

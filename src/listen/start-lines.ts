@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { announcesBody } from '../client/upgrade-request.ts';
-import { onEachPiece, pieceBeingRead } from '../seams/server-socket.ts';
+import { announcesBody } from '../forward/client/upgrade-request.ts';
+import { onEachPiece, pieceBeingRead } from '../node/server-socket.ts';
 
 /** Node's parser takes these of RTSP or of ICE (Icecast), too, and says HTTP of all. */
 const OF_OTHERS = new Set<string | undefined>(['GET', 'POST', 'OPTIONS', 'SOURCE']);

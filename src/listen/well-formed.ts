@@ -1,5 +1,5 @@
-import type { RequestHead } from '../client/request-head.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../base/errors.ts';
+import type { RequestHead } from '../forward/client/request-head.ts';
 
 /** The spaces, `HTTP/1.1` and CRLF of a request line. */
 const REQUEST_LINE_OVERHEAD_BYTES = 12;

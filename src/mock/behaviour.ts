@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { isObject } from './http.ts';
 
 /** How a login goes. All but the first six are faults that look at nothing in the request. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { type Behaviour, checkBehaviour, DATA_MODES, LOGIN_MODES, parseBehaviour } from './behaviour.ts';
 import { ApiError, badRequest, decodeUtf8, parseJson, readBody, sendJson } from './http.ts';
 import type { MockState } from './state.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import { ListenError } from '../errors.ts';
+import { ListenError } from '../base/errors.ts';
 import { type Behaviour, checkBehaviour, defaultBehaviour } from './behaviour.ts';
 import { answerControl, isControlPath } from './control.ts';
 import { answerData } from './data.ts';

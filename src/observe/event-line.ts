@@ -1,5 +1,5 @@
-import { OutboundProxyError } from '../errors.ts';
-import type { Event, RequestEvent, ShareOperationEvent } from '../events.ts';
+import { OutboundProxyError } from '../base/errors.ts';
+import type { Event, RequestEvent, ShareOperationEvent } from '../base/events.ts';
 
 /** How grave it is, what belongs to it, and the message. */
 export type Line = ['info' | 'warn' | 'error', object, string];

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Observe } from '../events.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Observe } from '../base/events.ts';
 
 const ERRORS = 10;
 const WITHIN_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { Observe, RequestEvent } from '../events.ts';
+import type { Observe, RequestEvent } from '../base/events.ts';
 import { describe } from './event-line.ts';
 
 type Write = (fields: object, message: string) => void;

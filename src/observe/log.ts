@@ -1,6 +1,6 @@
 import { pino } from 'pino';
+import type { Observe, RequestEvent } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
-import type { Observe, RequestEvent } from '../events.ts';
 import { wantsColours } from './colours.ts';
 import { describe, type Line } from './event-line.ts';
 import { Gatherer } from './gatherer.ts';

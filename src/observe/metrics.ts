@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { LoginFailure } from '../errors.ts';
-import type { Observe } from '../events.ts';
+import type { LoginFailure } from '../base/errors.ts';
+import type { Observe } from '../base/events.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import { processMetrics } from './process-metrics.ts';
 import { RequestMetrics, SECONDS } from './request-metrics.ts';

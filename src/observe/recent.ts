@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Event, RequestEvent } from '../events.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Event, RequestEvent } from '../base/events.ts';
 
 const REQUESTS = 200;
 const LOGINS = 5;

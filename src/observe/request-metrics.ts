@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
-import type { RequestEvent } from '../events.ts';
-import { PlainHistogram } from '../seams/plain-histogram.ts';
+import type { RequestEvent } from '../base/events.ts';
+import { PlainHistogram } from '../node/plain-histogram.ts';
 
 /** Upper bounds of the buckets of all durations, in seconds. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

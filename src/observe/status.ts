@@ -1,5 +1,5 @@
+import type { EngineState } from '../base/engine-state.ts';
 import type { CredentialConfig } from '../config/config.ts';
-import type { EngineState } from '../fleet/engine.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { Latency, Recent, RecentLogin } from './recent.ts';

@@ -1,4 +1,4 @@
-import { fieldOf, OTHER } from '../fields.ts';
+import { fieldOf, OTHER } from '../base/fields.ts';
 import { decode, foldCase } from './misreadings.ts';
 import { PLAIN, PLAIN_LOWER } from './path.ts';
 import { isUnder } from './prefixes.ts';

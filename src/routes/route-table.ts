@@ -1,7 +1,7 @@
+import type { ProblemCode } from '../base/errors.ts';
+import { foldedName } from '../base/fields.ts';
 import type { Elsewhere, RouteConfig, Timeouts, UpstreamAddress } from '../config/config.ts';
-import type { Credential } from '../credentials/credential.ts';
-import type { ProblemCode } from '../errors.ts';
-import { foldedName } from '../fields.ts';
+import type { Credential } from '../login/credential.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
 import { SessionClosure, type SessionPlace } from './session-closure.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { LoginError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { LoginError } from '../base/errors.ts';
 import { retryDelayMs } from './schedule.ts';
 
 export interface Failure {

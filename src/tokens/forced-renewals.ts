@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { FORCED_RENEWAL_FLOOR_MS } from './schedule.ts';
 
 /**

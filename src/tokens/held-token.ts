@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { type AccessToken, isUsable } from '../credentials/access-token.ts';
-import { afterSetBack, type Deadline, deadlineIn, untilMs } from '../credentials/deadline.ts';
+import type { Clock } from '../base/clock.ts';
+import { afterSetBack, type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
+import { type AccessToken, isUsable } from '../login/access-token.ts';
 import { WallWatch } from './wall-watch.ts';
 
 /** The token at hand and the time of its renewal. It is let go of as soon as it may not be sent any more. */

@@ -1,6 +1,6 @@
-import type { AccessToken } from '../credentials/access-token.ts';
-import type { TokenSource } from '../credentials/credential.ts';
-import { LoginError, Problem } from '../errors.ts';
+import { LoginError, Problem } from '../base/errors.ts';
+import type { AccessToken } from '../login/access-token.ts';
+import type { TokenSource } from '../login/credential.ts';
 import { ForcedRenewals } from './forced-renewals.ts';
 import { type Outcome, TokenKeeper, type TokenKeeperOptions } from './token-keeper.ts';
 import type { TokenStatus } from './token-status.ts';

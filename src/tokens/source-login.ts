@@ -1,4 +1,4 @@
-import type { IssuedToken } from '../credentials/issued-token.ts';
+import type { IssuedToken } from '../login/issued-token.ts';
 
 /**
  * What a source asks for a token: a `Login`, or what stands before one. Where the token at hand will do for `spareMs`

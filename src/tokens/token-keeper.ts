@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
-import { type AccessToken, createAccessToken } from '../credentials/access-token.ts';
-import { untilMs } from '../credentials/deadline.ts';
-import type { IssuedToken } from '../credentials/session-response.ts';
-import { LoginError } from '../errors.ts';
-import type { Event, Observe, TokenState } from '../events.ts';
+import type { Clock } from '../base/clock.ts';
+import { untilMs } from '../base/deadline.ts';
+import { LoginError } from '../base/errors.ts';
+import type { Event, Observe, TokenState } from '../base/events.ts';
+import { type AccessToken, createAccessToken } from '../login/access-token.ts';
+import type { IssuedToken } from '../login/session-response.ts';
 import { Backoff } from './backoff.ts';
 import { HeldToken } from './held-token.ts';
 import { LoginLoop } from './login-loop.ts';

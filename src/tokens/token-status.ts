@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { AccessToken } from '../credentials/access-token.ts';
-import { untilMs } from '../credentials/deadline.ts';
-import type { TokenState } from '../events.ts';
+import type { Clock } from '../base/clock.ts';
+import { untilMs } from '../base/deadline.ts';
+import type { TokenState } from '../base/events.ts';
+import type { AccessToken } from '../login/access-token.ts';
 import type { Failure } from './backoff.ts';
 
 /** What a person wants to know of a credential; no part of it is secret. */

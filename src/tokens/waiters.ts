@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Those who wait for one value, each with a time limit of its own. */
 export class Waiters<T> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Less than this is the slewing of a time service, and rounding. */
 const NOTICEABLE_MS = 1_000;

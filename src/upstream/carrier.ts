@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../base/errors.ts';
 import type { ResponseHead } from './response-reader.ts';
 
 /** A request as it goes up. */

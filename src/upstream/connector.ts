@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { ConnectTimeoutError } from '../base/errors.ts';
 import type { Config, UpstreamAddress } from '../config/config.ts';
 import { bareHost, formatUpstreamAddress } from '../config/values/addresses.ts';
-import { ConnectTimeoutError } from '../errors.ts';
 import { dial, type Lookup } from './dial.ts';
 import { onAbort } from './on-abort.ts';
 import { outboundProxyFor } from './outbound-proxy.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Problem } from '../errors.ts';
-import type { Member } from '../members.ts';
-import { hearLastWords } from '../seams/last-words.ts';
+import type { Problem } from '../base/errors.ts';
+import type { Member } from '../base/members.ts';
+import { hearLastWords } from '../node/last-words.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { KEEP_ALIVE_MS } from './connection.ts';
 import { ResponseFault } from './head-scanner.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Members } from '../members.ts';
+import { Members } from '../base/members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS } from './connection.ts';
 import type { Connector } from './connector.ts';

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import { Problem } from '../errors.ts';
-import { Members } from '../members.ts';
+import { Problem } from '../base/errors.ts';
+import { Members } from '../base/members.ts';
 import type { Receiver } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
 import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';

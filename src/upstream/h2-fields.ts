@@ -1,4 +1,4 @@
-import { type FieldLines, fieldOf } from '../fields.ts';
+import { type FieldLines, fieldOf } from '../base/fields.ts';
 import type { OutgoingRequest } from './carrier.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import type { Problem } from '../errors.ts';
-import { onWhole } from '../seams/stream-end.ts';
+import type { Problem } from '../base/errors.ts';
+import { onWhole } from '../node/stream-end.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { requestFields, responseLines } from './h2-fields.ts';
 import { upstreamFailure } from './upstream-error.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, TLSSocket } from 'node:tls';
-import { onBareEnd } from '../seams/tls-end.ts';
+import { onBareEnd } from '../node/tls-end.ts';
 
 /** A client that reads slowly is looked at this often. */
 const LOOK_MS = 20;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { ConnectTimeoutError, OutboundProxyError } from '../errors.ts';
-import { codeOf, failureOfCode } from '../failures/kind.ts';
-import { CONNECTION_FAILURES } from '../failures/words.ts';
-import { USER_AGENT } from '../version.ts';
+import { ConnectTimeoutError, OutboundProxyError } from '../base/errors.ts';
+import { codeOf, failureOfCode } from '../base/failures/kind.ts';
+import { CONNECTION_FAILURES } from '../base/failures/words.ts';
+import { USER_AGENT } from '../base/version.ts';
 import { onAbort } from './on-abort.ts';
 
 /** More than any proxy says about a tunnel, its page for a person aside, which is not read. */

@@ -6,7 +6,7 @@ import {
   KEEP_ALIVE,
   TRANSFER_ENCODING,
   UPGRADE,
-} from '../fields.ts';
+} from '../base/fields.ts';
 import { ChunkDecoder } from './chunk-decoder.ts';
 import { HeadScanner, ResponseFault } from './head-scanner.ts';
 

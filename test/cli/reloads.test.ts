@@ -2,10 +2,10 @@ import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { Reloads } from '../../src/app/reloads.ts';
+import type { Event } from '../../src/base/events.ts';
 import type { Config } from '../../src/config/config.ts';
 import { ConfigurationSource } from '../../src/config/source.ts';
-import type { Event } from '../../src/events.ts';
-import { Reloads } from '../../src/gateway/reloads.ts';
 import { readTls } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 

@@ -1,7 +1,6 @@
 import t from 'tap';
-
+import { ConfigFileError } from '../../src/base/errors.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigFileError } from '../../src/errors.ts';
 import { CWD, FILE, faultsOf, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 t.test('a base URL and a service account are a whole configuration', async (t) => {

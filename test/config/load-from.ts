@@ -1,7 +1,7 @@
+import { ConfigError } from '../../src/base/errors.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { FlagTexts } from '../../src/config/declaration/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/errors.ts';
 
 /** Files by absolute path: their text, or the code of the error that reading them gives. */
 export type Files = Readonly<Record<string, string | { readonly code: string }>>;

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { ConfigError } from '../../src/base/errors.ts';
 import { inForce } from '../../src/config/shown/in-force.ts';
-import { ConfigError } from '../../src/errors.ts';
 import { CWD, FILE, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 const YAML = `baseUrl: https://api.example.com

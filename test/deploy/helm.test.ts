@@ -6,8 +6,8 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { chartSchema } from '../../scripts/chart-schema.ts';
 import { clusterTool } from '../../scripts/cluster-tools.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { SECRET_SETTINGS } from '../../src/config/declaration/settings.ts';
-import { VERSION } from '../../src/version.ts';
 import { type Files, faultsOf } from '../config/load-from.ts';
 import {
   bearerdIn,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { clusterTool } from '../../scripts/cluster-tools.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { faultsOf } from '../config/load-from.ts';
 import {
   bearerdIn,

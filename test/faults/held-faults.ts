@@ -9,7 +9,7 @@ export const HELD_FAULTS: readonly Held[] = [
   {
     number: 13,
     title: 'the upstream answers no packet from the start',
-    file: 'test/gateway/explains-failure.test.ts',
+    file: 'test/app/explains-failure.test.ts',
     test: 'a connection that is not made in time gets 504',
     because:
       'to drop packets needs a network namespace, and so privileges: a listener that stands still with a full queue answers none either',
@@ -17,7 +17,7 @@ export const HELD_FAULTS: readonly Held[] = [
   {
     number: 24,
     title: "the upstream's authority changes, and the file with it",
-    file: 'test/gateway/secures.test.ts',
+    file: 'test/app/secures.test.ts',
     test: 'a new CA file is taken by a reload, without a restart',
   },
   {

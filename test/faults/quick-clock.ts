@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 
 /**
  * The system's clock, so much faster, and in a test's hand: pauses of a minute are waited for in a second or three.

@@ -1,4 +1,4 @@
-import type { Event } from '../../src/events.ts';
+import type { Event } from '../../src/base/events.ts';
 
 /** How often the members of one process have logged in, by what the engine had said to it. */
 export class LoginReasons {

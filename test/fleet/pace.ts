@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 
 /** How fast time goes, and when; the same in each process, by the machine's clock. */
 export interface Pace {

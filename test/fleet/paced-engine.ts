@@ -1,4 +1,11 @@
-import type { Engine, Kept, Names, Publication, Retirement, Seen } from '../../src/fleet/engine.ts';
+import type {
+  Engine,
+  Kept,
+  Names,
+  Publication,
+  Retirement,
+  Seen,
+} from '../../src/integrations/fleet/engine.ts';
 import { type Pace, realSpan, simulatedSpan } from './pace.ts';
 
 /** What a lease may shrink to: the machine's own delays don't get shorter with it. */

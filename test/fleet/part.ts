@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../src/clock.ts';
-import type { Event } from '../../src/events.ts';
-import { RedisEngine } from '../../src/fleet/redis-engine.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { Event } from '../../src/base/events.ts';
+import { RedisEngine } from '../../src/integrations/fleet/redis-engine.ts';
 import { isGood } from './issuer.ts';
 import { LoginReasons } from './login-reasons.ts';
 import { type Member, real, simulated } from './member.ts';

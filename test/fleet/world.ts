@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { Fleet } from './fleet.ts';
 import type { Issuer } from './issuer.ts';

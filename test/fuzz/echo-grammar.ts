@@ -1,4 +1,4 @@
-import { ENCODINGS } from '../scrub/encodings.ts';
+import { ENCODINGS } from '../forward/scrub/encodings.ts';
 import type { Chance } from './chance.ts';
 
 /** What a hostile upstream echoes: its answer in pieces, and what of it may come out. */

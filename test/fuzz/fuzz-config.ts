@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { ConfigError, ConfigFileError } from '../../src/base/errors.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError, ConfigFileError } from '../../src/errors.ts';
 import { canary, leaks } from './canaries.ts';
 import { Chance, mutate } from './chance.ts';
 import { Run } from './harness.ts';

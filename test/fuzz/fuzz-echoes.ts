@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ENCODINGS } from '../scrub/encodings.ts';
+import { ENCODINGS } from '../forward/scrub/encodings.ts';
 import { ByteReader, readBody, readHead } from '../support/http-message.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { grant } from '../support/raw-upstream.ts';

@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
-import { Secret } from '../../src/config/secret.ts';
-import { createOAuth2Login } from '../../src/credentials/oauth2-endpoint.ts';
-import { createLogin } from '../../src/credentials/session-endpoint.ts';
-import { LoginError } from '../../src/errors.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { LoginError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
+import { createLogin } from '../../src/login/session-endpoint.ts';
 import { loginServer } from '../support/login-server.ts';
 import { loginAnswerOf, type ScriptedAnswer } from './answer-grammar.ts';
 import { canary, leaks } from './canaries.ts';

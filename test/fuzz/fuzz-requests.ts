@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Event } from '../../src/events.ts';
+import type { Event } from '../../src/base/events.ts';
 import { leaks } from './canaries.ts';
 import { Chance, split } from './chance.ts';
 import { checkAlive, type FuzzedGateway, Run, ready, startGateway } from './harness.ts';

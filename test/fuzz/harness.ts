@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Gateway } from '../../src/app/gateway.ts';
+import { type Event, EventBus } from '../../src/base/events.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Event, EventBus } from '../../src/events.ts';
-import { Gateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { until } from '../support/raw-client.ts';
 import { leaks } from './canaries.ts';

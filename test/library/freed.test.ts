@@ -1,6 +1,6 @@
 import { queryObjects } from 'node:v8';
 import t from 'tap';
-import { Gateway } from '../../src/gateway/gateway.ts';
+import { Gateway } from '../../src/app/gateway.ts';
 import { createBearerd } from '../../src/library/index.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { RenewingSource } from '../../src/tokens/renewing-source.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import { DATA_MODES, LOGIN_MODES, parseBehaviour } from '../../src/mock/behaviour.ts';
 import { logIn, startedFor } from './fixtures/client.ts';
 

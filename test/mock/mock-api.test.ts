@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
-import { ListenError } from '../../src/errors.ts';
+import { ListenError } from '../../src/base/errors.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { happens, within } from '../support/raw-client.ts';
 import { bearer, call, logIn, post, rawExchange, SESSION, startedFor, tokenOf } from './fixtures/client.ts';

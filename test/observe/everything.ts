@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
+import { ListenError, LoginError, PROBLEMS, Problem, type ProblemCode } from '../../src/base/errors.ts';
+import type { Event } from '../../src/base/events.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ListenError, LoginError, PROBLEMS, Problem, type ProblemCode } from '../../src/errors.ts';
-import type { Event } from '../../src/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { canary } from '../fuzz/canaries.ts';

@@ -1,6 +1,6 @@
+import { Secret } from '../../src/base/secret.ts';
 import type { RouteConfig } from '../../src/config/config.ts';
-import { Secret } from '../../src/config/secret.ts';
-import type { ApiKeyCredential } from '../../src/credentials/credential.ts';
+import type { ApiKeyCredential } from '../../src/login/credential.ts';
 import { createRouteTable, type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
 import type { SessionPlace } from '../../src/routes/session-closure.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import type { ConnectionFailure } from '../../src/failures/words.ts';
+import type { ConnectionFailure } from '../../src/base/failures/words.ts';
 
 // Servers that fail for real, one for each way in which a connection does.
 

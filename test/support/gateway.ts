@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { Test } from 'tap';
-import type { Clock } from '../../src/clock.ts';
+import { Gateway } from '../../src/app/gateway.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { type Event, EventBus, type Observe, type RequestEvent } from '../../src/base/events.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Event, EventBus, type Observe, type RequestEvent } from '../../src/events.ts';
 import type { Tracing } from '../../src/forward/trace.ts';
-import { Gateway } from '../../src/gateway/gateway.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
 import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
 

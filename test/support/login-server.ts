@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { LoginServer } from '../../src/credentials/one-answer.ts';
+import type { LoginServer } from '../../src/login/one-answer.ts';
 
 /** Where a login goes, without the pools: a plain connection for each. */
 export function loginServer(origin: string): LoginServer {

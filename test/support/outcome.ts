@@ -1,5 +1,5 @@
-import type { IssuedToken } from '../../src/credentials/session-response.ts';
-import { LoginError } from '../../src/errors.ts';
+import { LoginError } from '../../src/base/errors.ts';
+import type { IssuedToken } from '../../src/login/session-response.ts';
 
 /** A token that can be compared with a text. */
 export interface ReadableToken extends Omit<IssuedToken, 'token'> {

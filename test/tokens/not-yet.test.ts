@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { SourceLogin } from '../../src/tokens/source-login.ts';
 import { Bench, HOUR } from './scripted-login.ts';
 

@@ -1,4 +1,4 @@
-import type { Event } from '../../src/events.ts';
+import type { Event } from '../../src/base/events.ts';
 
 const S = 1_000;
 /** The longest that a login takes while the endpoint is well, and what a request needs to get there. */

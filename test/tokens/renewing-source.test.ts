@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import t, { type Test } from 'tap';
-import type { AccessToken } from '../../src/credentials/access-token.ts';
-import type { LoginError, Problem } from '../../src/errors.ts';
+import type { LoginError, Problem } from '../../src/base/errors.ts';
+import type { AccessToken } from '../../src/login/access-token.ts';
 import { Bench, HOUR, type LoginScript, stateOf } from './scripted-login.ts';
 
 const S = 1000;

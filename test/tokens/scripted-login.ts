@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
-import { Secret } from '../../src/config/secret.ts';
-import type { AccessToken } from '../../src/credentials/access-token.ts';
-import type { Login } from '../../src/credentials/http-login.ts';
-import { LoginError, type LoginFailure } from '../../src/errors.ts';
-import type { Event } from '../../src/events.ts';
+import { LoginError, type LoginFailure } from '../../src/base/errors.ts';
+import type { Event } from '../../src/base/events.ts';
+import { Secret } from '../../src/base/secret.ts';
+import type { AccessToken } from '../../src/login/access-token.ts';
+import type { Login } from '../../src/login/http-login.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

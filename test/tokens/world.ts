@@ -1,7 +1,7 @@
-import { Secret } from '../../src/config/secret.ts';
-import type { AccessToken } from '../../src/credentials/access-token.ts';
-import { LoginError, type LoginFailure, Problem } from '../../src/errors.ts';
-import type { Event } from '../../src/events.ts';
+import { LoginError, type LoginFailure, Problem } from '../../src/base/errors.ts';
+import type { Event } from '../../src/base/events.ts';
+import { Secret } from '../../src/base/secret.ts';
+import type { AccessToken } from '../../src/login/access-token.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
 import { Oracle } from './oracle.ts';
 import { SkippingClock } from './skipping-clock.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { outboundProxyFor } from '../../src/upstream/outbound-proxy.ts';
 
 const PROXIES = {

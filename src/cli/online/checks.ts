@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { OneRequest } from '../one-request.ts';
 import { type Finding, SERVER_CHECKS, skipped } from './check-result.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
+import { Gateway } from '../../app/gateway.ts';
+import { PROBLEMS } from '../../base/errors.ts';
+import { type Event, EventBus, type RequestEvent } from '../../base/events.ts';
+import { Secret } from '../../base/secret.ts';
 import type { Config } from '../../config/config.ts';
-import { Secret } from '../../config/secret.ts';
-import { PROBLEMS } from '../../errors.ts';
-import { type Event, EventBus, type RequestEvent } from '../../events.ts';
-import { Gateway } from '../../gateway/gateway.ts';
 import { EXIT } from '../exit-codes.ts';
 import { endingInOrder } from '../log-in.ts';
 import { type Finding, failed, passed } from './check-result.ts';

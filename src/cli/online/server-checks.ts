@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import type { ConnectionFailure } from '../../base/failures/words.ts';
 import { bareHost } from '../../config/values/addresses.ts';
-import type { ConnectionFailure } from '../../failures/words.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed, SERVER_STEPS, skipped } from './check-result.ts';
 import type { Visit } from './server-visit.ts';

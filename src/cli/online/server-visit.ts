@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Clock } from '../../clock.ts';
-import { serverNowMs } from '../../credentials/expiry.ts';
-import { parseHttpDate } from '../../credentials/http-date.ts';
-import { type ConnectionProblem, connectionProblem } from '../../credentials/login-failure.ts';
-import { answerOf, type LoginServer } from '../../credentials/one-answer.ts';
+import type { Clock } from '../../base/clock.ts';
+import { serverNowMs } from '../../login/expiry.ts';
+import { parseHttpDate } from '../../login/http-date.ts';
+import { type ConnectionProblem, connectionProblem } from '../../login/login-failure.ts';
+import { answerOf, type LoginServer } from '../../login/one-answer.ts';
 
 /** From the first step to the answer's head: as long as a login has. */
 const VISIT_TIMEOUT_MS = 10_000;

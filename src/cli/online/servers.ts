@@ -1,9 +1,9 @@
-import { systemClock } from '../../clock.ts';
+import { sessionPlaces } from '../../app/logins.ts';
+import { tokenServers } from '../../app/token-servers.ts';
+import { systemClock } from '../../base/clock.ts';
+import { LoginError } from '../../base/errors.ts';
 import type { Config, OAuth2CredentialConfig } from '../../config/config.ts';
-import type { LoginServer } from '../../credentials/one-answer.ts';
-import { LoginError } from '../../errors.ts';
-import { sessionPlaces } from '../../gateway/logins.ts';
-import { tokenServers } from '../../gateway/token-servers.ts';
+import type { LoginServer } from '../../login/one-answer.ts';
 import { outboundProxyFor } from '../../upstream/outbound-proxy.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
 import type { Visited } from './server-checks.ts';

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 
 import type { ErrorCode } from 'yaml';
 
-import { ConfigFileError } from '../../errors.ts';
+import { ConfigFileError } from '../../base/errors.ts';
 import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';

@@ -1,5 +1,5 @@
+import { Secret } from '../../base/secret.ts';
 import type { SecretSetting } from '../declaration/settings.ts';
-import { Secret } from '../secret.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import type { Report } from './faults.ts';
 import { entry, isAbsent, isMap, valueAt, type YamlMap } from './maps.ts';

@@ -1,6 +1,6 @@
+import type { Secret } from '../../base/secret.ts';
 import type { ClientAuthentication, CredentialPlacement, OAuth2Common, TokenExchange } from '../config.ts';
 import { OAUTH2_FIELDS, OWN_PARAMETERS } from '../declaration/file-fields.ts';
-import type { Secret } from '../secret.ts';
 import type { Kind } from '../values/kind.ts';
 import { secretFromFile } from './given-secret.ts';
 import { loginFileAt, readClientCertificate } from './login-files.ts';

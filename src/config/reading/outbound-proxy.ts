@@ -1,5 +1,5 @@
+import { Secret } from '../../base/secret.ts';
 import type { Config } from '../config.ts';
-import { Secret } from '../secret.ts';
 import type { Report } from './faults.ts';
 import type { LoadInput } from './reading.ts';
 

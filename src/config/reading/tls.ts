@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { Secret } from '../../base/secret.ts';
 import type { ListenTls, TlsFiles } from '../config.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
-import { Secret } from '../secret.ts';
 import type { Reading } from './reading.ts';
 import { sourceOf } from './single-settings.ts';
 import { readTextFile } from './text-file.ts';

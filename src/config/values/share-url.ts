@@ -1,5 +1,5 @@
+import { Secret } from '../../base/secret.ts';
 import type { ShareServer } from '../config.ts';
-import { Secret } from '../secret.ts';
 import type { Parsed } from './kind.ts';
 
 const SHAPE = 'must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// the same, or unix:/PATH[?db=N]';

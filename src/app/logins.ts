@@ -1,0 +1,141 @@
+import type { Clock } from '../base/clock.ts';
+import { LoginError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import type {
+  ApiKeyCredentialConfig,
+  BasicCredentialConfig,
+  Config,
+  CredentialConfig,
+  SessionCredentialConfig,
+} from '../config/config.ts';
+import { COOKIE_VALUE } from '../config/values/header-values.ts';
+import { createExecLogin } from '../login/command-token.ts';
+import type { Login } from '../login/http-login.ts';
+import { createOAuth2Login } from '../login/oauth2-endpoint.ts';
+import { createLogin } from '../login/session-endpoint.ts';
+import type { SessionPlace } from '../routes/session-closure.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
+import { tokenServers } from './token-servers.ts';
+
+/** A credential that is at hand. */
+export type FixedCredentialConfig = ApiKeyCredentialConfig | BasicCredentialConfig;
+
+/** A credential that is a token, and has to be got. */
+export type LoginCredentialConfig = Exclude<CredentialConfig, FixedCredentialConfig>;
+
+export function logsIn(credential: CredentialConfig | undefined): credential is LoginCredentialConfig {
+  return credential !== undefined && credential.kind !== 'api-key' && credential.kind !== 'basic';
+}
+
+/** How this credential gets its token: the one place that knows all the ways. */
+export function loginFor(
+  credential: LoginCredentialConfig,
+  config: Config,
+  pools: UpstreamPools,
+  clock: Clock,
+): Login {
+  const login = loginOf(credential, config, pools, clock);
+  return credential.elsewhere?.in === 'cookie' ? forCookie(login) : login;
+}
+
+/** A token that no cookie can hold would be read as another one, or as two cookies. */
+function forCookie(login: Login): Login {
+  return async (signal) => {
+    const issued = await login(signal);
+    if (!issued.token.fits(COOKIE_VALUE))
+      throw new LoginError('unusable', 'the token holds characters that no cookie may hold');
+    return issued;
+  };
+}
+
+function loginOf(
+  credential: LoginCredentialConfig,
+  config: Config,
+  pools: UpstreamPools,
+  clock: Clock,
+): Login {
+  const endpointAt = (origin: string, path: string) => {
+    return { server: pools.get(origin, config.timeouts.connectMs), path };
+  };
+  switch (credential.kind) {
+    case 'session': {
+      const { origin, basePath, path } = sessionPlaceOf(credential, config);
+      return createLogin(endpointAt(origin, basePath + path), credential.grant, clock);
+    }
+    case 'oauth2':
+      return createOAuth2Login(tokenServers(config, pools, credential.tls), credential, clock);
+    case 'exec':
+      return createExecLogin(credential, withoutSecrets(config.secretVariables), clock);
+  }
+}
+
+/**
+ * What a new configuration does to a credential's login.
+ * - `same`: nothing;
+ * - `changed`: a new login follows at once, and the token at hand serves until then;
+ * - `replaced`: the token at hand is from somebody else, and may not go where the new one goes.
+ */
+export function loginChange(
+  credential: LoginCredentialConfig,
+  before: Config,
+  after: Config,
+): 'same' | 'changed' | 'replaced' {
+  const old = before.credentials.get(credential.name);
+  if (!logsIn(old) || issuerOf(old, before) !== issuerOf(credential, after)) return 'replaced';
+  const sameEndpoint = sessionUrlOf(old, before) === sessionUrlOf(credential, after);
+  return sameEndpoint && sameCredential(old, credential) ? 'same' : 'changed';
+}
+
+function issuerOf(credential: LoginCredentialConfig, config: Config): string {
+  switch (credential.kind) {
+    case 'session':
+      return `session ${sessionPlaceOf(credential, config).origin}`;
+    case 'oauth2':
+      return `oauth2 ${credential.tokenEndpoint?.origin ?? credential.issuer}`;
+    case 'exec':
+      return 'exec';
+  }
+}
+
+/** The whole URL of a session credential's endpoint; undefined for others. */
+export function sessionUrlOf(credential: CredentialConfig, config: Config): string | undefined {
+  if (credential.kind !== 'session') return undefined;
+  const { origin, basePath, path } = sessionPlaceOf(credential, config);
+  return origin + basePath + path;
+}
+
+/** Where a session credential logs in: at a place of its own, or where all do. */
+function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, config: Config): SessionPlace {
+  return { ...(baseUrl ?? config.upstream), path: sessionPath ?? config.sessionPath };
+}
+
+/** Every session endpoint that is known, the global one first: nothing is forwarded to any of them. */
+export function sessionPlaces(config: Config): readonly [SessionPlace, ...SessionPlace[]] {
+  const sessions = [...config.credentials.values()].filter((credential) => credential.kind === 'session');
+  const own = sessions.filter(
+    ({ baseUrl, sessionPath }) => baseUrl !== undefined || sessionPath !== undefined,
+  );
+  return [
+    { ...config.upstream, path: config.sessionPath },
+    ...own.map((credential) => sessionPlaceOf(credential, config)),
+  ];
+}
+
+/** Whether both log in alike and make the same of the token. Where it may go, and in which header, is no matter. */
+function sameCredential(a: CredentialConfig, b: CredentialConfig): boolean {
+  const { header: _a, origins: _b, elsewhere: _e, ...ours } = a;
+  const { header: _c, origins: _d, elsewhere: _f, ...theirs } = b;
+  return same(ours, theirs);
+}
+
+export function same(a: unknown, b: unknown): boolean {
+  if (a instanceof Secret) return b instanceof Secret && a.equals(b);
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
+  const [ours, theirs] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
+  return ours.size === theirs.size && [...ours].every(([key, value]) => same(value, theirs.get(key)));
+}
+
+/** Our own environment, as a command of ours may see it. */
+function withoutSecrets(names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.includes(name)));
+}

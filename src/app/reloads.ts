@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigError, ConfigFileError } from '../base/errors.ts';
+import type { Observe } from '../base/events.ts';
+import type { Config } from '../config/config.ts';
+import type { ConfigurationSource } from '../config/source.ts';
+import { type SecretFileWatch, watchSecretFiles } from '../config/watch.ts';
+
+/** An id and its secret change together, but are seen one after the other: a login with half of a pair is refused. */
+const GATHER_MS = 100;
+
+export interface ReloadsOptions {
+  /** The one in use. */
+  readonly config: Config;
+  readonly source: ConfigurationSource;
+  /** Takes a good one into use. */
+  readonly apply: (config: Config, by: string) => void;
+  readonly observe: Observe;
+}
+
+/**
+ * Takes a changed configuration into use while the proxy runs: all of it when asked, and by itself what changes in
+ * secret and TLS files. One at a time, and none once it is stopped. What is faulty leaves the old one as it is.
+ */
+export class Reloads {
+  readonly #source: ConfigurationSource;
+  readonly #apply: ReloadsOptions['apply'];
+  readonly #observe: Observe;
+  readonly #watch: SecretFileWatch;
+  readonly #ended = new AbortController();
+  /** What stands in files by now and is not in use: not tried yet, or refused for want of what belongs to it. */
+  readonly #waiting = new Map<string, string>();
+  /** Of those, the ones that have come since the last try. */
+  readonly #fresh = new Set<string>();
+  #gathering: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ config, source, apply, observe }: ReloadsOptions) {
+    this.#source = source;
+    this.#apply = apply;
+    this.#observe = observe;
+    this.#watch = watchSecretFiles({
+      files: config.watchedFiles,
+      known: source.contents,
+      readFile: (path) => readFile(path, 'utf8'),
+      onChange: (path, content) => this.#gather(path, content),
+      onTrouble: (path, reason) => observe({ type: 'secret-trouble', path, reason }),
+      signal: this.#ended.signal,
+    });
+  }
+
+  /** Reads everything anew from the disk. */
+  all(by: string): void {
+    this.#enqueue(async () => {
+      try {
+        this.#use(await this.#source.load(), by);
+        this.#waiting.clear(); // Older than what has just been read.
+        this.#fresh.clear();
+      } catch (error) {
+        this.#refuse(by, error);
+      }
+    });
+  }
+
+  stop(): void {
+    clearTimeout(this.#gathering);
+    this.#ended.abort();
+  }
+
+  #gather(path: string, content: string): void {
+    this.#waiting.set(path, content);
+    this.#fresh.add(path);
+    clearTimeout(this.#gathering);
+    this.#gathering = setTimeout(() => this.#enqueue(() => this.#changes()), GATHER_MS);
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    const unlessStopped = () => (this.#ended.signal.aborted ? undefined : work());
+    this.#last = this.#last.then(unlessStopped, unlessStopped);
+  }
+
+  /** Tries what waits, with what has been refused before: a certificate waits for its key, in whatever order they come. */
+  async #changes(): Promise<void> {
+    const fresh = [...this.#fresh];
+    this.#fresh.clear();
+    let config: Config | undefined;
+    let fault: unknown;
+    for (const group of together([...this.#waiting.keys()])) {
+      if (!group.every((path) => this.#waiting.has(path))) continue;
+      try {
+        const contents = new Map(group.map((path) => [path, this.#waiting.get(path) ?? '']));
+        config = await this.#source.loadWith(contents);
+        for (const path of group) this.#waiting.delete(path);
+      } catch (error) {
+        fault ??= error;
+      }
+    }
+    const refused = fresh.filter((path) => this.#waiting.has(path));
+    const taken = fresh.filter((path) => !refused.includes(path));
+    if (config !== undefined) this.#use(config, taken.join(', '));
+    if (refused.length > 0) this.#refuse(refused.join(', '), fault);
+  }
+
+  #use(config: Config, by: string): void {
+    if (this.#ended.signal.aborted) return;
+    this.#apply(config, by);
+    this.#watch.update(config.watchedFiles, this.#source.contents);
+  }
+
+  #refuse(by: string, error: unknown): void {
+    if (this.#ended.signal.aborted) return;
+    const known = error instanceof ConfigError || error instanceof ConfigFileError;
+    const reason = known ? error.message : "it can't be used";
+    this.#observe({ type: 'reload-refused', by, reason });
+  }
+}
+
+/** All at once; else one faulty change may not hold up the others: each alone, and each pair. */
+function together(paths: readonly string[]): readonly (readonly string[])[] {
+  const pairs = paths.flatMap((a, index) => paths.slice(index + 1).map((b) => [a, b]));
+  return [paths, ...paths.map((path) => [path]), ...pairs].filter((group) => group.length > 0);
+}

@@ -1,0 +1,210 @@
+import type { Clock } from '../base/clock.ts';
+import type { EngineState } from '../base/engine-state.ts';
+import type { Event, Observe } from '../base/events.ts';
+import type { Config, CredentialConfig, ShareConfig } from '../config/config.ts';
+import { isShared } from '../config/values/account-secret.ts';
+import type { Engine } from '../integrations/fleet/engine.ts';
+import type { SharedLogin, Told } from '../integrations/fleet/shared-login.ts';
+import type { Login } from '../login/http-login.ts';
+import type { SourceLogin } from '../tokens/source-login.ts';
+import { same, sessionUrlOf } from './logins.ts';
+
+export interface EngineOptions {
+  readonly share: ShareConfig;
+  readonly tls: Config['tls'];
+  readonly onState: (state: EngineState) => void;
+}
+
+export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
+
+/** Loaded only where it is configured. */
+export const openRedis: OpenEngine = async ({ share, tls, onState }) => {
+  const { RedisEngine } = await import('../integrations/fleet/fleet.ts');
+  return new RedisEngine({ server: share.server, probe: `${share.prefix}:probe`, tls, onState });
+};
+
+export interface SharingOptions {
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly openEngine: OpenEngine;
+}
+
+/** How a credential logs in, and who else hears of what becomes of its token. */
+export interface Wrapped {
+  readonly login: SourceLogin;
+  readonly observe: Observe;
+}
+
+export interface PreparedSharing {
+  /**
+   * The same login, made once for all instances where its tokens are shared.
+   *
+   * @param unchanged it is what it was with the configuration in use
+   */
+  wrap(credential: CredentialConfig, unchanged: boolean, own: Login, told: Told): Wrapped;
+  commit(): void;
+}
+
+/** The engine of a configuration, opened at the first login. */
+class LazyEngine {
+  state: EngineState = { state: 'connecting' };
+  readonly share: ShareConfig;
+  readonly tls: Config['tls'];
+  readonly #options: SharingOptions;
+  #opened: Promise<Engine> | undefined;
+
+  constructor({ share, tls }: { share: ShareConfig; tls: Config['tls'] }, options: SharingOptions) {
+    this.share = share;
+    this.tls = tls;
+    this.#options = options;
+  }
+
+  open(): Promise<Engine> {
+    this.#opened ??= this.#options.openEngine({
+      share: this.share,
+      tls: this.tls,
+      onState: (state) => this.#enter(state),
+    });
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.close();
+  }
+
+  #enter(state: EngineState): void {
+    const isNew = this.state.state !== state.state;
+    this.state = state;
+    if (!isNew || state.state === 'connecting') return;
+    const reason = state.state === 'gone' ? state.reason : undefined;
+    this.#options.observe({ type: 'share-state', state: state.state, reason });
+  }
+}
+
+/** One credential's login, shared by one engine. */
+class SharedCredential {
+  readonly engine: LazyEngine;
+  readonly #load: (own: Login) => Promise<SharedLogin>;
+  #own: Login;
+  #login: Promise<SharedLogin> | undefined;
+
+  constructor(engine: LazyEngine, own: Login, load: (own: Login) => Promise<SharedLogin>) {
+    this.engine = engine;
+    this.#own = own;
+    this.#load = load;
+  }
+
+  readonly logIn: SourceLogin = async (signal, spareMs) => {
+    return (await this.start()).logIn(signal, spareMs);
+  };
+
+  start(): Promise<SharedLogin> {
+    // Through the field: a reload may give another way to the same account.
+    this.#login ??= this.#load((abort) => this.#own(abort));
+    return this.#login;
+  }
+
+  reconfigure(own: Login): void {
+    this.#own = own;
+  }
+
+  heard(event: Event): void {
+    if (event.type !== 'token-rejected') return;
+    this.#login?.then((login) => login.rejected()).catch(() => {}); // Whoever logs in meets it, too.
+  }
+
+  async close(): Promise<void> {
+    await (await this.#login)?.close();
+  }
+}
+
+/** All that is shared. What a reload leaves as it was goes on; an engine that is not configured costs nothing. */
+export class Sharing {
+  readonly #options: SharingOptions;
+  readonly #closing = new Set<Promise<void>>();
+  #engine: LazyEngine | undefined;
+  #credentials: ReadonlyMap<string, SharedCredential> = new Map();
+
+  constructor(options: SharingOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined where nothing is shared. */
+  get state(): EngineState | undefined {
+    return this.#engine?.state;
+  }
+
+  prepare(config: Config): PreparedSharing {
+    const engine = this.#engineFor(config);
+    const credentials = new Map<string, SharedCredential>();
+    const changes: (() => void)[] = [];
+    const wrap: PreparedSharing['wrap'] = (credential, unchanged, own, told) => {
+      const { observe } = this.#options;
+      if (engine === undefined || !isShared(credential)) return { login: own, observe };
+      const known = this.#credentials.get(credential.name);
+      const kept = unchanged && known?.engine === engine ? known : undefined;
+      if (kept !== undefined) changes.push(() => kept.reconfigure(own));
+      const shared =
+        kept ??
+        new SharedCredential(engine, own, (login) => this.#load({ credential, config, engine, login, told }));
+      credentials.set(credential.name, shared);
+      const hears: Observe = (event) => {
+        shared.heard(event);
+        observe(event);
+      };
+      return { login: shared.logIn, observe: hears };
+    };
+    const commit = () => {
+      for (const change of changes) change();
+      this.#take(engine, credentials);
+    };
+    return { wrap, commit };
+  }
+
+  /** Opens what is new, so that others are heard before the next login is due. */
+  start(): void {
+    for (const shared of this.#credentials.values()) shared.start().catch(() => {}); // As above.
+  }
+
+  async close(): Promise<void> {
+    this.#take(undefined, new Map());
+    await Promise.all(this.#closing);
+  }
+
+  #engineFor({ share, tls }: Config): LazyEngine | undefined {
+    if (share === undefined) return undefined;
+    const inUse = this.#engine;
+    const isSame = inUse !== undefined && same(inUse.share, share) && inUse.tls.ca === tls.ca;
+    return isSame ? inUse : new LazyEngine({ share, tls }, this.#options);
+  }
+
+  #take(engine: LazyEngine | undefined, credentials: ReadonlyMap<string, SharedCredential>): void {
+    const left = [...this.#credentials].flatMap(([name, old]) =>
+      credentials.get(name) === old ? [] : [old],
+    );
+    const before = this.#engine === engine ? undefined : this.#engine;
+    this.#engine = engine;
+    this.#credentials = credentials;
+    const closing = Promise.all(left.map((shared) => shared.close()))
+      .then(() => before?.close())
+      .catch((cause: unknown) => this.#options.observe({ type: 'internal-error', where: 'sharing', cause }))
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  async #load({ credential, config, engine, login, told }: Loading): Promise<SharedLogin> {
+    const { SharedLogin, AccountKeys, accountOf } = await import('../integrations/fleet/fleet.ts');
+    const { key, prefix } = engine.share;
+    const keys = new AccountKeys(accountOf(credential, sessionUrlOf(credential, config), key), prefix);
+    const { clock, observe } = this.#options;
+    return new SharedLogin({ keys, engine: await engine.open(), login, told, clock, observe });
+  }
+}
+
+interface Loading {
+  readonly credential: CredentialConfig;
+  readonly config: Config;
+  readonly engine: LazyEngine;
+  readonly login: Login;
+  readonly told: Told;
+}

@@ -1,0 +1,213 @@
+import type { Clock } from '../base/clock.ts';
+import { untilMs } from '../base/deadline.ts';
+import type { EngineState } from '../base/engine-state.ts';
+import { LoginError } from '../base/errors.ts';
+import type { Observe } from '../base/events.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Config, CredentialConfig } from '../config/config.ts';
+import type { Told } from '../integrations/fleet/shared-login.ts';
+import type { Present } from '../integrations/sink.ts';
+import type { Credential } from '../login/credential.ts';
+import { basicValueOf, headerValueOf } from '../login/header-value.ts';
+import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
+import type { TokenStatus } from '../tokens/token-status.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
+import {
+  type FixedCredentialConfig,
+  type LoginCredentialConfig,
+  loginChange,
+  loginFor,
+  logsIn,
+} from './logins.ts';
+import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sharing.ts';
+
+/** What a configuration makes of the credentials, before anything has been changed by it. */
+export interface PreparedSources {
+  /** By name, for the routes. */
+  readonly credentials: ReadonlyMap<string, Credential>;
+  /** Takes it into use. */
+  commit(): void;
+}
+
+interface Preparation {
+  readonly config: Config;
+  readonly before: Config | undefined;
+  readonly pools: UpstreamPools;
+  readonly sharing: PreparedSharing;
+}
+
+/** A source, and what becomes of it with the new configuration. */
+interface Prepared {
+  readonly source: RenewingSource;
+  readonly take: () => void;
+}
+
+/**
+ * The token sources of all credentials that log in, with their background loops. A credential keeps its source
+ * through reloads, and with it its token, as long as it keeps its name.
+ */
+export class Sources {
+  readonly #clock: Clock;
+  readonly #observe: Observe;
+  readonly #sharing: Sharing;
+  readonly #loops = new Set<Promise<void>>();
+  #sources: ReadonlyMap<string, RenewingSource> = new Map();
+  #credentials: ReadonlyMap<string, Credential> = new Map();
+  #started = false;
+
+  constructor(clock: Clock, observe: Observe, openEngine: OpenEngine = openRedis) {
+    this.#clock = clock;
+    this.#observe = observe;
+    this.#sharing = new Sharing({ clock, observe, openEngine });
+  }
+
+  /** @param before the configuration in use; undefined at the start */
+  prepare(config: Config, before: Config | undefined, pools: UpstreamPools): PreparedSources {
+    const prepared = new Map<string, Prepared>();
+    const credentials = new Map<string, Credential>();
+    const sharing = this.#sharing.prepare(config);
+    for (const credential of config.credentials.values()) {
+      if (logsIn(credential)) {
+        prepared.set(credential.name, this.#prepare(credential, { config, before, pools, sharing }));
+      }
+      credentials.set(credential.name, credentialOf(credential, prepared.get(credential.name)?.source));
+    }
+    const commit = () => {
+      sharing.commit();
+      this.#commit(prepared, credentials);
+      if (this.#started) this.#sharing.start();
+    };
+    return { credentials, commit };
+  }
+
+  /** Begins to log in. */
+  start(): void {
+    this.#started = true;
+    for (const source of this.#sources.values()) this.#run(source);
+    this.#sharing.start();
+  }
+
+  /** No more logins; one under way goes on. */
+  stop(): void {
+    for (const source of this.#sources.values()) source.stop();
+  }
+
+  /** No more logins, and none under way. Resolves when the loops have ended. */
+  async abort(): Promise<void> {
+    for (const source of this.#sources.values()) source.abort();
+    await Promise.all(this.#loops);
+    await this.#sharing.close();
+  }
+
+  /** How it stands with the engine that tokens are shared by; undefined where they are not. */
+  get sharing(): EngineState | undefined {
+    return this.#sharing.state;
+  }
+
+  statuses(): ReadonlyMap<string, TokenStatus> {
+    return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
+  }
+
+  /** The credential of that name, while there is one that may be sent. */
+  present(name: string): Present | undefined {
+    const credential = this.#credentials.get(name);
+    if (credential?.kind === 'api-key') {
+      const { headerValue, secrets } = credential;
+      return { headerValue, value: secrets[0] ?? headerValue, usableMs: Number.POSITIVE_INFINITY };
+    }
+    const token = credential?.source.current();
+    if (token === undefined) return undefined;
+    return {
+      headerValue: token.headerValue,
+      value: token.value,
+      usableMs: untilMs(token.usableUntil, this.#clock),
+    };
+  }
+
+  /** Requests that wait for a token. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const source of this.#sources.values()) waiting += source.waiting;
+    return waiting;
+  }
+
+  /** Renews every token now; gives the reasons of those that could not be. */
+  async renewAll(): Promise<{ renewed: string[]; failed: Record<string, string> }> {
+    const renewed: string[] = [];
+    const failed: Record<string, string> = {};
+    await Promise.all(
+      [...this.#sources].map(async ([name, source]) => {
+        const result = await source.renewNow();
+        if (result instanceof LoginError) failed[name] = result.message;
+        else renewed.push(name);
+      }),
+    );
+    return { renewed, failed };
+  }
+
+  #prepare(credential: LoginCredentialConfig, { config, before, pools, sharing }: Preparation): Prepared {
+    const known = before && this.#sources.get(credential.name);
+    const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
+    const own = loginFor(credential, config, pools, this.#clock);
+    // Nothing is told before the source has begun to log in.
+    const told = toldTo(() => source);
+    const options: RenewingSourceOptions = {
+      name: credential.name,
+      ...sharing.wrap(credential, known !== undefined && change === 'same', own, told),
+      scheme: credential.scheme,
+      renewAfterMs: config.renewAfterMs,
+      tokenWaitMs: config.tokenWaitMs,
+      maxWaiting: config.limits.waiting,
+      clock: this.#clock,
+    };
+    const source = known ?? new RenewingSource(options);
+    const take = () => {
+      if (known !== undefined) known.reconfigure(options, change !== 'same', change === 'replaced');
+      else if (this.#started) this.#run(source);
+    };
+    return { source, take };
+  }
+
+  #commit(prepared: ReadonlyMap<string, Prepared>, credentials: ReadonlyMap<string, Credential>): void {
+    this.#credentials = credentials;
+    for (const [name, source] of this.#sources) if (!prepared.has(name)) source.abort();
+    this.#sources = new Map([...prepared].map(([name, { source }]) => [name, source]));
+    for (const { take } of prepared.values()) take();
+  }
+
+  #run(source: RenewingSource): void {
+    const loop = source
+      .keepFresh()
+      .catch((cause: unknown) =>
+        this.#observe({ type: 'internal-error', where: `renewal of ${source.name}`, cause }),
+      )
+      .finally(() => this.#loops.delete(loop));
+    this.#loops.add(loop);
+  }
+}
+
+/** What other instances have to say to a source: it has words for both already. */
+function toldTo(source: () => RenewingSource): Told {
+  return {
+    fresher: () => source().loginDue(),
+    refused: () => {
+      const token = source().current();
+      if (token !== undefined) source().rejected(token);
+    },
+  };
+}
+
+/** What is sent of one that doesn't log in, without its scheme. */
+export function sentOf(config: FixedCredentialConfig): Secret {
+  return config.kind === 'basic' ? basicValueOf(config.username, config.password) : config.key;
+}
+
+function credentialOf(config: CredentialConfig, source: RenewingSource | undefined): Credential {
+  const { name, header, elsewhere, scheme, origins } = config;
+  const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
+  if (source !== undefined) return { ...placement, kind: 'token', source };
+  if (logsIn(config)) throw new Error(`no source for credential ${name}`);
+  const key = sentOf(config);
+  const secrets = config.kind === 'basic' ? [key, config.password] : [key];
+  return { ...placement, kind: 'api-key', headerValue: headerValueOf(key, scheme), secrets };
+}

@@ -1,0 +1,49 @@
+import { LoginError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import type { ClientCertificate, Config } from '../config/config.ts';
+import { readLoginFile } from '../login/login-file.ts';
+import type { TokenServers } from '../login/oauth2-endpoint.ts';
+import type { LoginServer } from '../login/one-answer.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
+
+/** How one credential reaches token endpoints: as all do, or with a certificate that is its own. */
+export function tokenServers(
+  { timeouts: { connectMs } }: Config,
+  pools: UpstreamPools,
+  certificate: ClientCertificate | undefined,
+): TokenServers {
+  if (certificate === undefined) return { at: async (origin) => pools.get(origin, connectMs) };
+  let last:
+    | { readonly cert: Secret; readonly key: Secret; readonly servers: Map<string, LoginServer> }
+    | undefined;
+  return {
+    async at(origin) {
+      const [cert, key] = await Promise.all([
+        readLoginFile(certificate.certFile, 'client certificate'),
+        readLoginFile(certificate.keyFile, 'key of the client certificate'),
+      ]);
+      // Each TLS context holds more than a megabyte.
+      if (!last?.cert.equals(cert) || !last.key.equals(key)) last = { cert, key, servers: new Map() };
+      const server = last.servers.get(origin) ?? withCertificate(pools, origin, connectMs, { cert, key });
+      last.servers.set(origin, server);
+      return server;
+    },
+  };
+}
+
+function withCertificate(
+  pools: UpstreamPools,
+  origin: string,
+  connectMs: number,
+  pair: { readonly cert: Secret; readonly key: Secret },
+): LoginServer {
+  try {
+    return pools.loginServer(origin, connectMs, pair);
+  } catch {
+    // OpenSSL's reasons help nobody, and its text is not ours to vouch for.
+    throw new LoginError(
+      'unreachable',
+      "the client certificate and its key can't be used: no PEM, or no pair",
+    );
+  }
+}

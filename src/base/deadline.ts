@@ -1,0 +1,24 @@
+import type { Clock } from './clock.ts';
+
+/**
+ * A moment that has come as soon as either clock says so. The monotonic clock stands still while the machine
+ * sleeps, and somebody may set the wall clock back; neither may make anything last longer.
+ */
+export interface Deadline {
+  readonly wallMs: number;
+  readonly monoMs: number;
+}
+
+export function deadlineIn(ms: number, clock: Clock): Deadline {
+  return { wallMs: clock.wallMs() + ms, monoMs: clock.monoMs() + ms };
+}
+
+/** Milliseconds until then; zero or less when it is over. */
+export function untilMs(deadline: Deadline, clock: Clock): number {
+  return Math.min(deadline.wallMs - clock.wallMs(), deadline.monoMs - clock.monoMs());
+}
+
+/** The same moment after the wall clock was set back: the wall clock reaches it sooner by its reckoning. */
+export function afterSetBack(deadline: Deadline, setBackMs: number): Deadline {
+  return { ...deadline, wallMs: deadline.wallMs - setBackMs };
+}

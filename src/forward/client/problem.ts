@@ -1,0 +1,121 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { PROBLEMS, Problem, type ProblemCode } from '../../base/errors.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import { linger, lingerAtEnd } from './linger.ts';
+
+/** The body of each problem (RFC 9457) by its detail, made once: nothing of a request ever goes into it. */
+const BODIES = new Map<string, Buffer>();
+
+export function bodyOf({ code, message: detail }: Problem): Buffer {
+  const key = `${code} ${detail}`;
+  const known = BODIES.get(key);
+  if (known !== undefined) return known;
+  const { status, title } = PROBLEMS[code];
+  const type = `urn:bearerd:problem:${code}`;
+  const body = Buffer.from(`${JSON.stringify({ type, title, status, detail, code })}\n`);
+  BODIES.set(key, body);
+  return body;
+}
+
+/** After these nothing sensible can follow on the connection. */
+const CLOSES = new Set<ProblemCode>([
+  'bad-request',
+  'headers-too-large',
+  'not-implemented',
+  'request-timeout',
+  'draining',
+]);
+
+/** For `Allow` where no route has a say: TRACE and CONNECT are refused before one is chosen. */
+export const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
+function problemHeaders(
+  problem: Problem,
+  corsOrigin: string | undefined,
+  event?: RequestEvent | undefined,
+): string[] {
+  const headers = [
+    'content-type',
+    'application/problem+json',
+    'content-length',
+    String(bodyOf(problem).length),
+    'cache-control',
+    'no-store',
+    'proxy-status',
+    `bearerd; error=${problem.proxyStatus}`,
+  ];
+  if (problem.retryAfterS !== undefined) headers.push('retry-after', String(problem.retryAfterS));
+  if (problem.code === 'method-refused') headers.push('allow', problem.allow ?? USUAL_METHODS);
+  if (problem.code === 'caller-key-required') headers.push('proxy-authenticate', 'Bearer realm="bearerd"');
+  if (event?.requestIdHeader !== undefined) headers.push(event.requestIdHeader, event.requestId);
+  if (corsOrigin !== undefined) headers.push('access-control-allow-origin', corsOrigin, 'vary', 'Origin');
+  return headers;
+}
+
+/** Answers a request with a problem. Does nothing once an answer has begun. */
+export function answerProblem(
+  response: ServerResponse,
+  problem: Problem,
+  corsOrigin?: string | undefined,
+  event?: RequestEvent,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = bodyOf(problem);
+  const { status } = PROBLEMS[problem.code];
+  if (event !== undefined) {
+    event.code = problem.code;
+    event.status = status;
+    event.bytesOut = body.length;
+  }
+  response.sendDate = true;
+  // A body that was announced by `Expect` and not called for may come or not: the connection can't be read further.
+  if (CLOSES.has(problem.code) || response.req.headers.expect !== undefined) response.shouldKeepAlive = false;
+  // The body of the request may still be under way.
+  if (!response.req.complete) lingerAtEnd(response.req.socket);
+  // The phrase is said because an upstream's, which could not be written, may still be set.
+  response.writeHead(status, STATUS_CODES[status], problemHeaders(problem, corsOrigin, event));
+  response.end(body);
+}
+
+/** Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it. */
+export function answerOnSocket(socket: Socket, problem: Problem): void {
+  const { status } = PROBLEMS[problem.code];
+  const headers = [
+    'connection',
+    'close',
+    'date',
+    new Date().toUTCString(),
+    ...problemHeaders(problem, undefined),
+  ];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  socket.write(`${head}\r\n`);
+  socket.write(bodyOf(problem));
+  linger(socket);
+}
+
+/** What the parser refused (Node's `clientError`), as the problem that says so. */
+export function parserProblem(
+  error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
+): Problem {
+  if (error.code === 'HPE_HEADER_OVERFLOW' || error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    return new Problem('headers-too-large');
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout');
+  const line = requestLine(error.rawPacket);
+  if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
+    // That the method is refused is said before anything else is looked at.
+    return line.startsWith('TRACE ') ? new Problem('method-refused', { allow: '' }) : new Problem('bad-path');
+  }
+  return new Problem('bad-request');
+}
+
+/** `GET /a b HTTP/1.1`: to the parser a bad version; to the client a bad path. */
+const SPACE_IN_TARGET = /^[A-Za-z-]+ \/.*[ \t].* HTTP\/1\.[01]$/;
+
+function requestLine(packet: Buffer | undefined): string {
+  if (packet === undefined) return '';
+  const end = packet.indexOf('\n');
+  return packet.toString('latin1', 0, end === -1 ? packet.length : end).trimEnd();
+}

@@ -1,0 +1,161 @@
+import { AUTHORIZATION, COOKIE, type FieldLines, fieldOf, foldedName, OTHER } from '../../base/fields.ts';
+import type { Elsewhere } from '../../config/config.ts';
+import type { AccessToken } from '../../login/access-token.ts';
+import type { Forwardable } from '../forwardable.ts';
+import { DROPPED_FROM_REQUESTS, namedByConnection } from './hop-by-hop.ts';
+import { hasCookie, hasParameter, withoutCookie, withParameter } from './injection.ts';
+
+/** What is put into a request in place of what was struck out of it. */
+export interface Injection {
+  /** The credential's header as sent, and its value; absent on a `none` route. */
+  readonly credential: { readonly header: string; readonly value: string } | undefined;
+  /** A cookie that is ours: the client's of that name go. `line` is what is sent, if anything. */
+  readonly cookie: { readonly name: string; readonly line: string | undefined } | undefined;
+  /** The client's own credential passes (`clientAuthorization: keep`). */
+  readonly keepClientCredential: boolean;
+  /** The header that a credential of this route stands in, as `foldedName` gives it. */
+  readonly credentialHeader: string;
+  readonly dropCookies: boolean;
+  /** The request's ID, and the header in lower case that names it; undefined where none does. */
+  readonly id: { readonly header: string; readonly value: string } | undefined;
+  /** The answer will be searched: it has to come whole and uncoded. */
+  readonly scrub: boolean;
+  /** `1.1 bearerd (...)`. */
+  readonly via: string;
+}
+
+/** Halves of a token in two answers could not be found. */
+export const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range']);
+
+const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
+
+/** The headers of a request for the upstream. @param token what a token credential has to send at present */
+export function headersUpstream(
+  { request, head, route, keepsClientCredential, dropCookies, event }: Forwardable,
+  token: AccessToken | undefined,
+  via: string,
+): string[] {
+  const credential = keepsClientCredential ? undefined : route.credential;
+  const value = credential?.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  const { elsewhere } = route;
+  const headers = requestHeaders(head.lines, {
+    credential:
+      credential === undefined || value === undefined || elsewhere !== undefined
+        ? undefined
+        : { header: credential.header, value: value.expose() },
+    cookie:
+      elsewhere?.in !== 'cookie' || credential === undefined
+        ? undefined
+        : { name: elsewhere.name, line: value && `${elsewhere.name}=${value.expose()}` },
+    keepClientCredential: keepsClientCredential,
+    credentialHeader: route.credentialHeader,
+    dropCookies,
+    id:
+      event.requestIdHeader === undefined
+        ? undefined
+        : { header: event.requestIdHeader, value: event.requestId },
+    scrub: route.scrub && credential !== undefined,
+    via,
+  });
+  if (head.length !== undefined) headers.push('content-length', head.length);
+  // RFC 9110 §8.6: where a body is usual, it is said that there is none.
+  else if (!head.hasBody && USUALLY_WITH_BODY.has(request.method!)) headers.push('content-length', '0');
+  return headers;
+}
+
+/** The target of a request for the upstream, with the credential where it stands in the query. */
+export function targetUpstream(
+  { target, route, keepsClientCredential }: Forwardable,
+  token: AccessToken | undefined,
+): string {
+  const { elsewhere, credential } = route;
+  if (elsewhere?.in !== 'query' || credential === undefined || keepsClientCredential) return target;
+  const value = credential.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  return value === undefined ? target : withParameter(target, elsewhere.name, value.expose());
+}
+
+/**
+ * Strip, then inject: names and values as flat pairs, in the client's order and bytes (each character a byte).
+ * All that the client's `Connection` names goes before ours comes, so that it can't strike out our credential.
+ */
+export function requestHeaders(lines: FieldLines, injection: Injection): string[] {
+  const { pairs, fields } = lines;
+  const named = namedByConnection(lines);
+  const { credentialHeader, keepClientCredential, dropCookies, credential, cookie, id, scrub } = injection;
+  const result: string[] = [];
+  for (let i = 0; i < fields.length; i++) {
+    const name = pairs[2 * i]!;
+    const field = fields[i]!;
+    if (isCredential(field, name, credentialHeader)) {
+      if (!keepClientCredential) continue;
+    } else if (DROPPED_FROM_REQUESTS[field] || (dropCookies && field === COOKIE)) {
+      continue;
+    }
+    if (named?.has(name.toLowerCase()) || (id !== undefined && name.toLowerCase() === id.header)) continue;
+    if (scrub && field === OTHER && NOT_WITH_SCRUB.has(name.toLowerCase())) continue;
+    if (cookie !== undefined && field === COOKIE) {
+      const kept = withoutCookie(pairs[2 * i + 1]!, cookie.name);
+      if (kept !== '') result.push(name, kept);
+    } else result.push(name, pairs[2 * i + 1]!);
+  }
+  if (cookie?.line !== undefined) addCookie(result, cookie.line);
+  if (scrub) result.push('accept-encoding', 'identity');
+  if (credential !== undefined) result.push(credential.header, credential.value);
+  if (id !== undefined) result.push(id.header, id.value);
+  result.push('via', injection.via);
+  return result;
+}
+
+/** Behind the client's own: several `Cookie` lines are no HTTP/1.1 (RFC 6265 §5.4). */
+function addCookie(headers: string[], line: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (fieldOf(headers[i]!) !== COOKIE) continue;
+    headers[i + 1] = `${headers[i + 1]!.replace(/[ \t;]+$/, '')}; ${line}`;
+    return;
+  }
+  headers.push('cookie', line);
+}
+
+/**
+ * What the client sends of its own as a credential: `Authorization`, or the header that this route's stands in. One
+ * that is empty, or that `Connection` names as of this hop only, is not usable upstream.
+ */
+export function clientCredentials(
+  lines: FieldLines,
+  credentialHeader: string,
+  elsewhere?: { readonly place: Elsewhere; readonly target: string },
+): { readonly any: boolean; readonly usable: boolean; readonly repeated: boolean } {
+  const { pairs, fields } = lines;
+  const named = namedByConnection(lines);
+  let usable = false;
+  let authorizations = 0;
+  let others = 0;
+  const inQuery = elsewhere?.place.in === 'query' && hasParameter(elsewhere.target, elsewhere.place.name);
+  const inCookie = (field: number, value: string) =>
+    field === COOKIE && elsewhere?.place.in === 'cookie' && hasCookie(value, elsewhere.place.name);
+  if (inQuery) {
+    others++;
+    usable = true;
+  }
+  for (let i = 0; i < fields.length; i++) {
+    const name = pairs[2 * i]!;
+    if (fields[i] === AUTHORIZATION) authorizations++;
+    else if (isCredential(fields[i]!, name, credentialHeader) || inCookie(fields[i]!, pairs[2 * i + 1]!))
+      others++;
+    else continue;
+    if (pairs[2 * i + 1]!.trim() !== '' && named?.has(name.toLowerCase()) !== true) usable = true;
+  }
+  return { any: authorizations + others > 0, usable, repeated: authorizations > 1 || others > 1 };
+}
+
+/**
+ * True for `Authorization`, and for the header that our credential stands in. CGI and WSGI read `X_Api_Key` as
+ * `X-Api-Key`, so that spelling is struck out, too.
+ */
+function isCredential(field: number, name: string, credentialHeader: string): boolean {
+  if (field === AUTHORIZATION) return true;
+  return (
+    name.length === credentialHeader.length &&
+    (name === credentialHeader || foldedName(name) === credentialHeader)
+  );
+}

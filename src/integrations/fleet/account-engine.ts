@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { untilMs } from '../../base/deadline.ts';
+import type { Observe, ShareOperation } from '../../base/events.ts';
+import type { Secret } from '../../base/secret.ts';
+import { FORCED_RENEWAL_FLOOR_MS } from '../../tokens/schedule.ts';
+import type { Engine, LockAnswer, PublishAnswer, RetireAnswer, Seen } from './engine.ts';
+import { type Hold, openHold, sealHold } from './hold.ts';
+import type { AccountKeys } from './keys.ts';
+import { openToken, type SharedToken, sealToken } from './shared-token.ts';
+
+/** Whoever dies while he logs in keeps the others from it for so long; he who lives asks for more each third of it. */
+const LEASE_MS = 3_000;
+
+/** What could be opened of what the engine holds. */
+export interface Findings {
+  readonly token: SharedToken | undefined;
+  readonly hold: Hold | undefined;
+  readonly retired: string | undefined;
+  readonly seen: Seen;
+}
+
+/** The engine as one instance uses it for one account: seals, opens, and counts what it is asked. */
+export class AccountEngine {
+  readonly #engine: Engine;
+  readonly #keys: AccountKeys;
+  readonly #clock: Clock;
+  readonly #observe: Observe;
+  readonly #owner = randomUUID();
+  /** Version of what was there last, where nobody could open it. */
+  #unreadable = '';
+
+  constructor(engine: Engine, keys: AccountKeys, clock: Clock, observe: Observe) {
+    this.#engine = engine;
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#observe = observe;
+  }
+
+  markOf(token: Secret): string {
+    return this.#keys.markOf(token);
+  }
+
+  listen(wake: () => void): () => void {
+    return this.#engine.listen(this.#keys.names, wake);
+  }
+
+  async look(): Promise<Findings | undefined> {
+    const seen = await this.#engine.look(this.#keys.names);
+    if (seen === undefined) return this.#tell('look', undefined);
+    const token = seen.token && openToken(seen.token, this.#keys, this.#clock);
+    const hold = seen.hold && openHold(seen.hold, this.#keys, this.#clock);
+    this.#unreadable = seen.token !== undefined && token === undefined ? seen.versions.token : '';
+    this.#tell('look', this.#resultOf(seen, token));
+    return { token, hold, retired: seen.retired, seen };
+  }
+
+  async askForLock({ seen }: Findings): Promise<LockAnswer | undefined> {
+    return this.#tell('lock', await this.#engine.lock(this.#keys.names, this.#owner, LEASE_MS, seen));
+  }
+
+  /** For as long as it takes. */
+  async keepLock(done: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(LEASE_MS / 3, done);
+      if (done.aborted) return;
+      await this.#engine.extend(this.#keys.names, this.#owner, LEASE_MS);
+    }
+  }
+
+  /** Gives back the lock, though not before so long. */
+  async leave(lockForMs: number, hold: Hold | undefined): Promise<void> {
+    const sealed = hold && {
+      text: sealHold(hold, this.#keys),
+      ttlMs: Math.max(1, Math.ceil(untilMs(hold.ends, this.#clock))),
+    };
+    const left = await this.#engine.leave(this.#keys.names, this.#owner, lockForMs, sealed);
+    if (hold !== undefined) this.#tell('hold', left);
+  }
+
+  /** @param lockForMs where the lock is given back with it, after so long */
+  async publish(
+    shared: SharedToken,
+    { isNew, lockForMs }: { readonly isNew: boolean; readonly lockForMs?: number },
+  ): Promise<PublishAnswer | undefined> {
+    const ttlMs = Math.floor(untilMs(shared.expires, this.#clock));
+    if (ttlMs <= 0) return 'older'; // It is over: nobody needs it any more.
+    const publication = {
+      generation: shared.generation,
+      sealed: sealToken(shared, this.#keys),
+      ttlMs,
+      mark: shared.mark,
+      unreadable: this.#unreadable,
+      isNew,
+      owner: lockForMs === undefined ? '' : this.#owner,
+      lockForMs: lockForMs ?? 0,
+    };
+    return this.#tell('publish', await this.#engine.publish(this.#keys.names, publication));
+  }
+
+  async retire({ generation, mark, expires }: SharedToken): Promise<RetireAnswer | undefined> {
+    const ttlMs = Math.max(1, Math.ceil(untilMs(expires, this.#clock)));
+    const retirement = { generation, mark, ttlMs, floorMs: FORCED_RENEWAL_FLOOR_MS };
+    return this.#tell('retire', await this.#engine.retire(this.#keys.names, retirement));
+  }
+
+  #resultOf(seen: Seen, token: SharedToken | undefined): string {
+    if (seen.token === undefined) return 'empty';
+    if (token === undefined) return 'unreadable';
+    return untilMs(token.expires, this.#clock) > 0 ? 'found' : 'expired';
+  }
+
+  #tell<T extends string | undefined>(op: ShareOperation, result: T): T {
+    this.#observe({ type: 'share-operation', op, result: result ?? 'gone' });
+    return result;
+  }
+}

@@ -1,0 +1,47 @@
+import type { Secret } from '../../base/secret.ts';
+import type { CredentialConfig, OAuth2CredentialConfig } from '../../config/config.ts';
+import { accountSecretOf } from '../../config/values/account-secret.ts';
+import type { Account } from './keys.ts';
+
+/**
+ * What two instances have in common when they may use one token: who logs in where, for what, and the secret.
+ *
+ * @param sessionUrl the whole URL of a session credential's endpoint
+ * @param key the configured one
+ */
+export function accountOf(
+  credential: CredentialConfig,
+  sessionUrl: string | undefined,
+  key: Secret | undefined,
+): Account {
+  const own = accountSecretOf(credential);
+  return {
+    identity: JSON.stringify(identityOf(credential, sessionUrl)),
+    secrets: [own, key].filter((secret) => secret !== undefined),
+  };
+}
+
+function identityOf(credential: CredentialConfig, sessionUrl: string | undefined): unknown[] {
+  switch (credential.kind) {
+    case 'session': {
+      const { grant } = credential;
+      const name = grant.kind === 'user' ? grant.username : grant.clientId;
+      return ['session', sessionUrl, grant.kind, name.expose()];
+    }
+    case 'oauth2': {
+      const { tokenEndpoint, issuer, clientAuthentication, scope, audience, parameters } = credential;
+      const where = tokenEndpoint === undefined ? issuer : tokenEndpoint.origin + tokenEndpoint.path;
+      const asked = Object.entries(parameters).map(([name, value]) => [name, value.expose()]);
+      return ['oauth2', where, clientAuthentication, clientOf(credential), scope, audience, asked.sort()];
+    }
+    default:
+      throw new Error(`a credential of kind ${credential.kind} is not shared`);
+  }
+}
+
+/** An assertion may be all that names the client; then the file that it stands in does. */
+function clientOf(credential: OAuth2CredentialConfig): string | undefined {
+  const { clientId } = credential;
+  if (clientId !== undefined) return clientId.expose();
+  return 'assertion' in credential ? credential.assertion.path : undefined;
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Deadline, deadlineIn, untilMs } from '../../base/deadline.ts';
+import { LoginError, type LoginFailure } from '../../base/errors.ts';
+import { retryDelayMs } from '../../tokens/schedule.ts';
+import type { Kept } from './engine.ts';
+import type { AccountKeys } from './keys.ts';
+import { endOf } from './shared-token.ts';
+
+/** Why nobody is to log in, and until when. */
+export interface Hold {
+  readonly error: LoginError;
+  /** Failures of this class in a row. */
+  readonly consecutive: number;
+  readonly ends: Deadline;
+}
+
+/**
+ * What one failure means for all; undefined where it is one instance's own: a network may be broken here and whole
+ * elsewhere. Since the whole fleet logs in as one, it backs off as one.
+ *
+ * @param before the hold before it, over or not
+ */
+export function holdAfter(
+  error: LoginError,
+  before: Hold | undefined,
+  random: number,
+  clock: Clock,
+): Hold | undefined {
+  if (error.code !== 'refused' && error.code !== 'rate-limited' && error.retryAfterMs === undefined)
+    return undefined;
+  const goesOn = before !== undefined && (before.error.code === 'refused') === (error.code === 'refused');
+  const consecutive = goesOn ? before.consecutive + 1 : 1;
+  const pauseMs = retryDelayMs(error.code, consecutive, error.retryAfterMs, random);
+  return { error, consecutive, ends: deadlineIn(pauseMs, clock) };
+}
+
+/** What a login meets while it stands. */
+export function heldBack({ error, ends }: Hold, clock: Clock): LoginError | undefined {
+  const leftMs = untilMs(ends, clock);
+  if (leftMs <= 0) return undefined;
+  const { code, message, status } = error;
+  const told = `all instances are held back: ${message}`;
+  return new LoginError(code, told, { status, retryAfterMs: leftMs, heldBack: true });
+}
+
+export function sealHold({ error, consecutive, ends }: Hold, keys: AccountKeys): string {
+  const { code, message, status } = error;
+  const value = { code, message, status, consecutive, endsAtMs: Math.floor(ends.wallMs) };
+  return keys.seal(keys.names.hold, 0, value);
+}
+
+export function openHold(kept: Kept, keys: AccountKeys, clock: Clock): Hold | undefined {
+  const opened = keys.open(keys.names.hold, kept.text);
+  if (opened === undefined) return undefined;
+  // Sealed by one of us: it has this shape.
+  const { code, message, status, consecutive, endsAtMs } = opened.value as {
+    code: LoginFailure;
+    message: string;
+    status?: number;
+    consecutive: number;
+    endsAtMs: number;
+  };
+  const ends = endOf(kept, endsAtMs, clock);
+  return { error: new LoginError(code, message, { status }), consecutive, ends };
+}

@@ -1,0 +1,85 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { Secret } from '../../base/secret.ts';
+import type { Names } from './engine.ts';
+
+/** What an account shares under, made of what only its instances know. */
+export interface Account {
+  /** Whose token it is, in full: where it is got, by whom, and for what. Stays here: only keys are made of it. */
+  readonly identity: string;
+  /** The account's own secret and the configured key, as far as there are any; at least one. */
+  readonly secrets: readonly Secret[];
+}
+
+const VERSION = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Seals, opens, and names keys for one account. Only a holder of its secret can do any of it, and neither the
+ * account nor the secret can be read from a name.
+ */
+export class AccountKeys {
+  readonly names: Names;
+  readonly #seal: Buffer;
+  readonly #mark: Buffer;
+
+  constructor(account: Account, prefix: string) {
+    // JSON keeps two secrets apart: "ab" and "c" are not "a" and "bc".
+    const material = JSON.stringify(account.secrets.map((secret) => secret.expose()));
+    const derive = (purpose: string) =>
+      Buffer.from(hkdfSync('sha256', material, account.identity, `bearerd ${VERSION} ${purpose}`, 32));
+    this.#seal = derive('seal');
+    this.#mark = derive('mark');
+    this.names = namesOf(prefix, derive('name').toString('hex').slice(0, 32));
+  }
+
+  /** `<generation>.<nonce, tag and text>`, bound to the key that it stands at. */
+  seal(key: string, generation: number, value: unknown): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#seal, nonce).setAAD(contextOf(key, generation));
+    const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+    return `${generation}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+  }
+
+  /** The generation and what was sealed; undefined for all that nobody of this account has sealed for this key. */
+  open(key: string, text: string): { readonly generation: number; readonly value: unknown } | undefined {
+    const [, digits, sealed = ''] = /^(0|[1-9]\d{0,14})\.([\w-]+)$/.exec(text) ?? [];
+    const bytes = Buffer.from(sealed, 'base64url');
+    if (digits === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+    const generation = Number(digits);
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#seal, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(contextOf(key, generation))
+        .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+      const plain = Buffer.concat([text, decipher.final()]).toString('utf8');
+      return { generation, value: JSON.parse(plain) };
+    } catch {
+      return undefined; // Forged, changed, or another account's.
+    }
+  }
+
+  /** What a token is retired by: who has not got the token can't say it. */
+  markOf(token: Secret): string {
+    return createHmac('sha256', this.#mark).update(token.expose()).digest('base64url').slice(0, 22);
+  }
+}
+
+/** In braces, so that a cluster keeps the keys of one account together. */
+function namesOf(prefix: string, id: string): Names {
+  const name = (part: string) => `${prefix}:{${id}}:${part}`;
+  return {
+    token: name('token'),
+    hold: name('hold'),
+    lock: name('lock'),
+    retired: name('retired'),
+    floor: name('floor'),
+    channel: name('news'),
+  };
+}
+
+function contextOf(key: string, generation: number): Buffer {
+  return Buffer.from(`bearerd ${VERSION} ${generation} ${key}`);
+}

@@ -1,0 +1,229 @@
+import type { Clock } from '../../base/clock.ts';
+import { LoginError } from '../../base/errors.ts';
+import type { Observe } from '../../base/events.ts';
+import type { Login } from '../../login/http-login.ts';
+import type { IssuedToken } from '../../login/issued-token.ts';
+import { LOGIN_FLOOR_MS } from '../../tokens/schedule.ts';
+import type { NotYet } from '../../tokens/source-login.ts';
+import { AccountEngine, type Findings } from './account-engine.ts';
+import type { Engine } from './engine.ts';
+import { type Hold, heldBack, holdAfter } from './hold.ts';
+import type { AccountKeys } from './keys.ts';
+import { Knowledge } from './knowledge.ts';
+import { Lookout } from './lookout.ts';
+import type { SharedToken } from './shared-token.ts';
+
+/**
+ * Longer than any login may take. Who has waited so long for another's, and up to as much again by chance, waits no
+ * more: all who wait began to in one moment, and what they wait for may be slow because it has too much to do.
+ */
+const PATIENCE_MS = 12_000;
+/** How long whoever has logged in keeps the others from it, and tries to tell them the token. */
+const PUBLISH_FOR_MS = 30_000;
+/** How often somebody without a token looks for another's, should no message come. */
+const LOOK_AGAIN_MS = 500;
+/** Of looks in one login, each of which finds something new and nothing to take. */
+const MOST_LOOKS = 10;
+/** Before a login that has time: an engine that has come back, or has lost what it knew, is told by whoever knows more. */
+const QUIET_MS = 3_000;
+/** How soon somebody with a good token asks again. */
+const ASK_AGAIN_MS = 5_000;
+
+/** What the source of the token is told; it then asks for a login, which finds what there is. */
+export interface Told {
+  /** There is a better token than the one at hand. */
+  fresher(): void;
+  /** Another instance's upstream has refused the token at hand. */
+  refused(): void;
+}
+
+export interface SharedLoginOptions {
+  readonly keys: AccountKeys;
+  readonly engine: Engine;
+  readonly login: Login;
+  readonly told: Told;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly random?: () => number;
+}
+
+/** A login that is made once for all instances of an account. To its caller it is a login like any other. */
+export class SharedLogin {
+  readonly #options: SharedLoginOptions;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #engine: AccountEngine;
+  readonly #known: Knowledge;
+  readonly #lookout: Lookout;
+  readonly #closed = new AbortController();
+  readonly #background = new Set<Promise<unknown>>();
+  #retiring: Promise<unknown> | undefined;
+
+  constructor(options: SharedLoginOptions) {
+    const { clock, random = Math.random, engine, keys, observe } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#random = random;
+    this.#engine = new AccountEngine(engine, keys, clock, observe);
+    this.#known = new Knowledge(clock, random);
+    const listen = (wake: () => void) => this.#engine.listen(wake);
+    this.#lookout = new Lookout({ clock, random, listen, look: () => this.#lookAround() });
+    this.#track(this.#lookout.run());
+  }
+
+  /** Ends what runs in the background, once it is done. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#lookout.close();
+    await Promise.all(this.#background);
+  }
+
+  /** The upstream of this instance has refused the token at hand. */
+  rejected(): void {
+    const refused = this.#known.refused();
+    if (refused === undefined) return;
+    this.#retiring = this.#engine.retire(refused).then((answer) => {
+      if (answer === 'protected') this.#known.spare(refused);
+    });
+    this.#track(this.#retiring);
+  }
+
+  /** See `SourceLogin`. */
+  async logIn(signal: AbortSignal, spareMs: number): Promise<IssuedToken | NotYet> {
+    await this.#retiring;
+    const offered = this.#known.take(); // Seen a moment ago: that of the lookout is why we are asked.
+    if (offered !== undefined) return offered;
+    const patienceEndsMonoMs = this.#clock.monoMs() + PATIENCE_MS * (1 + this.#random());
+    for (let looks = 1; ; looks++) {
+      const news = this.#lookout.nextCall;
+      const findings = await this.#look();
+      const taken = this.#known.take();
+      if (taken !== undefined) return taken;
+      this.#obeyHold();
+      const waitMs = this.#mayWaitMs(spareMs);
+      if (waitMs > 0 && (await this.#mayBeAhead(findings))) return this.#notYet(waitMs);
+      const answer = findings && (await this.#engine.askForLock(findings));
+      if (answer === 'mine') return this.#logInForAll(signal);
+      if (answer === 'changed' && looks < MOST_LOOKS) continue;
+      if (waitMs > 0) return this.#notYet(waitMs);
+      if (answer === undefined || this.#clock.monoMs() > patienceEndsMonoMs) return this.#logInAlone(signal);
+      await this.#clock.sleep(LOOK_AGAIN_MS, AbortSignal.any([signal, news, this.#closed.signal]));
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Unless there is something to take by now. */
+  #notYet(notYetMs: number): IssuedToken | NotYet {
+    return this.#known.take() ?? { notYetMs };
+  }
+
+  /** How long the token at hand may go on before this is asked again; 0 where there is nothing to wait with. */
+  #mayWaitMs(spareMs: number): number {
+    const leftMs = Math.max(0, spareMs - this.#known.reserveMs);
+    return Math.min(leftMs, ASK_AGAIN_MS * (0.5 + 0.5 * this.#random()));
+  }
+
+  /**
+   * Whether another instance may have a newer token that the engine doesn't know yet: it has just come back, or it has
+   * lost what it knew. It is told of ours then: the other hears of that, and tells it better.
+   */
+  async #mayBeAhead(findings: Findings | undefined): Promise<boolean> {
+    if (findings === undefined) return false;
+    if (!this.#lookout.quietFor(QUIET_MS)) return true;
+    const { mine } = this.#known;
+    if (mine === undefined || !this.#known.exceeds(findings)) return false;
+    return (await this.#engine.publish(mine, { isNew: false })) === 'done';
+  }
+
+  async #logInForAll(signal: AbortSignal): Promise<IssuedToken> {
+    const done = new AbortController();
+    const startedMonoMs = this.#clock.monoMs();
+    this.#track(this.#engine.keepLock(done.signal));
+    try {
+      const issued = await this.#options.login(signal);
+      // The caller doesn't wait for the engine.
+      this.#track(this.#publishForAll(this.#add(issued), startedMonoMs).finally(() => done.abort()));
+      return issued;
+    } catch (error) {
+      done.abort();
+      const hold = signal.aborted ? undefined : this.#holdAfter(error);
+      this.#track(this.#engine.leave(this.#floorMs(startedMonoMs), hold));
+      throw error;
+    }
+  }
+
+  /** Keeps the lock until the others can have the token: they would log in again. */
+  async #publishForAll(shared: SharedToken, startedMonoMs: number): Promise<void> {
+    const endsMonoMs = this.#clock.monoMs() + PUBLISH_FOR_MS;
+    const isUseful = () => this.#clock.monoMs() < endsMonoMs && this.#known.mine === shared;
+    while (isUseful() && !this.#closed.signal.aborted) {
+      const lockForMs = this.#floorMs(startedMonoMs);
+      if ((await this.#engine.publish(shared, { isNew: true, lockForMs })) !== undefined) return;
+      await this.#clock.sleep(LOOK_AGAIN_MS, this.#closed.signal);
+    }
+    await this.#engine.leave(0, undefined);
+  }
+
+  /** Until the fleet may log in again. */
+  #floorMs(startedMonoMs: number): number {
+    return Math.max(0, Math.ceil(startedMonoMs + LOGIN_FLOOR_MS - this.#clock.monoMs()));
+  }
+
+  /** Without the lock, since nobody can be asked for it. What comes of it is told all the same, for those who hear. */
+  async #logInAlone(signal: AbortSignal): Promise<IssuedToken> {
+    try {
+      const issued = await this.#options.login(signal);
+      this.#track(this.#engine.publish(this.#add(issued), { isNew: true }));
+      return issued;
+    } catch (error) {
+      const hold = signal.aborted ? undefined : this.#holdAfter(error);
+      if (hold !== undefined) this.#track(this.#engine.leave(0, hold));
+      throw error;
+    }
+  }
+
+  #add(issued: IssuedToken): SharedToken {
+    return this.#known.add(issued, this.#engine.markOf(issued.token));
+  }
+
+  #holdAfter(error: unknown): Hold | undefined {
+    if (!(error instanceof LoginError)) return undefined;
+    const hold = holdAfter(error, this.#known.hold, this.#random(), this.#clock);
+    this.#known.hold = hold ?? this.#known.hold;
+    return hold;
+  }
+
+  /** @throws LoginError while a failure keeps everybody from asking. */
+  #obeyHold(): void {
+    const error = this.#known.hold && heldBack(this.#known.hold, this.#clock);
+    if (error !== undefined) throw error;
+  }
+
+  /** Tells the source of what is new to it. */
+  async #look(): Promise<Findings | undefined> {
+    const findings = await this.#engine.look();
+    if (findings === undefined) return undefined;
+    if (this.#known.learn(findings).refused) this.#options.told.refused();
+    return findings;
+  }
+
+  /** Tells the source of what is new to it, and an engine that has forgotten the token of it. */
+  async #lookAround(): Promise<void> {
+    const findings = await this.#engine.look();
+    if (findings === undefined || this.#closed.signal.aborted) return;
+    const { refused, fresher } = this.#known.learn(findings);
+    if (refused) this.#options.told.refused();
+    if (fresher) this.#options.told.fresher();
+    const { mine } = this.#known;
+    if (mine !== undefined && !fresher && this.#known.exceeds(findings))
+      await this.#engine.publish(mine, { isNew: false });
+  }
+
+  #track(work: Promise<unknown>): void {
+    const tracked = work.catch((cause: unknown) =>
+      this.#options.observe({ type: 'internal-error', where: 'sharing of a token', cause }),
+    );
+    this.#background.add(tracked);
+    void tracked.finally(() => this.#background.delete(tracked));
+  }
+}

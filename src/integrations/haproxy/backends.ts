@@ -1,0 +1,89 @@
+import type { Config } from '../../config/config.ts';
+import { formatAddress } from '../../config/values/addresses.ts';
+import { laneVia } from '../../routes/lanes.ts';
+import type { FastRoute } from './fast-route.ts';
+import { locationRules } from './locations.ts';
+import { problemReply } from './problem-reply.ts';
+import { literally, type Section, time, word } from './words.ts';
+
+/** What a backend is for. */
+type Use =
+  /** Requests that may be sent again whatever has become of them. */
+  | 'again'
+  /** Those that may have been acted on, though no answer has come. */
+  | 'once';
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** A body, or a method that isn't idempotent, makes the second one needed. */
+export function usesOf({ route: { methods } }: FastRoute): readonly Use[] {
+  return methods !== undefined && [...methods].every((method) => SAFE.has(method))
+    ? ['again']
+    : ['again', 'once'];
+}
+
+export function backendName({ name }: FastRoute, use: Use): string {
+  return use === 'again' ? name : `${name}-once`;
+}
+
+/** The sections of one route's fast lane: what its backends have in common, and each of them. */
+export function laneSections(fast: FastRoute, config: Config, retriesPath: string): readonly Section[] {
+  const common = `${fast.name}-lane`;
+  const servers = [serverLine(fast, config), `server bearerd unix@${retriesPath} id 2`];
+  return [
+    [`defaults ${common} from lanes`, laneRules(fast)],
+    ...usesOf(fast).map(
+      (use): Section => [
+        `backend ${backendName(fast, use)} from ${common}`,
+        [...retryRules(fast, use), ...servers],
+      ],
+    ),
+  ];
+}
+
+function laneRules(fast: FastRoute): readonly string[] {
+  const { route, credential, host } = fast;
+  const isAuthorization = credential.header.toLowerCase() === 'authorization';
+  return [
+    `timeout connect ${time(route.timeouts.connectMs)}`,
+    `timeout server ${time(route.timeouts.responseMs)}`,
+    ...(isAuthorization ? [] : ['http-request del-header authorization']),
+    `http-request set-header ${credential.header} %[var(txn.credential)]`,
+    `http-request set-header host ${host}`,
+    `http-request add-header via ${word(laneVia(route))}`,
+    ...pathRules(fast),
+    `http-response del-header ${word('^(keep-alive|proxy-connection|te|trailer|upgrade|http2-settings|proxy-authenticate)$')} -m reg`,
+    `http-response return ${problemReply('upstream-invalid')} if { status gt 599 }`,
+    ...locationRules(route),
+  ];
+}
+
+function retryRules({ renews }: FastRoute, use: Use): readonly string[] {
+  const on = ['conn-failure', use === 'again' ? 'empty-response junk-response' : '', renews ? '401' : ''];
+  const line = `retry-on ${on.filter((word) => word !== '').join(' ')}`;
+  return use === 'again' ? [line, 'http-reuse always'] : [line];
+}
+
+function pathRules({ route: { prefix, upstreamPrefix, basePath } }: FastRoute): readonly string[] {
+  const asked = prefix === '/' ? '' : prefix;
+  if (upstreamPrefix === asked) return [];
+  if (upstreamPrefix === basePath + asked) return [`http-request set-path ${basePath}%[path]`];
+  const [from, to] =
+    upstreamPrefix === ''
+      ? [`^${literally(asked)}/?(.*)`, '/\\1']
+      : [`^${literally(asked)}(.*)`, `${upstreamPrefix}\\1`];
+  return [`http-request replace-path ${word(from)} ${word(to)}`];
+}
+
+function serverLine({ route, server: { host, port, tls, isName } }: FastRoute, config: Config): string {
+  const address = formatAddress({ kind: 'tcp', host, port });
+  const name = new URL(route.upstreamOrigin).hostname.replace(/\.$/, '');
+  const ca = word(config.tls.caFile ?? '@system-ca');
+  return [
+    // Closed by us before the upstream does: a request that meets its reset is lost with the client's own connection.
+    `server upstream ${address} id 1 pool-purge-delay 1s`,
+    // Should there be no address, bearerd is the only server, and says why.
+    isName ? ' resolvers system resolve-prefer ipv4 init-addr libc,none' : '',
+    tls ? ` ssl verify required verifyhost ${name} sni str(${name}) ca-file ${ca} alpn http/1.1` : '',
+  ].join('');
+}

@@ -1,0 +1,75 @@
+import { isIP } from 'node:net';
+import type { Config, CredentialConfig } from '../../config/config.ts';
+import { bareHost, isLoopbackHost } from '../../config/values/addresses.ts';
+import { hostOf, type Lanes } from '../../routes/lanes.ts';
+import type { Route, RouteTable } from '../../routes/route-table.ts';
+
+/** A route with a lane of its own, and how HAProxy reaches its upstream. */
+export interface FastRoute {
+  readonly route: Route;
+  readonly credential: CredentialConfig;
+  /** Its backends' name. */
+  readonly name: string;
+  /** As the upstream is told it. */
+  readonly host: string;
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    readonly tls: boolean;
+    /** It has to be looked up. */
+    readonly isName: boolean;
+  };
+  /** A 401 is worth another try: the token may have been revoked. */
+  readonly renews: boolean;
+}
+
+/** All of them, and why the others have none. */
+export function fastRoutes(
+  { routes }: RouteTable,
+  { slow }: Lanes,
+  { credentials }: Config,
+): { readonly fast: readonly FastRoute[]; readonly slow: ReadonlyMap<Route, string> } {
+  const fast: FastRoute[] = [];
+  const others = new Map(slow);
+  for (const route of routes) {
+    const credential = credentials.get(route.credentialName);
+    if (others.has(route) || credential === undefined) continue;
+    const why = whyNot(route, credential);
+    if (why === undefined) fast.push(fastRoute(route, credential, fast));
+    else others.set(route, why);
+  }
+  return { fast, slow: others };
+}
+
+function whyNot({ upstreamOrigin }: Route, { name, header }: CredentialConfig): string | undefined {
+  const { protocol, hostname } = new URL(upstreamOrigin);
+  if (protocol === 'https:' && isIP(bareHost(hostname)) !== 0)
+    return 'HAProxy compares a certificate with names, and its upstream has an address only';
+  if (!/^[\w.-]+$/.test(name)) return `HAProxy can not look up a credential by the name ${name}`;
+  if (!/^[\w-]+$/.test(header)) return `HAProxy's configuration can not hold the header name ${header}`;
+  return undefined;
+}
+
+function fastRoute(route: Route, credential: CredentialConfig, before: readonly FastRoute[]): FastRoute {
+  const { protocol, hostname, port } = new URL(route.upstreamOrigin);
+  const tls = protocol === 'https:';
+  const at = route.upstreamAddress;
+  const host = at?.host ?? bareHost(hostname);
+  // 127.0.0.1 also where localhost might be ::1: should nobody be there, bearerd looks at both.
+  const isLocal = isLoopbackHost(host) && isIP(host) === 0;
+  const slug = route.prefix.slice(1).replaceAll(/[^a-z0-9]+/g, '-') || 'root';
+  const taken = before.filter(({ name }) => name === `to-${slug}` || name.startsWith(`to-${slug}.`)).length;
+  return {
+    route,
+    credential,
+    name: taken === 0 ? `to-${slug}` : `to-${slug}.${taken + 1}`,
+    host: hostOf(route),
+    server: {
+      host: isLocal ? '127.0.0.1' : host,
+      port: at?.port ?? (port === '' ? (tls ? 443 : 80) : Number(port)),
+      tls,
+      isName: isIP(host) === 0 && !isLocal,
+    },
+    renews: credential.kind !== 'api-key' && credential.kind !== 'basic',
+  };
+}

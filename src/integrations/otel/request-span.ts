@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import {
+  type Attributes,
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
+import {
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_NETWORK_PROTOCOL_VERSION,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  ATTR_URL_FULL,
+  ATTR_URL_PATH,
+  ATTR_URL_SCHEME,
+} from '@opentelemetry/semantic-conventions';
+import { PROBLEMS } from '../../base/errors.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import { bareHost } from '../../config/values/addresses.ts';
+import type { Forwardable } from '../../forward/forwardable.ts';
+import type { RequestTrace, SendingTrace } from '../../forward/trace.ts';
+import { fail, methodAttributes, spanMethod } from './conventions.ts';
+import { SendingSpan } from './sending-span.ts';
+
+/** The request as its client sees it: a server span, whose children are what was sent upstream for it. */
+export class RequestSpan implements RequestTrace {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  readonly #context: Context;
+  /** It belongs to the client's trace: what the client said of it to others (`tracestate`) holds upstream as well. */
+  readonly #continued: boolean;
+  readonly #sendings: SendingSpan[] = [];
+
+  constructor(tracer: Tracer, request: IncomingMessage, event: RequestEvent) {
+    const parent = parentOf(request);
+    this.#continued = parent !== undefined;
+    this.#tracer = tracer;
+    this.#span = tracer.startSpan(
+      event.route === '' ? spanMethod(event.method) : `${spanMethod(event.method)} ${event.route}`,
+      { kind: SpanKind.SERVER, attributes: requestAttributes(request, event) },
+      parent ?? ROOT_CONTEXT,
+    );
+    this.#context = trace.setSpan(ROOT_CONTEXT, this.#span);
+    const { traceId, spanId } = this.#span.spanContext();
+    this.traceId = traceId;
+    this.spanId = spanId;
+  }
+
+  sending({ event, route, target }: Forwardable): SendingTrace {
+    const url = new URL(route.upstreamOrigin);
+    const end = target.indexOf('?');
+    const attributes: Attributes = {
+      ...methodAttributes(event.method),
+      ...bearerdAttributes(event),
+      // Without the query, which may hold secrets: ours, too.
+      [ATTR_URL_FULL]: route.upstreamOrigin + (end === -1 ? target : target.slice(0, end)),
+      [ATTR_SERVER_ADDRESS]: bareHost(url.hostname),
+      [ATTR_SERVER_PORT]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    };
+    const name = spanMethod(event.method);
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, this.#context);
+    const before = this.#sendings.filter(({ sent }) => sent).length;
+    const sending = new SendingSpan(span, { before, keepsState: this.#continued });
+    this.#sendings.push(sending);
+    return sending;
+  }
+
+  end(event: RequestEvent): void {
+    for (const sending of this.#sendings) sending.close(event);
+    const { status, code } = event;
+    if (status > 0) this.#span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, status);
+    if (code !== undefined) this.#span.setAttribute('bearerd.code', code);
+    if (event.caller) this.#span.setAttribute('bearerd.caller', event.caller);
+    if (event.aborted) this.#span.setAttribute('bearerd.aborted', true);
+    // An answer that broke off has the status that it began with.
+    const brokenOff = code !== undefined && PROBLEMS[code].status !== status;
+    if (status >= 500 || brokenOff) fail(this.#span, code ?? String(status));
+    this.#span.end();
+  }
+}
+
+/** Two lines of it, which Node joins, are as malformed as one that is. */
+function parentOf({ headers }: IncomingMessage): Context | undefined {
+  const { traceparent, tracestate } = headers;
+  const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null;
+  if (parent === null) return undefined;
+  const traceState = typeof tracestate === 'string' ? { traceState: createTraceState(tracestate) } : {};
+  return trace.setSpanContext(ROOT_CONTEXT, { ...parent, ...traceState, isRemote: true });
+}
+
+function requestAttributes({ httpVersion, socket }: IncomingMessage, event: RequestEvent): Attributes {
+  return {
+    ...methodAttributes(event.method),
+    ...bearerdAttributes(event),
+    [ATTR_URL_PATH]: event.path,
+    [ATTR_URL_SCHEME]: socket instanceof TLSSocket ? 'https' : 'http',
+    [ATTR_NETWORK_PROTOCOL_VERSION]: httpVersion,
+    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: event.route }), // The prefix: what is below it, bearerd doesn't know.
+  };
+}
+
+function bearerdAttributes({ route, credential }: RequestEvent): Attributes {
+  return route === '' ? {} : { 'bearerd.route': route, 'bearerd.credential': credential };
+}

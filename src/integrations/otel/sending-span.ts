@@ -1,0 +1,78 @@
+import { type Span, type SpanContext, TraceFlags } from '@opentelemetry/api';
+import {
+  ATTR_HTTP_REQUEST_RESEND_COUNT,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+} from '@opentelemetry/semantic-conventions';
+import type { Problem } from '../../base/errors.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import type { SendingTrace } from '../../forward/trace.ts';
+import { fail } from './conventions.ts';
+
+/** What the client span has to know of the request that it is a part of. */
+interface Place {
+  /** How often it was sent before. */
+  readonly before: number;
+  readonly keepsState: boolean;
+}
+
+/** One sending of a request: a client span. One that was neither sent nor failed is never told of. */
+export class SendingSpan implements SendingTrace {
+  sent = false;
+  readonly #span: Span;
+  readonly #place: Place;
+  #over = false;
+
+  constructor(span: Span, place: Place) {
+    this.#span = span;
+    this.#place = place;
+  }
+
+  carry(headers: string[]): void {
+    this.sent = true;
+    const { before, keepsState } = this.#place;
+    if (before > 0) this.#span.setAttribute(ATTR_HTTP_REQUEST_RESEND_COUNT, before);
+    putTraceparent(headers, traceparent(this.#span.spanContext()), keepsState);
+  }
+
+  responded(status: number): void {
+    this.#span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, status);
+    if (status >= 400) fail(this.#span, String(status));
+  }
+
+  ended(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#span.end();
+  }
+
+  failed({ code }: Problem): void {
+    fail(this.#span, code);
+    this.ended();
+  }
+
+  /** The request is over, and with it a sending that was given up, or that has become a tunnel. */
+  close({ code, aborted }: RequestEvent): void {
+    if (this.#over || !this.sent) return;
+    if (code !== undefined) fail(this.#span, code);
+    else if (aborted) fail(this.#span, 'cancelled');
+    this.ended();
+  }
+}
+
+/** W3C Trace Context §3.2, version 00. */
+function traceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+}
+
+/** The client's lines of `tracestate` are nobody's but those whom they name: they stay as they are, or go altogether. */
+function putTraceparent(headers: string[], value: string, keepsState: boolean): void {
+  let kept = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    if (name === 'traceparent' || (name === 'tracestate' && !keepsState)) continue;
+    headers[kept++] = headers[i]!;
+    headers[kept++] = headers[i + 1]!;
+  }
+  headers.length = kept;
+  headers.push('traceparent', value);
+}

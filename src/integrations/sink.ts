@@ -1,0 +1,23 @@
+import type { Secret } from '../base/secret.ts';
+
+/** A credential as it is at this moment. */
+export interface Present {
+  /** What stands in its header, with the scheme; a character for each byte. */
+  readonly headerValue: Secret;
+  /** The token or key alone. */
+  readonly value: Secret;
+  /** Until it may not be sent any more; Infinity for a key. */
+  readonly usableMs: number;
+}
+
+/** The credential by its name, while it may be sent. */
+export type PresentOf = (credential: string) => Present | undefined;
+
+/** A place outside of this process that holds credentials. */
+export interface Sink {
+  /**
+   * Makes the place hold what is present, and nothing else of ours. Gives whether anything had to be written;
+   * rejects where it could not be.
+   */
+  settle(present: PresentOf): Promise<boolean>;
+}

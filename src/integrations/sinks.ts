@@ -1,0 +1,94 @@
+import type { Clock } from '../base/clock.ts';
+import type { Event, Observe } from '../base/events.ts';
+import type { SinkConfig } from '../config/config.ts';
+import { retriesPath, sinkLabel } from '../config/values/sinks.ts';
+import { createEnvoySdsSink, createFileSink } from './files/file-sink.ts';
+import { createHaproxySink } from './haproxy/haproxy-sink.ts';
+import type { PresentOf, Sink } from './sink.ts';
+
+/** How often a place is looked at: HAProxy may have been restarted, or the machine may have slept. */
+const LOOK_MS = 1_000;
+/** How long before its end a token is taken away: whoever reads the place may send it a moment later. */
+const LEAD_MS = 1_000;
+
+export interface SinksOptions {
+  readonly sinks: readonly SinkConfig[];
+  readonly present: PresentOf;
+  /** Opens a socket for what failed on the fast lane, if it isn't open. Rejects where that can't be. */
+  readonly listenForRetries: (path: string) => Promise<void>;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+/** Keeps the configured places as the token sources are. Whatever becomes of a place, nothing here rejects. */
+export class Sinks {
+  readonly #options: SinksOptions;
+  readonly #ended = new AbortController();
+  readonly #loops: readonly Promise<void>[];
+  #wake = new AbortController();
+
+  constructor(options: SinksOptions) {
+    this.#options = options;
+    this.#loops = options.sinks.map((config) => this.#keep(sinkLabel(config), createSink(config, options)));
+  }
+
+  /** A token has come or gone: look at once. */
+  readonly observe: Observe = ({ type }: Event) => {
+    if (type !== 'login-succeeded' && type !== 'token-rejected' && type !== 'token-expired') return;
+    this.look();
+  };
+
+  /** Empties all of them. */
+  async close(): Promise<void> {
+    this.#ended.abort();
+    this.look();
+    await Promise.all(this.#loops);
+  }
+
+  /** Something may have changed. */
+  look(): void {
+    this.#wake.abort();
+    this.#wake = new AbortController();
+  }
+
+  async #keep(sink: string, place: Sink): Promise<void> {
+    const { present, clock } = this.#options;
+    let failing = false;
+    while (!this.#ended.signal.aborted) {
+      const { signal } = this.#wake; // Taken first: what happens while it writes is looked at next.
+      let endsInMs = LOOK_MS;
+      failing = await this.#settle(sink, place, failing, (name) => {
+        const found = present(name);
+        if (found === undefined || found.usableMs <= LEAD_MS) return undefined;
+        endsInMs = Math.min(endsInMs, found.usableMs - LEAD_MS);
+        return found;
+      });
+      await clock.sleep(endsInMs, signal);
+    }
+    await this.#settle(sink, place, failing, () => undefined);
+  }
+
+  /** Gives whether it failed. */
+  async #settle(sink: string, place: Sink, failing: boolean, present: PresentOf): Promise<boolean> {
+    const { observe } = this.#options;
+    try {
+      if (await place.settle(present)) observe({ type: 'sink-written', sink });
+      return false;
+    } catch (error) {
+      const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
+      observe({ type: 'sink-failed', sink, code, again: failing });
+      return true;
+    }
+  }
+}
+
+function createSink(config: SinkConfig, { listenForRetries }: SinksOptions): Sink {
+  switch (config.kind) {
+    case 'haproxy':
+      return createHaproxySink(config, () => listenForRetries(retriesPath(config)));
+    case 'envoySds':
+      return createEnvoySdsSink(config);
+    case 'file':
+      return createFileSink(config);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../base/clock.ts';
+import { LoginError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import type { OAuth2CredentialConfig, TokenEndpoint } from '../config/config.ts';
+import { readLoginFile } from './login-file.ts';
+import { signAssertion } from './signed-assertion.ts';
+
+/** RFC 7523 §2.2. */
+const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** What a client adds to a token request to say who it is. */
+export interface ClientProof {
+  readonly authorization?: Secret;
+  readonly parameters: Readonly<Record<string, Secret>>;
+}
+
+/** @throws LoginError where a file that it needs can't be used. */
+export async function proveClient(
+  config: OAuth2CredentialConfig,
+  endpoint: TokenEndpoint,
+  clock: Clock,
+): Promise<ClientProof> {
+  const named: Record<string, Secret> = config.clientId === undefined ? {} : { client_id: config.clientId };
+  switch (config.clientAuthentication) {
+    case 'basic':
+      return { authorization: basic(config.clientId, config.clientSecret), parameters: {} };
+    case 'body':
+      return { parameters: { ...named, client_secret: config.clientSecret } };
+    case 'assertion':
+      return asserting(named, jwtOnly(await readLoginFile(config.assertion, 'assertion'), 'assertion'));
+    case 'privateKeyJwt': {
+      const { keyId, algorithm, assertionAudience, privateKey } = config;
+      const audience = assertionAudience ?? endpoint.origin + endpoint.path;
+      const claims = { clientId: config.clientId.expose(), audience, keyId, algorithm };
+      return asserting(
+        named,
+        await signAssertion(claims, await readLoginFile(privateKey, 'private key'), clock),
+      );
+    }
+    case 'tls': // RFC 8705 §2: the certificate is the proof, and the ID has to be there.
+    case 'none':
+      return { parameters: named };
+  }
+}
+
+function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): ClientProof {
+  const type = new Secret(JWT_BEARER);
+  return { parameters: { ...named, client_assertion_type: type, client_assertion: assertion } };
+}
+
+/** A file that is half written, or of something else, is not sent to anybody. */
+export function jwtOnly(token: Secret, what: string): Secret {
+  if (token.fits(/^[\w-]+\.[\w-]*\.[\w-]*$/)) return token;
+  throw new LoginError(
+    'unreachable',
+    `the ${what} is no JWT: three parts in base64url with dots between them`,
+  );
+}
+
+/**
+ * Both parts are form-encoded before they are joined (RFC 6749 §2.3.1), which `Basic` alone doesn't ask for: an ID
+ * may hold a colon, and both may hold what is no Latin-1.
+ */
+function basic(id: Secret, secret: Secret): Secret {
+  const pair = [id, secret].map((part) => formEncoded(part.expose())).join(':');
+  return new Secret(`Basic ${Buffer.from(pair).toString('base64')}`);
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}

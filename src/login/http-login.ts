@@ -1,0 +1,34 @@
+import type { Clock } from '../base/clock.ts';
+import { LoginError } from '../base/errors.ts';
+import type { IssuedToken } from './issued-token.ts';
+import { toldOf } from './login-failure.ts';
+import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';
+import type { SessionAnswer } from './session-response.ts';
+
+/**
+ * One login: gives a token, or rejects with a LoginError. Never retries, never follows a redirect, and ends soon
+ * after `signal` aborts.
+ */
+export type Login = (signal: AbortSignal) => Promise<IssuedToken>;
+
+/** A login by one POST. What goes wrong is told with the URL that was asked. */
+export function httpLogin(
+  endpoint: LoginEndpoint,
+  request: LoginRequest,
+  judge: (answer: SessionAnswer) => IssuedToken,
+  clock: Clock,
+): Login {
+  const subject = `the ${request.to} ${endpoint.server.origin}${withoutQuery(endpoint.path)}`;
+  return async (signal) => {
+    try {
+      return judge(await postLogin(endpoint, request, clock, signal));
+    } catch (error) {
+      throw error instanceof LoginError ? toldOf(subject, error, { secrets: request.secrets }) : error;
+    }
+  };
+}
+
+/** A query may hold what is nobody's business. */
+function withoutQuery(path: string): string {
+  return path.split('?', 1)[0]!;
+}

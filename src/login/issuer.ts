@@ -1,0 +1,139 @@
+import { Client } from 'undici';
+import type { Clock } from '../base/clock.ts';
+import { type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
+import { LoginError } from '../base/errors.ts';
+import { USER_AGENT } from '../base/version.ts';
+import type { TokenEndpoint } from '../config/config.ts';
+import { isInsecure, parseTokenUrl } from '../config/values/urls.ts';
+import { parseJsonObject } from './json-object.ts';
+import { connectionError, toldOf } from './login-failure.ts';
+import type { LoginServer } from './one-answer.ts';
+
+/** All of it, from the first question to the last byte of an answer. */
+const DISCOVERY_TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** How long what an issuer said is believed. */
+const AGE_MS = 3_600_000;
+
+interface Question {
+  readonly issuer: string;
+  /** The client shows a certificate, for which an issuer may have another endpoint (RFC 8705 §5). */
+  readonly withCertificate: boolean;
+}
+
+export interface Discovery {
+  /** Where the token endpoint is; asks the issuer where that is not known, or was said too long ago. */
+  find(signal: AbortSignal): Promise<TokenEndpoint>;
+  /** The next `find` asks again. */
+  forget(): void;
+}
+
+/** Finds the token endpoint of an issuer, and remembers it for a while. */
+export function createDiscovery(
+  question: Question,
+  servers: { at(origin: string): Promise<LoginServer> },
+  clock: Clock,
+): Discovery {
+  let known: { readonly endpoint: TokenEndpoint; readonly until: Deadline } | undefined;
+  return {
+    async find(signal) {
+      if (known !== undefined && untilMs(known.until, clock) > 0) return known.endpoint;
+      const endpoint = await discover(question, servers, signal);
+      known = { endpoint, until: deadlineIn(AGE_MS, clock) };
+      return endpoint;
+    },
+    forget() {
+      known = undefined;
+    },
+  };
+}
+
+async function discover(
+  question: Question,
+  servers: { at(origin: string): Promise<LoginServer> },
+  signal: AbortSignal,
+): Promise<TokenEndpoint> {
+  const { origin } = new URL(question.issuer);
+  const server = await servers.at(origin);
+  const timeout = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
+  const limit = AbortSignal.any([signal, timeout]);
+  for (const path of metadataPaths(question.issuer)) {
+    const body = await ask(server, origin, path, limit).catch((cause: unknown) => {
+      const progress = {
+        connected: true,
+        answered: true,
+        late: timeout.aborted,
+        limitMs: DISCOVERY_TIMEOUT_MS,
+      };
+      throw toldOf(`the issuer ${origin}${path}`, connectionError(cause, origin, progress), {});
+    });
+    const metadata = body === undefined ? undefined : parseJsonObject(body);
+    if (metadata?.issuer !== undefined) return tokenEndpointOf(metadata, question);
+  }
+  throw new LoginError(
+    'server-error',
+    'the issuer gives no metadata, neither by RFC 8414 nor by OpenID discovery',
+  );
+}
+
+/** RFC 8414 §3.1: between host and path; OpenID Connect Discovery §4: behind both. */
+export function metadataPaths(issuer: string): readonly string[] {
+  const path = new URL(issuer).pathname.replace(/\/$/, '');
+  return [`/.well-known/oauth-authorization-server${path}`, `${path}/.well-known/openid-configuration`];
+}
+
+/**
+ * Judges what an issuer says of itself. Pure.
+ *
+ * @throws LoginError where that is somebody else's (RFC 8414 §3.3), or names no endpoint that a secret may go to.
+ */
+export function tokenEndpointOf(
+  metadata: Readonly<Record<string, unknown>>,
+  { issuer, withCertificate }: Question,
+): TokenEndpoint {
+  if (metadata.issuer !== issuer) {
+    throw new LoginError(
+      'unusable',
+      "the issuer's metadata is of another issuer: compare every character of issuer",
+    );
+  }
+  const aliases = withCertificate ? metadata.mtls_endpoint_aliases : undefined;
+  const alias =
+    typeof aliases === 'object' && aliases !== null && 'token_endpoint' in aliases
+      ? aliases.token_endpoint
+      : undefined;
+  const url = alias ?? metadata.token_endpoint;
+  const parsed = typeof url === 'string' ? parseTokenUrl(url) : undefined;
+  if (parsed === undefined || 'problem' in parsed) {
+    throw new LoginError('unusable', "the issuer's metadata names no token endpoint that is a URL");
+  }
+  // A document may not lead to clear text, nor from the network to this machine.
+  const { origin } = parsed.value;
+  if (isInsecure(origin) || (origin.startsWith('http:') && !issuer.startsWith('http:'))) {
+    throw new LoginError('unusable', "the issuer's metadata names a token endpoint that is not https://");
+  }
+  return parsed.value;
+}
+
+/** The body of a 200; undefined for any other answer. undici follows no redirect unless told to. */
+async function ask(
+  server: LoginServer,
+  origin: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const client = new Client(origin, {
+    connect: (_options, done) => server.connect((...result) => done(...result), signal),
+    maxHeaderSize: server.headerSizeBytes,
+    maxResponseSize: MAX_ANSWER_BYTES,
+  });
+  try {
+    const headers = { host: server.host, accept: 'application/json', 'user-agent': USER_AGENT };
+    const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
+    if (statusCode === 200) return new Uint8Array(await body.arrayBuffer());
+    body.on('error', () => {}).destroy();
+    return undefined;
+  } finally {
+    await client.destroy();
+  }
+}

@@ -1,0 +1,95 @@
+import { LoginError, OutboundProxyError } from '../base/errors.ts';
+import { codeOf, connectionFailureOf } from '../base/failures/kind.ts';
+import { ANSWER_FAILURES, type AnswerFailure } from '../base/failures/login-words.ts';
+import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/words.ts';
+import type { Secret } from '../base/secret.ts';
+
+/** Of what there is no more to say than the words: whom it is about is added by `toldOf`. */
+export function answerFailure(
+  failure: AnswerFailure,
+  notes: readonly string[],
+  detail: { status?: number | undefined; retryAfterMs?: number | undefined } = {},
+): LoginError {
+  const { login, what, remedy } = ANSWER_FAILURES[failure];
+  return new LoginError(login, `${what} (${notes.join(', ')})`, { ...detail, remedy });
+}
+
+/** How far a login got, which its error doesn't tell. */
+export interface Progress {
+  readonly connected: boolean;
+  readonly answered: boolean;
+  /** The time for all of it is over. */
+  readonly late: boolean;
+  readonly limitMs: number;
+}
+
+/** Why there was no whole answer, in words whose subject is the server. */
+export interface ConnectionProblem {
+  readonly failure: ConnectionFailure;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** There was no whole answer. @param origin says whether TLS was spoken */
+export function connectionProblem(cause: unknown, origin: string, progress: Progress): ConnectionProblem {
+  const failure = failureOf(cause, origin, progress);
+  const { what, remedy } = CONNECTION_FAILURES[failure];
+  const message =
+    cause instanceof OutboundProxyError
+      ? `can't be reached: ${cause.message}`
+      : `${what} (${progress.late ? `within ${progress.limitMs / 1000} s` : codeOf(cause)})`;
+  return { failure, message, remedy };
+}
+
+/** The same for a login. */
+export function connectionError(cause: unknown, origin: string, progress: Progress): LoginError {
+  const { failure, message, remedy } = connectionProblem(cause, origin, progress);
+  return new LoginError(CONNECTION_FAILURES[failure].login, message, { remedy, cause });
+}
+
+function failureOf(cause: unknown, origin: string, progress: Progress): ConnectionFailure {
+  if (cause instanceof OutboundProxyError) return 'outbound-proxy';
+  if (progress.late) return progress.connected ? 'answer-timeout' : 'connect-timeout';
+  const failure = connectionFailureOf(cause);
+  const inClear = failure === 'closed' && origin.startsWith('http:') && !progress.answered;
+  return inClear ? 'http-on-tls-port' : failure;
+}
+
+interface Told {
+  /** What was sent, by what a person calls it. */
+  readonly secrets?: Readonly<Record<string, Secret>>;
+  /** That of the error, unless another is known. */
+  readonly remedy?: string;
+}
+
+/** The same failure with its subject, what to do, and what is odd about the secrets where they were refused. */
+export function toldOf(
+  subject: string,
+  error: LoginError,
+  { secrets = {}, remedy: known = error.remedy }: Told,
+): LoginError {
+  const { code, message, status, retryAfterMs, cause } = error;
+  const odd =
+    code === 'refused' ? Object.entries(secrets).flatMap(([name, secret]) => oddities(name, secret)) : [];
+  const remedy = [known ?? [], odd].flat().join(' ');
+  const told = remedy === '' ? `${subject} ${message}` : `${subject} ${message}. ${remedy}`;
+  return new LoginError(code, told, {
+    status,
+    retryAfterMs,
+    cause,
+    remedy: remedy === '' ? undefined : remedy,
+  });
+}
+
+/** What a secret seldom has on purpose, and often by a copy. It tells nothing else of it. */
+function oddities(name: string, secret: Secret): string[] {
+  const text = secret.expose();
+  const found = [
+    text.startsWith('\ufeff') && 'begins with a byte order mark (BOM)',
+    /^bearer\s/i.test(text) && 'begins with "Bearer "',
+    /^["'].*["']$/s.test(text) && 'stands in quotes',
+    /^[^\S\ufeff]/.test(text) && 'begins with white space',
+    /\s$/.test(text) && 'ends with white space',
+  ];
+  return found.filter((words) => words !== false).map((words) => `Mind that the ${name} ${words}.`);
+}

@@ -1,0 +1,41 @@
+import { open } from 'node:fs/promises';
+import { LoginError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import type { LoginFile } from '../config/config.ts';
+import { readFailure } from '../config/reading/text-file.ts';
+
+const MAX_FILE_BYTES = 64 * 1024;
+
+/**
+ * What stands in a file now, without white space around it.
+ *
+ * @param what it is called in a message
+ * @throws LoginError where it can't be read: it may be there by the next try.
+ */
+export async function readLoginFile({ path, shown }: LoginFile, what: string): Promise<Secret> {
+  const failure = (reason: string) =>
+    new LoginError('unreachable', `the ${what} can't be read from ${shown}: ${reason}`);
+  const text = await readLimited(path).catch((error: unknown) => {
+    throw failure(readFailure(error).reason);
+  });
+  if (text === undefined) throw failure('it is larger than 64 KiB');
+  if (text.trim() === '') throw failure('the file is empty');
+  return new Secret(text.trim());
+}
+
+/** Undefined where there is more than may be: a device never ends. */
+async function readLimited(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
+    let size = 0;
+    while (size < buffer.length) {
+      const { bytesRead } = await file.read(buffer, size, buffer.length - size);
+      if (bytesRead === 0) return buffer.toString('utf8', 0, size);
+      size += bytesRead;
+    }
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}

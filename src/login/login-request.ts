@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { LoginError } from '../base/errors.ts';
+import { codeOf } from '../base/failures/kind.ts';
+import type { Secret } from '../base/secret.ts';
+import { decodeContent } from './content-coding.ts';
+import { unusable } from './issued-token.ts';
+import { connectionError } from './login-failure.ts';
+import { answerOf, type LoginServer, type Steps } from './one-answer.ts';
+import type { SessionAnswer } from './session-response.ts';
+
+/** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
+const LOGIN_TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export interface LoginEndpoint {
+  readonly server: LoginServer;
+  readonly path: string;
+  /** `LOGIN_TIMEOUT_MS` unless a test has less patience. */
+  readonly timeoutMs?: number;
+}
+
+/** What is sent besides what each login has; headers are name and value in turn. */
+export interface LoginRequest {
+  readonly headers: string[];
+  readonly body: string;
+  /** What the endpoint is called in a message. */
+  readonly to: string;
+  /** Whether the body of an answer that is no login says anything that is used; else it is not read. */
+  readonly readsFailures: boolean;
+  /** What it sends of secrets, by what a person calls them. */
+  readonly secrets: Readonly<Record<string, Secret>>;
+}
+
+/**
+ * One POST and its whole answer. Never sends twice, never follows a redirect, and ends soon after `signal` aborts.
+ * The body of an answer that is no login is there as far as it is short and came whole, else it is empty.
+ *
+ * @throws LoginError where there is no answer, or where a login's is too large.
+ */
+export async function postLogin(
+  endpoint: LoginEndpoint,
+  request: LoginRequest,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<SessionAnswer> {
+  const timeoutMs = endpoint.timeoutMs ?? LOGIN_TIMEOUT_MS;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const sent = { wallMs: clock.wallMs(), monoMs: clock.monoMs() };
+  const progress = { connected: false, answered: false };
+  try {
+    const answer = await post(endpoint, request, progress, AbortSignal.any([signal, timeout]));
+    const receivedWallMs = clock.wallMs();
+    // The further of the two: the machine may have slept in between, and the monotonic clock with it.
+    const elapsedMs = Math.max(receivedWallMs - sent.wallMs, clock.monoMs() - sent.monoMs);
+    return { ...answer, receivedWallMs, elapsedMs };
+  } catch (error) {
+    if (error instanceof LoginError) throw error;
+    const late = timeout.aborted;
+    throw connectionError(error, endpoint.server.origin, { ...progress, late, limitMs: timeoutMs });
+  }
+}
+
+async function post(
+  endpoint: LoginEndpoint,
+  request: LoginRequest,
+  steps: Steps,
+  signal: AbortSignal,
+): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'body'>> {
+  signal.throwIfAborted();
+  const body = Buffer.from(request.body);
+  const headers = [...request.headers, 'content-length', `${body.byteLength}`];
+  const question = { method: 'POST', path: endpoint.path, headers, body };
+  const answer = await answerOf(endpoint.server, question, steps, signal);
+  steps.answered = true;
+  const { date, location, 'retry-after': retryAfter } = answer.headers;
+  return {
+    status: answer.statusCode!,
+    headers: { date, retryAfter, location },
+    body:
+      answer.statusCode === 200
+        ? await readLogin(answer)
+        : request.readsFailures
+          ? await readFailure(answer)
+          : discard(answer),
+  };
+}
+
+async function readLogin(answer: IncomingMessage): Promise<Uint8Array> {
+  const coded = await readLimited(answer);
+  if (coded === undefined) throw tooLarge();
+  try {
+    return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
+      ? tooLarge()
+      : unusable("the answer's content coding can't be read", 200);
+  }
+}
+
+function tooLarge(): LoginError {
+  return unusable('the answer is larger than 64 KiB', 200);
+}
+
+/** The status says what matters: a body that is long, breaks off or never ends only says no more than that. */
+async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
+  try {
+    const coded = (await readLimited(answer)) ?? new Uint8Array();
+    return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function discard(answer: IncomingMessage): Uint8Array {
+  answer.on('error', () => {}).destroy();
+  return new Uint8Array();
+}
+
+/** Undefined where there is more than may be. */
+async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > MAX_ANSWER_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

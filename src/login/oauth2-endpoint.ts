@@ -1,0 +1,98 @@
+import type { Clock } from '../base/clock.ts';
+import { LoginError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import type { OAuth2CredentialConfig } from '../config/config.ts';
+import { type ClientProof, proveClient } from './client-authentication.ts';
+import { httpLogin, type Login } from './http-login.ts';
+import type { Discovery } from './issuer.ts';
+import { readLoginFile } from './login-file.ts';
+import type { LoginRequest } from './login-request.ts';
+import { readTokenAnswer } from './oauth2-response.ts';
+import type { LoginServer } from './one-answer.ts';
+import type { SessionAnswer } from './session-response.ts';
+
+/** RFC 8693 §2.1. */
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** How token endpoints are reached. */
+export interface TokenServers {
+  /** The server of an origin, which sees the credential's own certificate where it has one. Rejects with a LoginError. */
+  at(origin: string): Promise<LoginServer>;
+  /** As `LoginEndpoint` has it. */
+  readonly timeoutMs?: number;
+}
+
+/** A client of a token endpoint: the program acts for itself, and there is no refresh token. */
+export function createOAuth2Login(
+  servers: TokenServers,
+  config: OAuth2CredentialConfig,
+  clock: Clock,
+): Login {
+  const { tokenEndpoint, issuer, tls } = config;
+  const judge = (answer: SessionAnswer) => readTokenAnswer(answer, config.scheme);
+  let discovery: Discovery | undefined;
+  const find = async (signal: AbortSignal) => {
+    // Loaded as a part of its own: undici would else come with every start.
+    const { createDiscovery } = await import('./issuer.ts');
+    discovery ??= createDiscovery({ issuer: issuer!, withCertificate: tls !== undefined }, servers, clock);
+    return discovery.find(signal);
+  };
+  return async (signal) => {
+    const endpoint = tokenEndpoint ?? (await find(signal));
+    const request = encodeRequest(
+      config,
+      await proveClient(config, endpoint, clock),
+      await subjectOf(config),
+    );
+    const { timeoutMs } = servers;
+    const server = await servers.at(endpoint.origin);
+    const at = { server, path: endpoint.path, ...(timeoutMs !== undefined && { timeoutMs }) };
+    try {
+      return await httpLogin(at, request, judge, clock)(signal);
+    } catch (error) {
+      // It may have moved.
+      if (error instanceof LoginError && error.code !== 'refused') discovery?.forget();
+      throw error;
+    }
+  };
+}
+
+/** What is exchanged, as it stands in its file now. */
+async function subjectOf({ exchange }: OAuth2CredentialConfig): Promise<Record<string, string>> {
+  if (exchange === undefined) return {};
+  const token = await readLoginFile(exchange.subjectToken, 'subject token');
+  return { subject_token: token.expose(), subject_token_type: exchange.subjectTokenType };
+}
+
+/** Headers and body of the request. */
+function encodeRequest(
+  config: OAuth2CredentialConfig,
+  proof: ClientProof,
+  subject: Readonly<Record<string, string>>,
+): LoginRequest {
+  const { exchange, scope, audience, parameters } = config;
+  const form = new URLSearchParams({
+    grant_type: exchange === undefined ? 'client_credentials' : TOKEN_EXCHANGE,
+  });
+  for (const [name, value] of Object.entries(proof.parameters)) form.append(name, value.expose());
+  for (const [name, value] of Object.entries(subject)) form.append(name, value);
+  if (scope !== undefined) form.append('scope', scope);
+  if (audience !== undefined) form.append('audience', audience);
+  for (const [name, value] of Object.entries(parameters)) form.append(name, value.expose());
+  const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
+  if (proof.authorization !== undefined) headers.push('authorization', proof.authorization.expose());
+  return {
+    headers,
+    body: form.toString(),
+    to: 'token endpoint',
+    readsFailures: true,
+    secrets: secretsIn(config),
+  };
+}
+
+function secretsIn(config: OAuth2CredentialConfig): Record<string, Secret> {
+  return {
+    ...(config.clientId !== undefined && { 'client ID': config.clientId }),
+    ...('clientSecret' in config && { 'client secret': config.clientSecret }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../base/clock.ts';
+import type { Secret } from '../base/secret.ts';
+import type { SessionGrant } from '../config/config.ts';
+import { httpLogin, type Login } from './http-login.ts';
+import type { LoginEndpoint } from './login-request.ts';
+import { readSessionAnswer } from './session-response.ts';
+
+export function createLogin(endpoint: LoginEndpoint, grant: SessionGrant, clock: Clock): Login {
+  const request = {
+    ...encodeGrant(grant),
+    to: 'session endpoint',
+    readsFailures: false,
+    secrets: secretsOf(grant),
+  };
+  return httpLogin(endpoint, request, readSessionAnswer, clock);
+}
+
+function secretsOf(grant: SessionGrant): Record<string, Secret> {
+  return grant.kind === 'service-account'
+    ? { 'client ID': grant.clientId, 'client secret': grant.clientSecret }
+    : { 'user name': grant.username, password: grant.password };
+}
+
+/** Headers and body of the login, exactly as the API documents the two grants. */
+export function encodeGrant(grant: SessionGrant): { headers: string[]; body: string } {
+  if (grant.kind === 'service-account') {
+    const body = JSON.stringify({
+      grantType: 'clientCredentials',
+      clientId: grant.clientId.expose(),
+      clientSecret: grant.clientSecret.expose(),
+    });
+    return { headers: ['content-type', 'application/json', 'accept', 'application/json'], body };
+  }
+  const form = new URLSearchParams([
+    ['username', grant.username.expose()],
+    ['password', grant.password.expose()],
+  ]);
+  return {
+    headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
+    body: form.toString(),
+  };
+}

@@ -1,0 +1,54 @@
+import { createPrivateKey, type KeyObject, randomUUID } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { LoginError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
+import type { SigningAlgorithm } from '../config/config.ts';
+
+/** It is sent at once, and used once. */
+const LIFE_S = 60;
+
+export interface AssertionClaims {
+  readonly clientId: string;
+  readonly audience: string;
+  readonly keyId: string | undefined;
+  readonly algorithm: SigningAlgorithm;
+}
+
+/**
+ * A JWT by which a client says who it is (RFC 7523 §3, OpenID Connect Core §9), new each time.
+ *
+ * @param key in PEM, or as a JWK
+ * @throws LoginError where the key is none, or none for this algorithm.
+ */
+export async function signAssertion(
+  { clientId, audience, keyId, algorithm }: AssertionClaims,
+  key: Secret,
+  clock: Clock,
+): Promise<Secret> {
+  const { SignJWT } = await import('jose');
+  const nowS = Math.floor(clock.wallMs() / 1000);
+  const jwt = new SignJWT()
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+    .setIssuer(clientId)
+    .setSubject(clientId)
+    .setAudience(audience)
+    .setIssuedAt(nowS)
+    .setExpirationTime(nowS + LIFE_S)
+    .setJti(randomUUID());
+  try {
+    return new Secret(await jwt.sign(privateKeyOf(key)));
+  } catch {
+    // The library's words, and OpenSSL's, are not ours to vouch for.
+    throw new LoginError(
+      'unreachable',
+      `the private key can't sign with ${algorithm}: it is no PEM or JWK, or of another kind`,
+    );
+  }
+}
+
+function privateKeyOf(key: Secret): KeyObject {
+  const text = key.expose();
+  return text.startsWith('{')
+    ? createPrivateKey({ key: JSON.parse(text), format: 'jwk' })
+    : createPrivateKey(text);
+}

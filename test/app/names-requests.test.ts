@@ -1,0 +1,108 @@
+import t from 'tap';
+import { ConfigError } from '../../src/base/errors.ts';
+import { parseRequestIdHeader } from '../../src/config/values/header-values.ts';
+import { configOf, gatewayFor, request } from '../support/gateway.ts';
+import { until } from '../support/raw-client.ts';
+import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// One ID for a request: the client, the upstream and the log see the same, once somebody has named its header.
+
+const upstream = await RawUpstream.startedFor(t);
+const named = await gatewayFor(t, {
+  baseUrl: upstream.url,
+  env: { BEARERD_REQUEST_ID_HEADER: 'X-Request-Id' },
+});
+const plain = await gatewayFor(t, { baseUrl: upstream.url });
+t.beforeEach(() => upstream.reset());
+t.afterEach(() => {
+  if (named.internalErrors().length + plain.internalErrors().length > 0) throw new Error('an internal error');
+});
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const sent = () => upstream.last.all('x-request-id');
+const logged = () => named.requests().at(-1)?.requestId;
+
+t.test("a client's own ID is kept, sent on, given back and logged", async (t) => {
+  upstream.onRequest = () => ok('ok', 'x-request-id: the-upstreams-own', 'X-REQUEST-ID: another');
+  for (const id of ['a', 'A.b_c:1/+=@-', 'x'.repeat(128)]) {
+    const answer = await named.get('/', `X-Request-ID: ${id}`);
+    t.same(sent(), [id]);
+    t.same(answer.all('x-request-id'), [id]);
+    await until(() => logged() === id, 'it is logged');
+  }
+});
+
+t.test('what is no ID, or is said twice, is replaced by one that is made', async (t) => {
+  const lines = [
+    [],
+    ['x-request-id:'],
+    ['x-request-id: a b'],
+    ['x-request-id: a"b'],
+    ['x-request-id: \xe5'],
+    [`x-request-id: ${'x'.repeat(129)}`],
+    ['x-request-id: one', 'X-Request-Id: two'],
+    ['x-request-id: one', 'x-request-id: one'],
+  ];
+  const made = new Set<string>();
+  for (const given of lines) {
+    const answer = await named.get('/', ...given);
+    const [id = ''] = sent();
+    t.match(id, UUID, given.join());
+    t.equal(sent().length, 1);
+    t.same(answer.all('x-request-id'), [id]);
+    made.add(id);
+  }
+  t.equal(made.size, lines.length);
+});
+
+t.test('an answer of ours, and a tunnel, name it too', async (t) => {
+  const refused = await named.get('/a%2f../b', 'x-request-id: mine');
+  t.equal(refused.status, 400);
+  t.same(refused.all('x-request-id'), ['mine']);
+  upstream.onRequest = ({ connection }) => connection.reset();
+  const failed = await named.get('/', 'x-request-id: mine');
+  t.equal(failed.status, 502);
+  t.same(failed.all('x-request-id'), ['mine']);
+  upstream.onRequest = () =>
+    head('101 Switching Protocols', 'connection: upgrade', 'upgrade: x', 'x-request-id: theirs');
+  const client = await named.client();
+  client.send(request('GET', '/', 'connection: upgrade', 'upgrade: x', 'x-request-id: mine'));
+  const switched = await client.response();
+  t.equal(switched.status, 101);
+  t.same(switched.all('x-request-id'), ['mine']);
+  t.same(sent(), ['mine']);
+  client.close();
+});
+
+t.test("a client's Connection can't strike it out", async (t) => {
+  await named.get('/', 'connection: x-request-id', 'x-request-id: mine');
+  t.same(sent(), ['mine']);
+});
+
+t.test('where no header is named, it passes as any other does', async (t) => {
+  upstream.onRequest = () => ok('ok', 'x-request-id: theirs');
+  const answer = await plain.get('/', 'x-request-id: a b', 'x-request-id: two');
+  t.same(sent(), ['a b', 'two']);
+  t.same(answer.all('x-request-id'), ['theirs']);
+});
+
+t.test('it may not be a header that means something else', async (t) => {
+  for (const name of [
+    'Authorization',
+    'host',
+    'Content-Length',
+    'Transfer-Encoding',
+    'Connection',
+    'TE',
+    'Upgrade',
+    'a b',
+    '',
+  ]) {
+    t.ok('problem' in parseRequestIdHeader(name), name);
+  }
+  const env = { BEARERD_REQUEST_ID_HEADER: 'x-API-key', BEARERD_API_KEY: 'k' };
+  const yaml = 'credentials: { key: { type: apiKey, key: k, header: X-Api-Key } }\n';
+  const problem = await configOf({ baseUrl: upstream.url, env, yaml }).catch((error: unknown) => error);
+  t.ok(problem instanceof ConfigError);
+  t.match(String(problem), /BEARERD_REQUEST_ID_HEADER: the credential \w+ is sent in this header/);
+});

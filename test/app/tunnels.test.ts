@@ -1,0 +1,725 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { Departures } from '../../src/forward/client/departures.ts';
+import { isTunnelled } from '../../src/forward/client/upgrade-request.ts';
+import { HttpListeners } from '../../src/listen/http-listeners.ts';
+import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { RawClient, until } from '../support/raw-client.ts';
+import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
+
+// An upgrade becomes a tunnel of bytes once the upstream itself has said 101, and is an ordinary request until then.
+
+const ROUTES = `
+credentials:
+  key: { type: apiKey, key: key-1 }
+routes:
+  - { prefix: /, credential: token }
+  - { prefix: /key, credential: key }
+  - { prefix: /none, credential: none }
+  - { prefix: /denied, credential: deny }
+  - { prefix: /get, credential: token, methods: [POST] }
+`;
+const WS = [
+  'connection: Upgrade',
+  'upgrade: websocket',
+  'sec-websocket-key: abc',
+  'sec-websocket-version: 13',
+];
+const SWITCH = head(
+  '101 Switching Protocols',
+  'connection: upgrade',
+  'upgrade: websocket',
+  'sec-websocket-accept: x',
+);
+
+/** The sockets of all servers in this process, by their clients' ports. */
+const accepted = new Map<number | undefined, Socket>();
+subscribe('net.server.socket', (message) => {
+  const { socket } = message as { socket: Socket };
+  accepted.set(socket.remotePort, socket);
+});
+const upstream = await RawUpstream.startedFor(t);
+const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: ROUTES });
+t.beforeEach(() => {
+  upstream.reset();
+  upstream.onRequest = () => SWITCH;
+});
+t.afterEach(async () => {
+  await until(() => proxy.gateway.inFlight === 0, 'tunnels stay');
+});
+
+/** A tunnel that stands, and its other end. */
+async function opened(target = '/', lines: readonly string[] = [], gateway = proxy) {
+  const client = await gateway.client();
+  const response = await client.send(request('GET', target, ...WS, ...lines)).response();
+  return { client, response, other: upstream.last.connection };
+}
+
+t.test('bytes pass both ways, whatever they are', async (t) => {
+  const { client, response, other } = await opened();
+  t.same([response.status, response.reason], [101, 'Switching Protocols']);
+  t.same(
+    response.lines.map(([name, value]) => `${name.toLowerCase()}: ${value}`),
+    ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-accept: x', 'via: 1.1 bearerd'],
+  );
+  client.send('\x81\x05hello\x00\xff');
+  await until(() => other.received.endsWith('\x81\x05hello\x00\xff'), 'nothing came');
+  other.send('\x88\x00\xff\r\n\r\n');
+  t.equal(await client.bytes(7), '\x88\x00\xff\r\n\r\n');
+  const big = Buffer.alloc(5 << 20, 'b');
+  client.send(big);
+  await until(() => other.bytesReceived > big.length, 'the large frame is not whole');
+  other.send(big);
+  t.equal((await client.bytes(big.length)).length, big.length);
+  client.close();
+  await other.closed;
+  await until(() => proxy.requests().at(-1)?.status === 101, 'no event');
+  t.match(proxy.requests().at(-1), {
+    method: 'GET',
+    status: 101,
+    bytesIn: big.length + 9,
+    bytesOut: big.length + 7,
+  });
+});
+
+t.test('nothing that either side says early is lost', async (t) => {
+  upstream.onRequest = () => `${SWITCH}first frame`;
+  const { client } = await opened();
+  t.equal(await client.bytes(11), 'first frame', 'in the same segment as the 101');
+  client.close();
+  upstream.onRequest = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return SWITCH;
+  };
+  const eager = await proxy.client();
+  eager.send(`${request('GET', '/', ...WS)}one`);
+  await until(() => upstream.requests.length === 2, 'no request');
+  eager.send(',two');
+  await eager.response();
+  await until(() => upstream.last.connection.received.endsWith('\r\n\r\none,two'), 'early bytes');
+  eager.close();
+});
+
+t.test('a handshake behind other requests waits for their answers', async (t) => {
+  upstream.onRequest = async ({ header }) => {
+    if (header('upgrade') !== undefined) return SWITCH;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return ok('first');
+  };
+  const client = await proxy.client();
+  client.send(
+    `${request('GET', '/')}${request('POST', '/', 'content-length: 2')}{}${request('GET', '/', ...WS)}frame`,
+  );
+  t.equal((await client.response()).text, 'first');
+  t.equal((await client.response()).text, 'first');
+  t.equal((await client.response()).status, 101);
+  await until(() => upstream.last.connection.received.endsWith('frame'), 'early bytes');
+  client.close();
+  const leaving = await proxy.client();
+  leaving.send(`${request('GET', '/')}${request('GET', '/', ...WS)}`);
+  await until(() => upstream.requests.length === 4, 'no request');
+  leaving.reset();
+  await upstream.last.connection.closed;
+  const last = await proxy.client();
+  last.send(`${request('GET', '/', 'connection: close')}${request('GET', '/', ...WS)}`);
+  t.equal((await last.response()).text, 'first');
+  t.equal(await last.end(), 'end');
+});
+
+t.test('the upstream gets the handshake, and exactly one credential', async (t) => {
+  const own = ['authorization: Basic eDp5', 'Authorization: x', 'proxy-authorization: y', 'x-bearerd-key: z'];
+  const strike = 'Connection: authorization, sec-websocket-version';
+  const sent = async (target: string) => {
+    const { client } = await opened(target, [
+      ...own,
+      'sec-websocket-protocol: a, b',
+      'x-name: \xe6\x97\xa5',
+      strike,
+    ]);
+    client.close();
+    return upstream.last.lines.map(([name, value]) => `${name.toLowerCase()}: ${value}`).sort();
+  };
+  const common = [
+    'connection: Upgrade',
+    `host: 127.0.0.1:${upstream.port}`,
+    'sec-websocket-key: abc',
+    'sec-websocket-protocol: a, b',
+    'upgrade: websocket',
+    `via: ${await viaOf()}`,
+    'x-name: \xe6\x97\xa5',
+  ];
+  t.same(await sent('/'), ['authorization: Bearer tok-1', ...common]);
+  t.same(await sent('/key/x'), ['authorization: Bearer key-1', ...common]);
+  t.same(await sent('/none'), common);
+});
+
+async function viaOf(): Promise<string | undefined> {
+  await proxy.get('/none');
+  return upstream.last.header('via');
+}
+
+t.test("the upstream's choice of a subprotocol, or none, is passed on", async (t) => {
+  upstream.onRequest = () => SWITCH.replace('x\r\n', 'x\r\nsec-websocket-protocol: b\r\n');
+  const chosen = await opened('/', ['sec-websocket-protocol: a, b']);
+  t.equal(chosen.response.header('sec-websocket-protocol'), 'b');
+  upstream.onRequest = () => SWITCH;
+  const none = await opened('/', ['sec-websocket-protocol: a, b']);
+  t.equal(none.response.header('sec-websocket-protocol'), undefined);
+  chosen.client.close();
+  none.client.close();
+});
+
+t.test("a refusal is the upstream's answer", async (t) => {
+  const refusals: Record<string, string | Buffer> = {
+    length: ok(
+      'plain',
+      'x-name: \xe5',
+      'set-cookie: a=1',
+      'set-cookie: b=2',
+      'content-disposition: x="\xc3\xa5"',
+    ),
+    chunks: `${head('403 No', 'transfer-encoding: chunked', 'trailer: x')}5\r\nplain\r\n0\r\nx: 1\r\n\r\n`,
+    close: `${head('426 Upgrade Required', 'connection: close')}plain`,
+    large: `${head('404 Not Found', `x: ${'x'.repeat(20_000)}`, 'content-length: 5')}plain`,
+  };
+  for (const [kind, answer] of Object.entries(refusals)) {
+    upstream.onRequest = ({ connection }) => {
+      connection.send(answer);
+      if (kind === 'close') connection.end();
+    };
+    const { client, response } = await opened();
+    t.same([response.text, response.whole, response.trailers], ['plain', true, ''], kind);
+    t.equal(response.header('via'), '1.1 bearerd', kind);
+    if (kind === 'length') {
+      t.same([response.header('x-name'), response.all('set-cookie')], ['\xe5', ['a=1', 'b=2']]);
+      t.equal(response.header('content-disposition'), 'x="\xc3\xa5"');
+    }
+    t.equal(await client.end(), 'end', kind);
+    await upstream.last.connection.closed;
+  }
+  upstream.onRequest = () => head('204 No Content');
+  t.equal((await opened()).response.status, 204);
+});
+
+t.test('a refusal that breaks off, or is no HTTP, is told', async (t) => {
+  for (const [answer, status] of [
+    ['HTP/1.1 101 x\r\n\r\n', 502],
+    [head('999 Odd', 'content-length: 0'), 502],
+    [head('200 OK', `x: ${'x'.repeat(40_000)}`), 502],
+    [head('200 OK', 'transfer-encoding: gzip, chunked'), 502],
+    ['', 502],
+    ['HTTP/1.1 101 Sw', 502],
+  ] as const) {
+    for (const how of ['end', 'reset'] as const) {
+      upstream.onRequest = async ({ connection }) => {
+        connection.send(answer);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        connection[how]();
+      };
+      const { client, response } = await opened();
+      t.same(
+        [response.status, response.header('content-type')],
+        [status, 'application/problem+json'],
+        answer,
+      );
+      client.close();
+    }
+  }
+  for (const answer of [`${head('200 OK', 'content-length: 9')}plain`, `${head('200 OK')}plain`]) {
+    upstream.onRequest = async ({ connection }) => {
+      connection.send(answer);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      connection.reset();
+    };
+    const { client, response } = await opened();
+    t.same([response.text, response.whole && (await client.end()) === 'end'], ['plain', false]);
+  }
+});
+
+t.test(
+  'h2c and the like are ignored: the answer is an ordinary one, and Upgrade goes no further',
+  async (t) => {
+    upstream.onRequest = () => ok('plain');
+    for (const protocol of ['h2c', 'h2', 'H2C', 'HTTP/2.0', 'websocket, h2c', 'TLS/1.3', '']) {
+      const lines = [
+        'connection: Upgrade, HTTP2-Settings',
+        `upgrade: ${protocol}`,
+        'http2-settings: AAMAAABkAARAAAAAAAIAAAAA',
+      ];
+      const client = await proxy.client();
+      const { status, text } = await client.send(request('GET', '/', ...lines)).response();
+      t.same([status, text], [200, 'plain'], protocol);
+      t.notMatch(upstream.last.head, /upgrade|http2/i);
+      t.equal((await client.send(request('GET', '/')).response()).status, 200, 'the connection goes on');
+      client.close();
+    }
+    // A Node that doesn't ask us (before 22.21 and 24.9) would lose the body.
+    const asks = 'shouldUpgradeCallback' in createServer();
+    upstream.reset();
+    upstream.onRequest = () => ok('plain');
+    const withBody = await proxy.ask(`${request('POST', '/', ...WS, 'content-length: 4')}body`);
+    t.equal(withBody.status, asks ? 200 : 400, 'so is an upgrade with a body');
+    const bodies = await Promise.all(upstream.requests.map(({ message }) => message));
+    t.same(
+      bodies.map(({ body }) => body.toString()),
+      asks ? ['body'] : [],
+    );
+    t.equal(
+      (await proxy.ask(`GET / HTTP/1.0\r\n${WS.join('\r\n')}\r\n\r\n`)).text,
+      'plain',
+      'and one of HTTP/1.0',
+    );
+    upstream.onRequest = () => ok('plain', 'connection: upgrade', 'upgrade: h2c');
+    t.equal((await proxy.get('/')).header('upgrade'), undefined, 'an upstream that offers it is not heard');
+  },
+);
+
+t.test('a protocol that is no token is no upgrade', async (t) => {
+  upstream.onRequest = () => ok('plain');
+  for (const protocol of [
+    'webso\x80cket',
+    'web socket',
+    'a/b/c',
+    '/1',
+    'a/',
+    '"a"',
+    'ok, a@b',
+    ',',
+    ' , ,',
+  ]) {
+    const { status, text } = await proxy.get('/', 'connection: Upgrade', `upgrade: ${protocol}`);
+    t.same([status, text], [200, 'plain'], protocol);
+    t.notMatch(upstream.last.head, /upgrade/i, protocol);
+  }
+  upstream.onRequest = () => SWITCH;
+  for (const protocol of ['websocket', 'a/1.0', 'a, ,b', "x!#$%&'*+-.^_`|~1"]) {
+    const client = await proxy.client();
+    client.send(request('GET', '/', 'connection: Upgrade', `upgrade: ${protocol}`));
+    t.equal((await client.response()).status, 101, protocol);
+    client.close();
+  }
+});
+
+t.test(
+  'where Node takes every upgrade, an ignored one with a body is refused: the body would be lost',
+  async (t) => {
+    const handled: string[] = [];
+    const listeners = new HttpListeners({
+      handler: (request, response) => {
+        handled.push(request.url!);
+        response.end('plain');
+      },
+      headerSizeBytes: 16_384,
+      maxConnections: () => 10,
+      shouldUpgrade: isTunnelled,
+      departures: new Departures(),
+      onUpgrade: () => {},
+      onRefused: () => {},
+    });
+    const server = listeners.createServer();
+    // As Node 22.19 and 24.8 do.
+    Object.assign(server, { shouldUpgradeCallback: () => true });
+    await listeners.listen([{ kind: 'tcp', host: '127.0.0.1', port: 0 }], server);
+    t.teardown(() => listeners.destroyAll());
+    const ask = async (bytes: string) => {
+      const client = await RawClient.to((server.address() as AddressInfo).port);
+      const { status, text } = await client.send(bytes).response();
+      t.equal(await client.end(), 'end');
+      return [status, status === 400 ? JSON.parse(text).code : text];
+    };
+    const h2c = ['connection: Upgrade, HTTP2-Settings', 'upgrade: h2c', 'http2-settings: AAMAAABk'];
+    t.same(await ask(`${request('POST', '/', ...h2c, 'content-length: 3')}x=1`), [400, 'bad-request']);
+    t.same(await ask(request('POST', '/', ...h2c, 'content-length: 3')), [400, 'bad-request'], 'later');
+    t.same(await ask(`${request('POST', '/', ...h2c, 'transfer-encoding: chunked')}0\r\n\r\n`), [
+      400,
+      'bad-request',
+    ]);
+    t.same(await ask(`${request('POST', '/', ...WS, 'content-length: 3')}x=1`), [400, 'bad-request']);
+    t.same(handled, [], 'nothing is done with it');
+    t.same(await ask(request('GET', '/', ...h2c)), [200, 'plain'], 'without a body it is ignored');
+    t.same(await ask(request('POST', '/', ...h2c, 'content-length: 0')), [200, 'plain']);
+  },
+);
+
+const IGNORED = request('GET', '/ignored', 'connection: Upgrade', 'upgrade: h2c');
+const PLAIN = request('GET', '/plain');
+
+/** Each piece is one read of the proxy's: the next leaves when it has got the one before. */
+async function sendApart(client: RawClient, pieces: readonly string[]): Promise<void> {
+  let sent = 0;
+  const socket = (await until(() => accepted.get(client.socket.localPort), 'no connection'))!;
+  for (const piece of pieces) {
+    client.send(piece);
+    sent += piece.length;
+    await until(() => socket.destroyed || socket.bytesRead === sent, 'it is not read');
+  }
+}
+
+t.test(
+  'after an ignored upgrade that was read to its end, and no further, the connection goes on',
+  async (t) => {
+    upstream.onRequest = () => ok('plain');
+    const posted = `${request('POST', '/posted', 'content-length: 4')}\r\n\r\n`;
+    for (const pieces of [
+      [IGNORED, PLAIN],
+      [IGNORED, IGNORED, PLAIN, IGNORED, PLAIN + PLAIN],
+      [...IGNORED, PLAIN],
+      [PLAIN + IGNORED.slice(0, 9), IGNORED.slice(9), PLAIN],
+      [PLAIN, IGNORED.slice(0, -2), IGNORED.slice(-2), posted, PLAIN],
+      [IGNORED, posted.slice(0, -2), posted.slice(-2), PLAIN],
+    ]) {
+      upstream.reset();
+      upstream.onRequest = () => ok('plain');
+      const client = await proxy.client();
+      await sendApart(client, pieces);
+      const targets = [...pieces.join('').matchAll(/\/(?:ignored|plain|posted)(?= )/g)].map(
+        ([target]) => target,
+      );
+      for (const target of targets) {
+        const { text, header } = await client.response();
+        t.same([text, header('connection')?.toLowerCase()], ['plain', 'keep-alive'], target);
+      }
+      t.same(
+        upstream.requests.map(({ target }) => target),
+        targets,
+      );
+      client.close();
+    }
+  },
+);
+
+t.test(
+  'what came in one piece with an ignored upgrade is lost, so nothing that follows is acted on',
+  async (t) => {
+    const later = request('GET', '/later');
+    for (const pieces of [
+      [IGNORED + request('POST', '/lost', 'content-length: 44'), later.padEnd(44)],
+      [IGNORED + PLAIN, later], // Ends with a head's end, but not with the first.
+      [PLAIN + IGNORED + PLAIN, later],
+      [IGNORED.slice(0, -1), IGNORED.slice(-1) + PLAIN, later],
+      [`${IGNORED}\r\n`, later],
+      [IGNORED + PLAIN.slice(0, 10), PLAIN.slice(10), later],
+      // Where a body ends is not known.
+      [request('POST', '/', 'content-length: 4'), `body${IGNORED}`, later],
+    ]) {
+      upstream.reset();
+      upstream.onRequest = () => ok('plain');
+      const client = await proxy.client();
+      await sendApart(client, pieces);
+      t.equal(await client.end(), 'end');
+      t.match(client.received, /connection: close\r\n.*plain$/is, 'the last answer says that it is the last');
+      t.equal(upstream.last.target, '/ignored');
+    }
+  },
+);
+
+t.test('the answer that ends the connection so is there for a client that still sends', async (t) => {
+  upstream.onRequest = () => ok('plain');
+  const client = await proxy.client();
+  const socket = (await until(() => accepted.get(client.socket.localPort), 'no connection'))!;
+  client.socket.pause();
+  client.send(IGNORED + PLAIN.slice(0, 10));
+  await until(() => socket.writableFinished, 'no answer');
+  for (let n = 0; n < 3; n++) {
+    client.send(PLAIN);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  client.socket.resume();
+  t.equal(await client.end(), 'end');
+  t.match(client.received, /plain$/);
+});
+
+t.test('nothing follows a refusal by 205, whatever the upstream says after it', async (t) => {
+  upstream.onHead = ({ connection }) => {
+    connection.send(`${head('205 Reset Content')}HTTP/1.1 200 OK\r\n\r\n`).end();
+  };
+  const client = await proxy.client();
+  const { status, header } = await client.send(request('GET', '/', ...WS)).response();
+  t.same([status, header('content-length')], [205, '0']);
+  t.equal(await client.end(), 'end');
+  t.equal(client.received.indexOf('\r\n\r\n'), client.received.length - 4);
+});
+
+t.test('a refusal may be long', async (t) => {
+  upstream.onHead = () => ok('x'.repeat(3_000_000));
+  const client = await proxy.client();
+  const { body, whole } = await client.send(request('GET', '/', ...WS)).response();
+  t.same([body.length, whole], [3_000_000, true]);
+});
+
+t.test('a handshake says that it has no body, whatever its method', async (t) => {
+  upstream.onHead = () => SWITCH;
+  for (const [method, framing] of [
+    ['POST', 'content-length: 0'],
+    ['PUT', 'content-length: 0'],
+    ['GET', undefined],
+  ] as const) {
+    const client = await proxy.client();
+    t.equal((await client.send(request(method, '/', ...WS)).response()).status, 101, method);
+    t.equal(/^(content-length|transfer-encoding).*$/im.exec(upstream.last.head)?.[0].trim(), framing, method);
+    client.close();
+  }
+});
+
+/** The upstream takes this token only. */
+function takes(token: string) {
+  return ({ header }: UpstreamRequest) =>
+    header('authorization') === `Bearer ${token}`
+      ? SWITCH
+      : `${head('401 Unauthorized', 'www-authenticate: Bearer', 'content-length: 2')}no`;
+}
+
+t.test(
+  'a 401 is answered by a new token and one more try; the next handshake has it from the start',
+  async (t) => {
+    const fresh = await gatewayFor(t, { baseUrl: upstream.url });
+    const first = upstream.logins;
+    upstream.onRequest = takes(`tok-${first + 1}`);
+    const { client, response } = await opened('/ws', [], fresh);
+    t.equal(response.status, 101);
+    t.same(
+      upstream.requests.map(({ header }) => header('authorization')),
+      [`Bearer tok-${first}`, `Bearer tok-${first + 1}`],
+    );
+    client.close();
+    const next = await opened('/ws', [], fresh);
+    t.equal(upstream.requests.length, 3);
+    next.client.close();
+    upstream.onRequest = takes('none');
+    const refused = await opened('/ws', [], fresh);
+    t.same([refused.response.status, refused.response.text], [401, 'no'], 'a second one passes');
+    t.equal(refused.response.header('www-authenticate'), 'Bearer');
+    t.equal(upstream.logins, first + 1);
+  },
+);
+
+t.test('a handshake waits for a token, and is told when there is none', async (t) => {
+  upstream.onLogin = () => head('500 Oops', 'content-length: 0');
+  const env = { BEARERD_TOKEN_WAIT: '200ms' };
+  const tokenless = await gatewayFor(t, { baseUrl: upstream.url, env, loggedIn: false });
+  const client = await tokenless.client();
+  const response = await client.send(request('GET', '/', ...WS)).response();
+  t.same([response.status, JSON.parse(response.text).code], [503, 'token-unavailable']);
+  t.ok(response.header('retry-after'));
+  t.equal(await client.end(), 'end');
+  upstream.onLogin = () => grant('late');
+  const patient = await gatewayFor(t, { baseUrl: upstream.url, loggedIn: false });
+  const { client: late } = await opened('/', [], patient);
+  t.equal(upstream.last.header('authorization'), 'Bearer late');
+  late.close();
+});
+
+t.test('every guard stands before a handshake, too', async (t) => {
+  const guarded = await gatewayFor(t, {
+    baseUrl: upstream.url,
+    yaml: ROUTES,
+    env: { BEARERD_CALLER_KEY: 'caller' },
+  });
+  const asked = async (target: string, ...lines: string[]) => {
+    const client = await guarded.client();
+    const response = await client.send(request('GET', target, ...WS, ...lines)).response();
+    t.equal(await client.end(), 'end');
+    return [response.status, JSON.parse(response.text).code];
+  };
+  const key = 'x-bearerd-key: caller';
+  t.same(await asked('/'), [407, 'caller-key-required']);
+  t.same(await asked('/', 'x-bearerd-key: wrong'), [407, 'caller-key-required']);
+  t.same(await asked('/', key, 'origin: http://evil.test'), [403, 'origin-refused']);
+  t.same(await asked('/', key, 'origin: null'), [403, 'origin-refused']);
+  t.same(await asked('/', key, 'sec-fetch-site: cross-site'), [403, 'origin-refused']);
+  t.same(await asked('/denied/x', key), [403, 'route-denied']);
+  t.same(await asked('/get', key), [405, 'method-refused']);
+  t.same(await asked('/api/identity/v1/session', key), [403, 'route-denied']);
+  t.same(await asked('/a/../b', key), [400, 'bad-path']);
+  t.same(await asked('/', key, 'host: localhost'), [400, 'bad-request']);
+  const foreign = await guarded.client();
+  foreign.send(`GET / HTTP/1.1\r\nhost: evil.test\r\n${WS.join('\r\n')}\r\n${key}\r\n\r\n`);
+  t.equal((await foreign.response()).status, 403);
+  t.same(upstream.requests, []);
+  const client = await guarded.client();
+  t.equal((await client.send(request('GET', '/', ...WS, key)).response()).status, 101);
+  t.equal(upstream.last.header('x-bearerd-key'), undefined);
+  client.close();
+  const nowhere = await proxy.client();
+  await nowhere.send(request('GET', '//evil.test:1/x', ...WS)).response();
+  t.equal(upstream.last.target, '//evil.test:1/x', 'a target names no host');
+  nowhere.close();
+});
+
+t.test('when one side ends or breaks, so does the other, after what was said before', async (t) => {
+  for (const leave of ['close', 'reset', 'halfClose'] as const) {
+    const client = await RawClient.to(proxy.port, { allowHalfOpen: true });
+    await client.send(request('GET', '/', ...WS)).response();
+    const { connection } = upstream.last;
+    client.send('bye');
+    await until(() => connection.received.endsWith('bye'), 'not said');
+    if (leave === 'halfClose') client.send('\x88\x00');
+    client[leave]();
+    await until(() => connection.isClosed, `${leave}: the other end stays`, 4_000);
+    if (leave === 'halfClose') t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame arrives');
+    client.close();
+  }
+  for (const leave of ['end', 'reset'] as const) {
+    const { client, other } = await opened();
+    other.send('bye');
+    t.equal(await client.bytes(3), 'bye');
+    if (leave === 'end') other.send('\x88\x00');
+    other[leave]();
+    if (leave === 'end') t.equal(await client.bytes(2), '\x88\x00');
+    t.equal(await client.end(), leave === 'end' ? 'end' : 'reset');
+  }
+});
+
+async function leftover(t: Test): Promise<void> {
+  await until(() => proxy.gateway.inFlight === 0, 'tunnels stay');
+  await until(() => upstream.open <= 2, `${upstream.open} upstream connections stay`);
+  t.same(proxy.internalErrors(), []);
+}
+
+t.test('a client that leaves during the handshake leaves nothing behind', async (t) => {
+  for (const leave of ['close', 'reset', 'halfClose'] as const) {
+    for (let i = 0; i < 20; i++) {
+      upstream.reset();
+      upstream.onRequest = i % 2 === 0 ? () => undefined : () => SWITCH;
+      const client = await proxy.client();
+      client.send(request('GET', '/', ...WS));
+      if (i % 4 < 2) await until(() => upstream.requests.length > 0, 'no request');
+      client[leave]();
+      await client.end();
+    }
+  }
+  await leftover(t);
+});
+
+t.test('an upstream that breaks during the handshake or after it harms nobody else', async (t) => {
+  for (let i = 0; i < 50; i++) {
+    upstream.onRequest = ({ connection }) => {
+      if (i % 3 !== 0) connection.send(SWITCH);
+      connection.reset();
+    };
+    const client = await proxy.client();
+    client.send(request('GET', '/', ...WS));
+    if (i % 3 === 0) t.equal((await client.response()).status, 502);
+    if (i % 3 === 1) client.reset();
+    await client.end();
+  }
+  await leftover(t);
+  upstream.onRequest = () => SWITCH;
+  const { client } = await opened();
+  client.close();
+});
+
+t.test('a tunnel in which nothing moves is closed; one that moves is not', async (t) => {
+  const hasty = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_IDLE_TIMEOUT: '300ms' } });
+  const still = await opened('/', [], hasty);
+  const moving = await opened('/', [], hasty);
+  const timer = setInterval(() => moving.other.send('.'), 50);
+  t.equal(await still.client.end(), 'end');
+  await still.other.closed;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  t.notOk(moving.other.isClosed);
+  clearInterval(timer);
+  moving.client.close();
+});
+
+t.test('with closeTunnels: at-expiry, a tunnel ends with its token; without it, it does not', async (t) => {
+  const short = await RawUpstream.startedFor(t);
+  short.onLogin = (login) => grant(`tok-${login}`, 2);
+  short.onRequest = () => SWITCH;
+  const yaml = 'routes: [{ prefix: /, credential: token }, { prefix: /none, credential: none }]\n';
+  const options = { baseUrl: short.url, yaml };
+  const never = await gatewayFor(t, options);
+  const env = { BEARERD_CLOSE_TUNNELS: 'at-expiry' };
+  const atExpiry = await gatewayFor(t, { ...options, env });
+  const open = async (gateway: TestGateway, target: string) => {
+    const client = await gateway.client();
+    t.equal((await client.send(request('GET', target, ...WS)).response()).status, 101);
+    return { client, other: short.last.connection };
+  };
+  const kept = [await open(never, '/'), await open(atExpiry, '/none')];
+  const begun = performance.now();
+  const closed = await open(atExpiry, '/');
+  closed.other.send('last words');
+  t.equal(await closed.client.end(), 'end');
+  t.ok(performance.now() - begun < 4_500, 'about when the token expires');
+  t.match(closed.client.received, /last words$/);
+  await closed.other.closed;
+  await until(() => atExpiry.requests().length === 1, 'no event');
+  t.match(atExpiry.requests()[0], { status: 101, closedBy: 'token-expiry', aborted: false });
+  for (const { client, other } of kept) {
+    other.send('still here');
+    t.equal(await client.bytes(10), 'still here');
+    client.close();
+  }
+  await until(() => never.requests().length === 1, 'no event');
+  t.equal(never.requests()[0]!.closedBy, undefined);
+});
+
+t.test('a handshake that gets no answer gets 504', async (t) => {
+  const hasty = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_RESPONSE_TIMEOUT: '200ms' } });
+  upstream.onRequest = () => undefined;
+  const { client, response } = await opened('/', [], hasty);
+  t.same([response.status, JSON.parse(response.text).code], [504, 'upstream-timeout']);
+  t.equal(await client.end(), 'end');
+  await upstream.last.connection.closed;
+});
+
+t.test('a side that does not read holds the other one up', async (t) => {
+  const { client, other } = await opened();
+  const piece = Buffer.alloc(1 << 20, 'x');
+  const pump = (socket: RawClient['socket']) => {
+    let sent = 0;
+    const more = () => {
+      while (!socket.destroyed && sent < 256 << 20 && socket.write(piece)) sent += piece.length;
+    };
+    socket.on('drain', more);
+    more();
+    return () => sent;
+  };
+  client.socket.pause();
+  const down = pump(other.socket);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  t.ok(down() < 64 << 20, `${down()} bytes went into a client that does not read`);
+  client.close();
+  await other.closed;
+  const second = await opened();
+  second.other.socket.pause();
+  const up = pump(second.client.socket);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  t.ok(up() < 64 << 20, `${up()} bytes went into an upstream that does not read`);
+  second.client.close();
+  second.other.reset();
+});
+
+t.test(
+  'a 401 to an upgrade that breaks off while a token is fetched is still a 401, or a tunnel',
+  async (t) => {
+    for (const renews of [true, false]) {
+      const broken = await RawUpstream.startedFor(t);
+      let logins = 0;
+      broken.onLogin = () => {
+        logins++;
+        if (logins === 1) return grant('tok-1');
+        return renews ? grant('tok-2') : head('500 No', 'content-length: 0');
+      };
+      broken.onRequest = ({ header, connection }) => {
+        if (header('authorization') === 'Bearer tok-2') {
+          return head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
+        }
+        connection.send(`${head('401 No', 'content-length: 10')}12345`);
+        setTimeout(() => connection.reset(), 30);
+        return undefined;
+      };
+      const through = await gatewayFor(t, { baseUrl: broken.url });
+      const client = await through.client();
+      client.send(request('GET', '/', 'connection: upgrade', 'upgrade: websocket'));
+      const answer = await client.response();
+      t.equal(answer.status, renews ? 101 : 401);
+      if (!renews) t.equal(answer.whole, false, 'and the client can tell that it broke off');
+      t.same(through.internalErrors(), []);
+      client.close();
+    }
+  },
+);

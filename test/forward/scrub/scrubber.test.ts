@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import t from 'tap';
+import { Scrubber, scrubText } from '../../../src/forward/scrub/scrubber.ts';
+import { Searcher } from '../../../src/forward/scrub/searcher.ts';
+import { ENCODINGS } from './encodings.ts';
+import { reference } from './reference.ts';
+
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.q-_7Zk3xVwqPbH2mT0s';
+const AWKWARD = 'a/b+c=d"e&f<g%h>i\'j\\k%2Fl m&amp;n';
+
+/** What comes out, piece by piece. */
+function pass(searcher: Searcher, pieces: readonly Buffer[]): string {
+  const scrubber = new Scrubber(searcher);
+  const out = pieces.map((piece) => Buffer.concat(scrubber.push(piece)).toString('latin1'));
+  return out.join('') + scrubber.end().toString('latin1');
+}
+
+/** Cut at these places. */
+function cut(text: string, places: readonly number[]): Buffer[] {
+  const ends = [...places.filter((place) => place < text.length)].sort((a, b) => a - b);
+  return [...ends, text.length].map((end, i) => Buffer.from(text.slice(ends[i - 1] ?? 0, end), 'latin1'));
+}
+
+t.test('a value is struck out in each encoding, and nothing beside it', async (t) => {
+  for (const value of [TOKEN, AWKWARD, 'sk_live_1/2+3==', 'pässword-日本-😀']) {
+    const searcher = new Searcher([Buffer.from(value, 'utf8').toString('latin1')]);
+    for (const [name, encode] of Object.entries(ENCODINGS)) {
+      if (
+        /[^ -~]/.test(value) &&
+        !/^(as it is|percent, reserved ones|hex|base64|form|JSON string)$/.test(name)
+      ) {
+        continue;
+      }
+      const bytes = Buffer.from(
+        /^(hex|base64)/.test(name) ? encode(Buffer.from(value).toString('latin1')) : encode(value),
+      );
+      const secret = bytes.toString('latin1');
+      const scrubbed = scrubText(searcher, `{"before": "${secret}", "after": 1}`);
+      t.equal(scrubbed.length, secret.length + 26, name);
+      t.ok(scrubbed.startsWith('{"before": "'), name);
+      t.ok(scrubbed.endsWith('", "after": 1}'), name);
+      const inside = scrubbed.slice(12, -14);
+      if (name.startsWith('base64') && /place|in/.test(name)) t.match(inside, /\*{20}/, name);
+      else t.match(inside, /^\*+=*$/, name);
+    }
+  }
+});
+
+t.test('a character beyond ASCII is found as escapes and as Latin-1 that was taken for text', async (t) => {
+  const bytes = Buffer.from('kéy-日', 'utf8').toString('latin1');
+  const searcher = new Searcher([bytes]);
+  for (const form of [
+    'k\\u00E9y-\\u65e5',
+    'k&#233;y-&#x65E5;',
+    'k%c3%A9y-%E6%97%a5',
+    Buffer.from(bytes, 'utf8').toString('latin1'),
+    'k\\u00c3\\u00a9y-\\u00e6\\u0097\\u00a5',
+  ]) {
+    t.equal(scrubText(searcher, `<${form}>`), `<${'*'.repeat(form.length)}>`, form);
+  }
+});
+
+t.test('it does what a regular expression for each pattern does, wherever the text is cut', async () => {
+  const value = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'ab/+="&<%25'), minLength: 1, maxLength: 6 }),
+    fc.string({ unit: fc.constantFrom(...'aA4x'), minLength: 1, maxLength: 9 }),
+    fc.string({ unit: fc.constantFrom(...'ab/+="&<%25'), minLength: 7, maxLength: 20 }),
+  );
+  const scene = fc.tuple(value, value).chain(([one, two]) => {
+    const forms = Object.values(ENCODINGS).flatMap((encode) => [encode(one), encode(two)]);
+    const part = fc.oneof(
+      fc.constantFrom(...forms),
+      fc.constantFrom(...forms).chain((form) => fc.nat(form.length).map((n) => form.slice(0, n))),
+      fc.constantFrom(...forms).chain((form) => fc.nat(form.length).map((n) => form.slice(n))),
+      fc.string({ unit: fc.constantFrom(...'ab/+="&<%25;#xu0\\'), maxLength: 8 }),
+    );
+    const text = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+    return fc.record({
+      values: fc.constant([one, two]),
+      text,
+      places: fc.array(fc.nat(150), { maxLength: 12 }),
+    });
+  });
+  fc.assert(
+    fc.property(scene, ({ values, text, places }) => {
+      const searcher = new Searcher(values);
+      return pass(searcher, cut(text, places)) === reference(values, text);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+t.test('a cut anywhere, or after each byte, changes nothing', async (t) => {
+  const searcher = new Searcher([TOKEN]);
+  for (const encode of Object.values(ENCODINGS)) {
+    const text = `eyJ ${encode(TOKEN)} ${encode(TOKEN).slice(0, 30)} %`;
+    const whole = pass(searcher, [Buffer.from(text)]);
+    for (let at = 0; at <= text.length; at++) {
+      if (pass(searcher, cut(text, [at])) !== whole) t.fail(`cut at ${at}: ${text}`);
+    }
+    t.equal(
+      pass(
+        searcher,
+        cut(
+          text,
+          Array.from(text, (_, at) => at),
+        ),
+      ),
+      whole,
+    );
+  }
+});
+
+t.test('only what may become a match is held back, and it goes on as soon as it can not', async (t) => {
+  const scrubber = new Scrubber(new Searcher([TOKEN]));
+  const push = (text: string) => Buffer.concat(scrubber.push(Buffer.from(text))).toString();
+  t.equal(push('data: hello\n\n'), 'data: hello\n\n');
+  t.equal(push(`data: ${TOKEN.slice(0, 9)}`), 'data: ');
+  t.equal(push(TOKEN.slice(9, 20)), '');
+  t.equal(push('?\n\n'), `${TOKEN.slice(0, 20)}?\n\n`);
+  t.equal(push(`${TOKEN}\n`), `${'*'.repeat(TOKEN.length)}\n`);
+  t.equal(push(TOKEN.slice(0, 30)), '');
+  t.equal(scrubber.end().toString(), TOKEN.slice(0, 30), 'the end gives the rest');
+});
+
+t.test('where nothing is found, the memory that came is the memory that goes on', async (t) => {
+  const scrubber = new Scrubber(new Searcher([TOKEN]));
+  const piece = Buffer.from('{"nothing": "here"}\n'.repeat(1_000));
+  const [same] = scrubber.push(piece);
+  t.equal(same, piece);
+  const holds = Buffer.from(`\n${TOKEN}\n`);
+  t.equal(Buffer.concat(scrubber.push(holds)).toString(), `\n${'*'.repeat(TOKEN.length)}\n`);
+  t.equal(holds.toString(), `\n${TOKEN}\n`, 'and what came is not written to');
+});
+
+t.test('what is held back is safe when its reader uses the memory again', async (t) => {
+  const scrubber = new Scrubber(new Searcher([TOKEN]));
+  const piece = Buffer.from(TOKEN.slice(0, 10));
+  scrubber.push(piece);
+  piece.fill(0x78);
+  t.equal(Buffer.concat(scrubber.push(Buffer.from('!'))).toString(), `${TOKEN.slice(0, 10)}!`);
+});
+
+t.test('the values of two searchers are found in one pass, and two are joined once', async (t) => {
+  const [one, two] = [new Searcher(['first-secret-1']), new Searcher(['second-secret-2'])];
+  t.equal(scrubText(one.with(two), 'first-secret-1second-secret-2!'), `${'*'.repeat(29)}!`);
+  t.equal(one.with(two), one.with(two));
+  t.equal(one.with(one), one);
+  t.equal(scrubText(new Searcher(['']), 'an empty value is none'), 'an empty value is none');
+});
+
+t.test('texts that nearly match take a time that grows with their length only', async (t) => {
+  const token = `eyJ${randomBytes(800).toString('base64url')}`;
+  const searcher = new Searcher([token]);
+  const steps = (bytes: number) => {
+    const text = Buffer.from(token.slice(0, -1).repeat(Math.ceil(bytes / token.length)));
+    const begun = process.cpuUsage().user;
+    pass(searcher, [text]);
+    return process.cpuUsage().user - begun;
+  };
+  steps(200_000);
+  const [small, large] = [steps(200_000), steps(1_600_000)];
+  t.ok(large < small * 40, `${small} and ${large} µs`);
+});

@@ -1,0 +1,126 @@
+import t from 'tap';
+import { deadlineIn } from '../../../src/base/deadline.ts';
+import { LoginError } from '../../../src/base/errors.ts';
+import { Secret } from '../../../src/base/secret.ts';
+import type { Findings } from '../../../src/integrations/fleet/account-engine.ts';
+import { heldBack, holdAfter } from '../../../src/integrations/fleet/hold.ts';
+import { Knowledge } from '../../../src/integrations/fleet/knowledge.ts';
+import type { SharedToken } from '../../../src/integrations/fleet/shared-token.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+// What one instance makes of what it sees.
+
+const MINUTE = 60_000;
+const seen = { token: undefined, hold: undefined, retired: undefined, versions: { token: '', hold: '' } };
+
+function bench() {
+  const clock = new FakeClock();
+  const known = new Knowledge(clock, () => 0.5);
+  const token = (generation: number, lifetimeMs = 15 * MINUTE, name = `tok-${generation}`): SharedToken => ({
+    token: new Secret(name),
+    generation,
+    mark: `mark of ${name}`,
+    expires: deadlineIn(lifetimeMs, clock),
+    lifetimeMs: 15 * MINUTE,
+  });
+  const look = (findings: Partial<Findings>) =>
+    known.learn({ token: undefined, hold: undefined, retired: undefined, seen, ...findings });
+  return { clock, known, token, look };
+}
+
+t.test('a later token is taken, once; an earlier or the same one is not', async (t) => {
+  const { known, token, look } = bench();
+  t.same(look({ token: token(3) }), { refused: false, fresher: true });
+  t.match(known.take(), { lifetimeMs: 15 * MINUTE, ageMs: 0 });
+  t.equal(known.take(), undefined);
+  for (const other of [token(3), token(2), token(2, 60 * MINUTE)])
+    t.equal(look({ token: other }).fresher, false);
+  t.equal(look({ token: token(4) }).fresher, true);
+});
+
+t.test('of two of one generation that which lasts longer is the better one', async (t) => {
+  const { known, token, look } = bench();
+  look({ token: token(3) });
+  known.take();
+  t.equal(look({ token: token(3, 10 * MINUTE, 'other') }).fresher, false);
+  t.equal(look({ token: token(3, 20 * MINUTE, 'other') }).fresher, true);
+});
+
+t.test('one that has ended, or is about to, is of no use', async (t) => {
+  const { token, look } = bench();
+  for (const leftMs of [-MINUTE, 0, 900]) t.equal(look({ token: token(9, leftMs) }).fresher, false);
+});
+
+t.test('a refused token is not taken again, whoever has refused it', async (t) => {
+  const { known, token, look } = bench();
+  look({ token: token(3) });
+  known.take();
+  t.equal(known.refused()?.generation, 3);
+  t.equal(look({ token: token(3) }).fresher, false);
+  const other = bench();
+  other.look({ token: other.token(3) });
+  other.known.take();
+  t.same(other.look({ retired: 'mark of tok-3' }), { refused: true, fresher: false });
+  t.equal(other.look({ token: other.token(3) }).fresher, false);
+  other.look({ token: other.token(4) });
+  t.equal(other.look({ retired: 'mark of tok-4' }).fresher, false);
+  t.equal(other.known.take(), undefined, 'offered, and refused before it was taken');
+});
+
+t.test('what the others go on with is taken again once, and not twice', async (t) => {
+  const { known, token, look } = bench();
+  for (const again of [true, false]) {
+    look({ token: token(3) });
+    known.take();
+    known.spare(known.refused() ?? token(3));
+    t.equal(look({ token: token(3) }).fresher, again);
+  }
+});
+
+t.test('a number never comes twice, though the engine forgets', async (t) => {
+  const { known, token, look } = bench();
+  look({ token: token(41) });
+  look({});
+  const own = known.add({ token: new Secret('own'), lifetimeMs: MINUTE, warnings: [] }, 'mark');
+  t.equal(own.generation, 42);
+  t.equal(known.exceeds({ token: undefined, hold: undefined, retired: undefined, seen }), true);
+  t.equal(known.exceeds({ token: token(42), hold: undefined, retired: undefined, seen }), false);
+  t.equal(known.exceeds({ token: undefined, hold: undefined, retired: 'mark', seen }), false);
+});
+
+t.test(
+  'refusals and what is told to wait hold all back, with growing pauses; other failures nobody',
+  async (t) => {
+    const { clock } = bench();
+    const after = (error: LoginError, before?: ReturnType<typeof holdAfter>) =>
+      holdAfter(error, before, 0.5, clock);
+    for (const code of ['unreachable', 'server-error', 'unusable', 'redirected'] as const)
+      t.equal(after(new LoginError(code, 'x')), undefined, code);
+    t.ok(after(new LoginError('server-error', 'x', { retryAfterMs: 5_000 })));
+    const refused = new LoginError('refused', 'no');
+    const first = after(refused)!;
+    const second = after(refused, first)!;
+    t.same([first.consecutive, second.consecutive], [1, 2]);
+    t.ok(second.ends.monoMs > first.ends.monoMs);
+    t.equal(after(new LoginError('rate-limited', 'x'), second)!.consecutive, 1);
+    const told = heldBack(first, clock)!;
+    t.match(told, { code: 'refused', message: /^all instances are held back: no$/, heldBack: true });
+    t.ok(told.retryAfterMs! >= 29_000);
+    await clock.advance(5 * MINUTE);
+    t.equal(heldBack(first, clock), undefined);
+  },
+);
+
+t.test('an engine that has lost a hold, or gives back an older one, shortens none', async (t) => {
+  const { clock, known, look } = bench();
+  const hold = holdAfter(
+    new LoginError('rate-limited', 'x', { retryAfterMs: MINUTE }),
+    undefined,
+    0.5,
+    clock,
+  )!;
+  look({ hold });
+  look({});
+  look({ hold: { ...hold, ends: deadlineIn(1_000, clock) } });
+  t.equal(known.hold, hold);
+});

@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { EngineState } from '../../../src/base/engine-state.ts';
+import { Secret } from '../../../src/base/secret.ts';
+import type { TlsFiles } from '../../../src/config/config.ts';
+import { parseShareUrl } from '../../../src/config/values/share-url.ts';
+import type {} from '../../../src/integrations/fleet/engine.ts';
+import { AccountKeys } from '../../../src/integrations/fleet/keys.ts';
+import { RedisEngine } from '../../../src/integrations/fleet/redis-engine.ts';
+import { readTls } from '../../support/h2-upstream.ts';
+import { until } from '../../support/raw-client.ts';
+import { NO_REDIS, RedisServer, speaksTls } from '../../support/redis.ts';
+
+// The verbs, one by one, with a real redis-server.
+
+const REDIS = { skip: NO_REDIS };
+const { names } = new AccountKeys({ identity: 'x', secrets: [new Secret('s')] }, 'bearerd');
+
+function engineFor(t: Test, url: string, tls: TlsFiles = {}) {
+  const states: EngineState[] = [];
+  const parsed = parseShareUrl(new Secret(url));
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  const engine = new RedisEngine({
+    server: parsed.value,
+    tls,
+    probe: 'bearerd:probe',
+    onState: (state) => states.push(state),
+  });
+  t.teardown(() => engine.close());
+  return { engine, states };
+}
+
+const publication = (generation: number, more: object = {}) => ({
+  generation,
+  sealed: `${generation}.text`,
+  ttlMs: 60_000,
+  mark: `mark-${generation}`,
+  unreadable: '',
+  isNew: true,
+  owner: '',
+  lockForMs: 0,
+  ...more,
+});
+
+t.test("one has the lock, gives back his own, and nobody gives back another's", REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t);
+  const { engine } = engineFor(t, redis.url);
+  const seen = (await engine.look(names))!;
+  t.same([seen.token, seen.hold, seen.retired], [undefined, undefined, undefined]);
+  t.equal(await engine.lock(names, 'one', 5_000, seen), 'mine');
+  t.equal(await engine.lock(names, 'two', 5_000, seen), 'another');
+  await engine.leave(names, 'two', 0, undefined);
+  t.equal(await engine.lock(names, 'two', 5_000, seen), 'another');
+  await engine.extend(names, 'two', 1);
+  t.match(await redis.command('PTTL', names.lock), /:4\d{3}/);
+  await engine.extend(names, 'one', 4_000);
+  t.match(await redis.command('PTTL', names.lock), /:[34]\d{3}/);
+  await engine.leave(names, 'one', 0, undefined);
+  t.equal(await engine.lock(names, 'two', 50, seen), 'mine');
+  await until(async () => (await engine.lock(names, 'one', 5_000, seen)) === 'mine', 'a lock without an end');
+});
+
+t.test('who has not seen what is new must look again before he logs in', REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t);
+  const { engine } = engineFor(t, redis.url);
+  const before = (await engine.look(names))!;
+  t.equal(await engine.publish(names, publication(1)), 'done');
+  t.equal(await engine.lock(names, 'one', 5_000, before), 'changed');
+  const after = (await engine.look(names))!;
+  t.equal(after.token?.text, '1.text');
+  t.ok(after.token!.ttlMs > 50_000 && after.token!.ttlMs <= 60_000);
+  t.equal(await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 }), 'done');
+  t.equal(await engine.lock(names, 'one', 5_000, after), 'changed');
+  t.match((await engine.look(names))!.hold, { text: 'why' });
+});
+
+t.test(
+  'a later token goes over an earlier one, and ends a hold; never the other way round',
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { engine } = engineFor(t, redis.url);
+    await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 });
+    t.equal(await engine.publish(names, publication(2, { isNew: false })), 'done');
+    t.ok((await engine.look(names))!.hold, 'told again');
+    t.equal(await engine.publish(names, publication(3)), 'done');
+    t.equal((await engine.look(names))!.hold, undefined);
+    t.equal(await engine.publish(names, publication(3, { sealed: '3.other' })), 'older');
+    t.equal(await engine.publish(names, publication(2)), 'older');
+    t.equal((await engine.look(names))!.token?.text, '3.text');
+    const { versions } = (await engine.look(names))!;
+    t.equal(await engine.publish(names, publication(1, { unreadable: versions.token })), 'done');
+  },
+);
+
+t.test('a retired token is gone and stays so; the next one has its time', REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t);
+  const { engine } = engineFor(t, redis.url);
+  const retirement = (generation: number) => ({
+    generation,
+    mark: `mark-${generation}`,
+    ttlMs: 60_000,
+    floorMs: 300,
+  });
+  await engine.publish(names, publication(1));
+  t.equal(await engine.retire(names, retirement(1)), 'done');
+  t.equal(await engine.retire(names, retirement(1)), 'done', 'the same again');
+  const seen = (await engine.look(names))!;
+  t.same([seen.token, seen.retired], [undefined, 'mark-1']);
+  t.equal(await engine.publish(names, publication(1)), 'retired');
+  await engine.publish(names, publication(2));
+  t.equal(await engine.retire(names, retirement(2)), 'protected');
+  t.ok((await engine.look(names))!.token);
+  await until(async () => (await engine.retire(names, retirement(2))) === 'done', 'it is never retired');
+});
+
+t.test('who listens hears of what is new, from others and from himself', REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t);
+  const [one, two] = [engineFor(t, redis.url), engineFor(t, redis.url)];
+  await Promise.all([one.engine.look(names), two.engine.look(names)]);
+  let calls = 0;
+  const end = two.engine.listen(names, () => calls++);
+  await until(() => calls === 1, 'no call at the beginning');
+  await one.engine.publish(names, publication(1));
+  await until(() => calls === 2, 'no call');
+  end();
+  await one.engine.publish(names, publication(2));
+  await two.engine.look(names);
+  t.equal(calls, 2);
+  await redis.kill();
+  await redis.start();
+  two.engine.listen(names, () => calls++);
+  await until(() => calls === 3, 'no call when it is back', 8_000);
+});
+
+t.test(
+  'an answer that was there in time counts, though the process had no time to read it',
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { engine, states } = engineFor(t, redis.url);
+    await engine.look(names);
+    redis.pause();
+    const looking = engine.look(names);
+    await sleep(50);
+    await afterReading(); // What comes from now on is read after timers that are due.
+    redis.resume();
+    const busyUntil = performance.now() + 1_200; // Longer than a command may take.
+    while (performance.now() < busyUntil);
+    t.ok(await looking);
+    t.same(states, [{ state: 'ready' }]);
+  },
+);
+
+t.test('name, password and database are used; a wrong password is told by its code', REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t, '--requirepass', 'p%ss', '--databases', '4');
+  const good = engineFor(t, `${redis.url}?password=p%25ss&db=3`);
+  t.ok(await good.engine.look(names));
+  t.same(good.states, [{ state: 'ready' }]);
+  for (const url of [`${redis.url}?password=no`, redis.url, `${redis.url}?password=p%25ss&db=7`]) {
+    const bad = engineFor(t, url);
+    t.equal(await bad.engine.look(names), undefined);
+    t.match(bad.states[0], { state: 'gone', reason: /^(WRONGPASS|NOAUTH|ERR)$/ });
+  }
+});
+
+t.test(
+  'the rights that docs/fleet.md gives are enough, and a missing one is told by its code',
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/fleet.md'), 'utf8');
+    const rights = /^ACL SETUSER .*$/m.exec(page)![0].replace('PASSWORD', 'pass').split(' ');
+    t.match(await redis.command(...rights), /^\+OK/);
+    const { engine, states } = engineFor(t, `${redis.url}?username=bearerd&password=pass`);
+    const seen = (await engine.look(names))!;
+    t.equal(await engine.lock(names, 'one', 5_000, seen), 'mine');
+    await engine.extend(names, 'one', 5_000);
+    t.equal(await engine.publish(names, publication(1, { owner: 'one', lockForMs: 1_000 })), 'done');
+    t.equal(await engine.leave(names, 'one', 0, { text: 'why', ttlMs: 9_000 }), 'done');
+    const retirement = { generation: 1, mark: 'mark-1', ttlMs: 60_000, floorMs: 300 };
+    t.equal(await engine.retire(names, retirement), 'done');
+    let calls = 0;
+    engine.listen(names, () => calls++);
+    await until(() => calls > 0, 'it may not listen');
+    t.same(states, [{ state: 'ready' }]);
+    await redis.command('ACL', 'SETUSER', 'bearerd', '-eval');
+    const less = engineFor(t, `${redis.url}?username=bearerd&password=pass`);
+    t.equal(await less.engine.look(names), undefined);
+    t.same(less.states[0], { state: 'gone', reason: 'NOPERM' });
+  },
+);
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const TLS = { skip: NO_REDIS || (!speaksTls() && 'this redis-server has no TLS') };
+const tlsFile = (name: string) => join(import.meta.dirname, '../../support/tls', name);
+
+t.test('rediss:// speaks only with whom a known authority vouches for, by that name', TLS, async (t) => {
+  const served = async (certificate: string) => {
+    const port = await freePort();
+    const [cert, key] = [tlsFile(`${certificate}.pem`), tlsFile(`${certificate}.key`)];
+    const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', tlsFile('ca.pem')];
+    await RedisServer.startedFor(t, '--tls-port', `${port}`, '--tls-auth-clients', 'no', ...files);
+    return port;
+  };
+  const [server, elsewhere] = await Promise.all([served('server'), served('elsewhere')]);
+  const ca = readTls('ca.pem').toString();
+  const known = engineFor(t, `rediss://localhost:${server}`, { ca });
+  t.ok(await known.engine.look(names));
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  for (const [port, tls] of [
+    [server, {}],
+    [elsewhere, { ca }],
+  ] as const) {
+    const stranger = engineFor(t, `rediss://localhost:${port}`, tls);
+    t.equal(await stranger.engine.look(names), undefined);
+    t.match(stranger.states[0], {
+      state: 'gone',
+      reason: /^(UNABLE_TO|SELF_SIGNED|ERR_TLS_CERT_ALTNAME|CERT_)/,
+    });
+  }
+  const plain = engineFor(t, `redis://localhost:${server}`);
+  t.equal(await plain.engine.look(names), undefined);
+});

@@ -1,0 +1,176 @@
+import t, { type Test } from 'tap';
+import { deadlineIn } from '../../../src/base/deadline.ts';
+import { LoginError } from '../../../src/base/errors.ts';
+import type { Event } from '../../../src/base/events.ts';
+import { Secret } from '../../../src/base/secret.ts';
+import type { Engine, LockAnswer, Seen } from '../../../src/integrations/fleet/engine.ts';
+import { AccountKeys } from '../../../src/integrations/fleet/keys.ts';
+import { SharedLogin } from '../../../src/integrations/fleet/shared-login.ts';
+import { sealToken } from '../../../src/integrations/fleet/shared-token.ts';
+import { RenewingSource } from '../../../src/tokens/renewing-source.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+// When each of many logs in by itself, and when none does. The engine is a stub: what a real one does is in
+// redis-engine.test.ts and test/gateway/shares*.test.ts.
+
+const MINUTE = 60_000;
+const LIFETIME_MS = 15 * MINUTE;
+const MEMBERS = 200;
+const keys = new AccountKeys({ identity: 'x', secrets: [new Secret('s')] }, 'bearerd');
+const NOTHING: Seen = {
+  token: undefined,
+  hold: undefined,
+  retired: undefined,
+  versions: { token: '', hold: '' },
+};
+
+class StubEngine implements Engine {
+  /** Undefined while it is gone. */
+  seen: Seen | undefined = NOTHING;
+  lockAnswer: LockAnswer = 'another';
+  looks = 0;
+  readonly #wakes = new Set<() => void>();
+
+  async look() {
+    this.looks++;
+    return this.seen;
+  }
+
+  async lock() {
+    return this.seen && this.lockAnswer;
+  }
+
+  async publish() {
+    return undefined;
+  }
+
+  async extend() {}
+
+  async leave() {
+    return undefined;
+  }
+
+  async retire() {
+    return undefined;
+  }
+
+  async close() {}
+
+  listen(_: unknown, wake: () => void) {
+    this.#wakes.add(wake);
+    return () => this.#wakes.delete(wake);
+  }
+
+  /** A token that another instance has got just now. */
+  give(generation: number, clock: FakeClock): void {
+    const token = new Secret(`tok-${generation}`);
+    const expires = deadlineIn(LIFETIME_MS, clock);
+    const text = sealToken({ token, generation, mark: '', expires, lifetimeMs: LIFETIME_MS }, keys);
+    this.seen = { ...NOTHING, token: { text, ttlMs: LIFETIME_MS } };
+    for (const wake of this.#wakes) wake();
+  }
+}
+
+function fleet(t: Test, size: number, login: () => Promise<Secret>) {
+  const clock = new FakeClock();
+  const engine = new StubEngine();
+  const logins: number[] = [];
+  const events: Event[] = [];
+  const members = Array.from({ length: size }, () => {
+    const observe = (event: Event) => events.push(event);
+    const shared = new SharedLogin({
+      keys,
+      engine,
+      clock,
+      observe,
+      login: async () => {
+        logins.push(clock.monoMs());
+        return { token: await login(), lifetimeMs: LIFETIME_MS, warnings: [] };
+      },
+      told: { fresher: () => source.loginDue(), refused: () => {} },
+    });
+    const source: RenewingSource = new RenewingSource({
+      name: 'token',
+      login: (signal, spareMs) => shared.logIn(signal, spareMs),
+      scheme: 'Bearer',
+      renewAfterMs: LIFETIME_MS,
+      tokenWaitMs: 10_000,
+      maxWaiting: 10,
+      clock,
+      observe,
+    });
+    const loop = source.keepFresh();
+    const end = async () => {
+      source.abort();
+      await shared.close();
+      await loop;
+    };
+    return { source, end };
+  });
+  t.teardown(async () => {
+    const ended = Promise.all(members.map(({ end }) => end()));
+    await clock.advance(1_000);
+    await ended;
+  });
+  const internalErrors = () => events.filter(({ type }) => type === 'internal-error').length;
+  return { clock, engine, logins, members: members.map(({ source }) => source), internalErrors };
+}
+
+const mostWithin = (ms: number, times: readonly number[]) =>
+  Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+
+const usable = (members: readonly RenewingSource[]) =>
+  members.filter((member) => member.current() !== undefined).length;
+
+t.test(
+  'an engine that stays away costs each instance one login, long before its token ends and not all at once',
+  async (t) => {
+    let number = 1;
+    const { clock, engine, logins, members, internalErrors } = fleet(
+      t,
+      MEMBERS,
+      async () => new Secret(`own-${++number}`),
+    );
+    engine.give(1, clock);
+    await clock.advance(1_000);
+    t.equal(usable(members), MEMBERS);
+    engine.seen = undefined;
+    const startMs = clock.monoMs();
+    for (let minute = 0; minute < 15; minute++) {
+      await clock.advance(MINUTE);
+      t.equal(usable(members), MEMBERS, `all have a token in minute ${minute}`);
+    }
+    t.equal(logins.length, MEMBERS);
+    const [first, last] = [Math.min(...logins) - startMs, Math.max(...logins) - startMs];
+    t.ok(first > 0.84 * LIFETIME_MS, 'there was time for it to come back');
+    t.ok(last < 0.965 * LIFETIME_MS, 'there is time for two more tries');
+    t.ok(mostWithin(10_000, logins) < 0.2 * MEMBERS, 'they are spread over that time');
+    t.equal(internalErrors(), 0);
+  },
+);
+
+t.test('who waits in vain for what others get does not log in together with all who do', async (t) => {
+  const { clock, logins, internalErrors } = fleet(t, MEMBERS, async () => {
+    throw new LoginError('server-error', 'it is overloaded');
+  });
+  await clock.advance(11_000);
+  t.equal(logins.length, 0, 'another has the lock');
+  await clock.advance(13_600);
+  t.ok(new Set(logins).size > 1);
+  t.ok(mostWithin(1_000, logins) < 0.25 * MEMBERS);
+  t.ok(logins.length >= MEMBERS, 'each has tried');
+  t.equal(internalErrors(), 0);
+});
+
+t.test('a token that is heard of is taken without a second look', async (t) => {
+  const { clock, engine, logins, members, internalErrors } = fleet(t, 20, async () => new Secret('own'));
+  engine.give(1, clock);
+  await clock.advance(60_000);
+  const before = engine.looks;
+  engine.give(2, clock);
+  await clock.advance(1_000);
+  for (const member of members) t.equal(member.current()?.value.expose(), 'tok-2');
+  t.equal(engine.looks - before, members.length);
+  t.equal(logins.length, 0);
+  t.equal(internalErrors(), 0);
+});

@@ -1,0 +1,131 @@
+import t from 'tap';
+import { spellingsOf } from '../../routes/spellings.ts';
+import { NO_HAPROXY } from '../../support/haproxy.ts';
+import { type Pair, pairFor } from '../../support/lanes.ts';
+import { SESSION_PATH } from '../../support/raw-upstream.ts';
+import { answer, refusedByParser, type Seen, seen } from './compare.ts';
+import { type Generated, generate } from './grammar.ts';
+
+// What the pair decides is what bearerd alone decides: status, code, and what the upstream sees. A failure names its seed:
+// SEED=n runs that one alone; LANES=n that many.
+
+const SEED = process.env.SEED;
+const CASES = Number(process.env.LANES ?? 2_000);
+
+const LIMIT_MS = 30_000 + 10 * CASES;
+
+const SINGLE = [
+  'Host: localhost',
+  'Content-Length: 0',
+  'Transfer-Encoding: chunked',
+  'Authorization: Bearer x',
+  'X-Api-Key: x',
+  'Content-Type: text/plain',
+  'Content-Range: bytes 0-1/2',
+  'Range: bytes=0-1',
+  'If-Range: "x"',
+  'User-Agent: x',
+  'Referer: http://localhost/',
+  'Origin: http://localhost',
+  'Sec-Fetch-Site: same-origin',
+  'Expect: 100-continue',
+  'From: x@example.com',
+  'Date: x',
+  'Max-Forwards: 1',
+  'Cookie: a=b',
+];
+
+const YAML = `
+allowedHosts: [sidecar]
+credentials:
+  token: { type: session, clientId: sa-1, clientSecret: client-secret }
+  apiKey: { type: apiKey, key: the-key, header: X-Api-Key, scheme: '' }
+routes:
+  - { prefix: /companies, credential: apiKey, rewrite: /data/companies, methods: [GET, HEAD, POST] }
+  - { prefix: /svc, credential: token, rewrite: / }
+  - { prefix: /api, credential: token }
+  - { prefix: /api/admin, credential: deny }
+  - { prefix: /API/Old, credential: token }
+  - { prefix: /kept, credential: token, clientAuthorization: keep }
+  - { prefix: /open, credential: none }
+  - { prefix: /, credential: token }`;
+
+/** HAProxy wants the host of the target in `Host`, too. */
+const isAbsolute = ({ bytes }: Generated) => /^\S+ http:/.test(bytes);
+/** It takes no body with the GET of HTTP/1.0. */
+const isOld = ({ bytes }: Generated) => /^.* HTTP\/1\.0\r\n/.test(bytes);
+/** Merged by HAProxy, and refused by us. */
+const hasEqualLines = ({ bytes }: Generated) =>
+  /\r\n(?:content-length: (\d+), \1|(host|content-length): (\S+)\r\n(?:.*\r\n)*?\2: \3)\r\n/i.test(bytes);
+/** HAProxy puts these lines in order: folded ones, and those that end with LF alone. */
+const isPutInOrder = ({ bytes }: Generated) => /\r\n |[^\r]\n/.test(bytes);
+
+/** Undefined where both are the same. */
+async function difference(pair: Pair, request: Generated): Promise<string | undefined> {
+  const alone = await seen(pair, pair.port, request);
+  const both = await seen(pair, pair.front, request);
+  const text = (of: Seen) => JSON.stringify(of, null, 1);
+  if (text(alone) === text(both)) return undefined;
+  if (refusedByParser(both) && (alone.upstream.length === 0 || isAbsolute(request) || isOld(request)))
+    return undefined;
+  if (hasEqualLines(request) || isPutInOrder(request)) return undefined;
+  return `${request.bytes.slice(0, 900)}\nalone: ${text(alone)}\npair: ${text(both)}`;
+}
+
+/** Those of whom the pair makes something else; up to a handful. */
+async function differences(
+  pair: Pair,
+  requests: Iterable<readonly [name: string, Generated]>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, request] of requests) {
+    const why = await difference(pair, request);
+    if (why !== undefined) found.push(`${name} ${why}`);
+    if (found.length > 5) break;
+  }
+  return found;
+}
+
+t.test('the pair decides what bearerd alone decides', { skip: NO_HAPROXY, timeout: LIMIT_MS }, async (t) => {
+  const pair = await pairFor(t, { yaml: YAML, basePath: '/v2', credentials: 2 });
+  const { upstream } = pair;
+  upstream.onRequest = answer;
+
+  await t.test('of generated requests', { timeout: LIMIT_MS }, async (t) => {
+    const seeds = SEED === undefined ? Array.from({ length: CASES }, (_, i) => i) : [Number(SEED)];
+    const byBearerd = pair.requests().length;
+    const requests = seeds.map((seed) => [`SEED=${seed}`, generate(seed, upstream.url)] as const);
+    t.same(await differences(pair, requests), []);
+    const fast = 2 * seeds.length - (pair.requests().length - byBearerd);
+    if (SEED === undefined) t.ok(fast > seeds.length / 5, `${fast} of ${seeds.length} went past bearerd`);
+  });
+
+  await t.test('of two lines of any header that has one', async (t) => {
+    const requests = SINGLE.flatMap((line) =>
+      [line, `${line.split(':')[0]}: other`].map((second): readonly [string, Generated] => {
+        const bytes = `GET /api/x HTTP/1.1\r\nHost: localhost\r\n${line}\r\n${second}\r\n\r\n`;
+        return [line, { method: 'GET', bytes }];
+      }),
+    );
+    t.same(await differences(pair, requests), []);
+  });
+
+  await t.test('of each spelling of a path that is closed, or whose route is another one', async (t) => {
+    const requests: (readonly [string, Generated])[] = [];
+    for (const path of ['/api/admin', '/companies', SESSION_PATH, `/svc${SESSION_PATH}`]) {
+      const characters = [...path];
+      characters.forEach((character, i) => {
+        const all = spellingsOf(character);
+        for (const spelling of [all[i % all.length]!, all[(i * 5 + 3) % all.length]!]) {
+          const target = characters.with(i, spelling).join('') + ['', '/', '/x', '.json', ';x'][i % 5];
+          requests.push([
+            path,
+            { method: 'GET', bytes: `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n` },
+          ]);
+        }
+      });
+    }
+    t.ok(requests.length >= 100);
+    t.same(await differences(pair, requests), []);
+  });
+});

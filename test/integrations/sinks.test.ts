@@ -1,0 +1,213 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { runtimeCommand } from '../../src/integrations/haproxy/runtime-api.ts';
+import { gatewayFor } from '../support/gateway.ts';
+import { haproxyFor, NO_HAPROXY } from '../support/haproxy.ts';
+import { until } from '../support/raw-client.ts';
+import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// Places outside of the process that hold a credential: there while it may be sent, gone when it may not.
+
+const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+const refusal = () => head('401 Unauthorized', 'content-length: 0');
+
+const sdsValue = (path: string): string | undefined => {
+  if (!existsSync(path)) return undefined;
+  const [secret] = JSON.parse(readFileSync(path, 'utf8')).resources;
+  return secret.generic_secret.secret.inline_string;
+};
+
+t.test('a file holds the token alone, follows each renewal, and is removed at the end', async (t) => {
+  const dir = t.testdir();
+  const path = join(dir, 'token');
+  writeFileSync(path, 'left by a run that was killed');
+  const upstream = await RawUpstream.startedFor(t);
+  const yaml = `sinks: [{ file: ${path} }]`;
+  const env = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+  const { gateway, adminPort } = await gatewayFor(t, { baseUrl: upstream.url, yaml, env });
+  await until(() => read(path) === 'tok-1', 'no token in the file');
+  t.equal(lstatSync(path).mode & 0o777, 0o600);
+  await fetch(`http://127.0.0.1:${adminPort}/renew`, { method: 'POST' });
+  await until(() => read(path) === 'tok-2', 'no second token in the file');
+  // The file is there a moment before its write is counted.
+  let metrics = '';
+  await until(async () => {
+    metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+    return new RegExp(`bearerd_sink_writes_total{sink="file:${path}",result="ok"} [23]\n`).test(metrics);
+  }, 'the writes are not counted');
+  t.match(metrics, `bearerd_sink_writes_total{sink="file:${path}",result="failed"} 0\n`);
+  await gateway.drain(1_000, 'SIGTERM');
+  t.same(readdirSync(dir), [], 'nor is anything else left');
+});
+
+t.test('a token that has expired, or that the upstream rejected, is in no place any more', async (t) => {
+  const dir = t.testdir();
+  const upstream = await RawUpstream.startedFor(t);
+  const path = join(dir, 'token');
+  const sds = join(dir, 'sds.json');
+  const yaml = `sinks: [{ file: ${path} }, { envoySds: ${sds}, name: bearer }]`;
+  const { get } = await gatewayFor(t, { baseUrl: upstream.url, yaml });
+  await until(() => read(path) === 'tok-1' && sdsValue(sds) === 'Bearer tok-1', 'no token');
+  upstream.onRequest = ({ header }) => (header('authorization') === 'Bearer tok-1' ? refusal() : ok('ok'));
+  let seen: unknown[] | undefined;
+  let grantedMs = 0;
+  upstream.onLogin = async () => {
+    upstream.onLogin = () => head('500 No', 'content-length: 0');
+    await until(() => read(path) === undefined && sdsValue(sds) === '', 'the rejected token stays');
+    seen = [read(path), sdsValue(sds)];
+    grantedMs = performance.now();
+    return grant('tok-2', 4);
+  };
+  t.equal((await get('/')).status, 200, 'it is tried once more with a new one');
+  t.same(seen, [undefined, '']);
+  await until(() => read(path) === 'tok-2', 'no second token in the file');
+  await until(() => read(path) === undefined && sdsValue(sds) === '', 'the expired token stays');
+  t.ok(performance.now() - grantedMs < 4_000, 'it is gone before it ends');
+});
+
+t.test(
+  'the file for Envoy is there before the first token, and is the message that Envoy reads',
+  async (t) => {
+    const path = join(t.testdir(), 'sds.yaml');
+    const upstream = await RawUpstream.startedFor(t);
+    upstream.onLogin = () => head('500 No', 'content-length: 0');
+    const yaml = `
+credentials: { key: { type: apiKey, key: "k\u00e9y \\"x\\"", header: X-Key, scheme: '' } }
+routes: [{ prefix: /, credential: token }]
+sinks: [{ envoySds: ${path}, name: bearer }, { envoySds: ${path}.json, name: key, credential: key }]`;
+    const { gateway } = await gatewayFor(t, { baseUrl: upstream.url, yaml, loggedIn: false });
+    await until(() => existsSync(path) && existsSync(`${path}.json`), 'no file');
+    t.same(JSON.parse(readFileSync(path, 'utf8')), {
+      resources: [
+        {
+          '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+          name: 'bearer',
+          generic_secret: { secret: { inline_string: '' } },
+        },
+      ],
+    });
+    t.equal(sdsValue(`${path}.json`), 'k\u00e9y "x"');
+    t.equal(lstatSync(path).mode & 0o777, 0o600);
+    const { ino } = lstatSync(path);
+    upstream.onLogin = () => grant('tok-1');
+    await until(() => sdsValue(path) === 'Bearer tok-1', 'no token', 5_000);
+    t.not(lstatSync(path).ino, ino, 'it is replaced by a rename');
+    await gateway.drain(1_000, 'SIGTERM');
+    t.equal(sdsValue(path), '');
+    t.equal(sdsValue(`${path}.json`), '');
+  },
+);
+
+t.test('links are replaced and never followed', async (t) => {
+  const dir = t.testdir({ other: 'somebody else' });
+  const path = join(dir, 'token');
+  symlinkSync(join(dir, 'other'), path);
+  symlinkSync(join(dir, 'other'), join(dir, '.token.bearerd'));
+  const upstream = await RawUpstream.startedFor(t);
+  await gatewayFor(t, { baseUrl: upstream.url, yaml: `sinks: [{ file: ${path} }]` });
+  await until(() => read(path) === 'tok-1', 'no token in the file');
+  t.ok(lstatSync(path).isFile());
+  t.equal(read(join(dir, 'other')), 'somebody else');
+});
+
+t.test('a sink that fails disturbs nothing, is told of once, and is tried again', async (t) => {
+  const dir = t.testdir();
+  const hung = createServer(() => {}).listen(join(tmp(t), 'hung'));
+  t.teardown(() => hung.close());
+  const upstream = await RawUpstream.startedFor(t);
+  const yaml = `sinks: [{ file: ${dir}/later/token }, { haproxy: 'unix:${hung.address()}', map: /m }]`;
+  const { gateway, events, get } = await gatewayFor(t, { baseUrl: upstream.url, yaml });
+  const failures = (sink: string) =>
+    events.filter((e) => e.type === 'sink-failed' && e.sink.startsWith(sink));
+  await until(() => failures('file').length > 1 && failures('haproxy').length > 0, 'no failure');
+  t.same(
+    failures('file')
+      .map((e) => e.type === 'sink-failed' && [e.code, e.again])
+      .slice(0, 2),
+    [
+      ['ENOENT', false],
+      ['ENOENT', true],
+    ],
+  );
+  t.match(failures('haproxy')[0], { code: 'ETIMEDOUT', again: false });
+  t.equal((await get('/')).status, 200);
+  mkdirSync(join(dir, 'later'));
+  await until(() => read(join(dir, 'later/token')) === 'tok-1', 'it is not tried again');
+  await gateway.drain(1_000, 'SIGTERM');
+  t.notMatch(JSON.stringify(events), /tok-1/);
+});
+
+/** A short path: that of a socket may not be long. */
+function tmp(t: Test): string {
+  const dir = join(tmpdir(), `bearerd-${process.pid}`);
+  mkdirSync(dir, { recursive: true });
+  t.teardown(async () => (await import('node:fs/promises')).rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+t.test('a map of HAProxy follows the credentials, also after a restart', { skip: NO_HAPROXY }, async (t) => {
+  const dir = tmp(t);
+  const [socket, map, file] = [join(dir, 's'), join(dir, 'm'), join(dir, 'cfg')];
+  writeFileSync(map, '');
+  writeFileSync(
+    file,
+    `global
+  stats socket ${socket} mode 600 level admin
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 1s
+  timeout server 1s
+frontend f
+  bind unix@${dir}/f
+  http-request set-header x %[str(token),map_str(${map})]
+  http-request return status 204
+`,
+  );
+  const entries = async () =>
+    (await runtimeCommand(socket, `show map ${map}`).catch(() => ''))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.replace(/^0x\S+ /, ''))
+      .sort()
+      .join('|');
+  // A socket that is there may not be listened on yet, or have been left by the process before.
+  const answers = () =>
+    runtimeCommand(socket, 'show info').then(
+      () => true,
+      () => false,
+    );
+  const started = () => haproxyFor(t, file, answers);
+  const haproxy = await started();
+  await runtimeCommand(socket, `add map ${map} other theirs`);
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = (login) => grant(`tok;<<\\${login}`);
+  const yaml = `
+credentials: { key: { type: apiKey, key: 'a; show "map" \\ x', header: X-Key, scheme: '' } }
+routes: [{ prefix: /, credential: token }, { prefix: /key, credential: key }]
+sinks: [{ haproxy: 'unix:${socket}', map: ${map} }]`;
+  const env = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+  const { gateway, adminPort } = await gatewayFor(t, { baseUrl: upstream.url, yaml, env });
+  const key = 'key a; show "map" \\ x';
+  const holds = (n: number, other: string) =>
+    until(async () => (await entries()) === `${key}|${other}token Bearer tok;<<\\${n}`, `no token ${n}`);
+  await holds(1, 'other theirs|');
+  await fetch(`http://127.0.0.1:${adminPort}/renew`, { method: 'POST' });
+  await holds(2, 'other theirs|');
+  await haproxy.stop();
+  await started();
+  await holds(2, '');
+  await gateway.drain(1_000, 'SIGTERM');
+  t.equal(await entries(), '');
+});

@@ -1,0 +1,77 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { join } from 'node:path';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import t from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
+import { Secret } from '../../src/base/secret.ts';
+import type { OAuth2CredentialConfig } from '../../src/config/config.ts';
+import { proveClient } from '../../src/login/client-authentication.ts';
+import { settled } from '../support/outcome.ts';
+
+const ENDPOINT = { origin: 'https://login.example', path: '/token?v=1' };
+const common = {
+  kind: 'oauth2',
+  name: 'a',
+  origins: [],
+  header: 'Authorization',
+  scheme: 'Bearer',
+  parameters: {},
+} as const;
+const clientId = new Secret('id');
+
+const prove = (config: OAuth2CredentialConfig) => proveClient(config, ENDPOINT, systemClock);
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+t.test(
+  'a signed assertion names the client and the token URL, lives 60 s, and is new each time',
+  async (t) => {
+    const files = t.testdir({
+      pem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      jwk: JSON.stringify(privateKey.export({ format: 'jwk' })),
+    });
+    const sign = async (file: string, more = {}) => {
+      const key = { path: join(files, file), shown: file };
+      const method = { clientAuthentication: 'privateKeyJwt', algorithm: 'ES256', privateKey: key } as const;
+      const { parameters } = await prove({ ...common, clientId, ...method, ...more });
+      t.equal(
+        parameters.client_assertion_type?.expose(),
+        'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      );
+      const jwt = parameters.client_assertion?.expose() ?? '';
+      t.notMatch(JSON.stringify(parameters), /eyJ/);
+      return { ...decodeJwt(jwt), header: decodeProtectedHeader(jwt) };
+    };
+    const [one, two] = [
+      await sign('pem'),
+      await sign('jwk', { keyId: 'k', assertionAudience: 'https://issuer.example' }),
+    ];
+    t.match(one, { iss: 'id', sub: 'id', aud: 'https://login.example/token?v=1', header: { alg: 'ES256' } });
+    t.match(two, { aud: 'https://issuer.example', header: { kid: 'k' } });
+    t.equal(one.exp! - one.iat!, 60);
+    t.ok(Math.abs(one.iat! - Date.now() / 1000) < 30);
+    t.not(one.jti, two.jti);
+  },
+);
+
+t.test(
+  'a file that is missing, empty, endless or something else is a failed login that says so',
+  async (t) => {
+    const folder = t.testdir({ empty: ' \n', word: 'c4n4ry', big: 'x'.repeat(70_000), dir: {} });
+    const at = (name: string) => ({ path: join(folder, name), shown: name });
+    for (const [name, message] of [
+      ['nowhere', "the assertion can't be read from nowhere: no such file"],
+      ['dir', "the assertion can't be read from dir: it is a folder"],
+      ['empty', "the assertion can't be read from empty: the file is empty"],
+      ['big', "the assertion can't be read from big: it is larger than 64 KiB"],
+      ['word', 'the assertion is no JWT: three parts in base64url with dots between them'],
+    ] as const) {
+      const config = { ...common, clientAuthentication: 'assertion', assertion: at(name) } as const;
+      t.match(await settled(prove(config)), { code: 'unreachable', message });
+    }
+    const key = { ...common, clientId, clientAuthentication: 'privateKeyJwt', algorithm: 'RS256' } as const;
+    t.match(await settled(prove({ ...key, privateKey: at('word') })), {
+      code: 'unreachable',
+      message: "the private key can't sign with RS256: it is no PEM or JWK, or of another kind",
+    });
+  },
+);

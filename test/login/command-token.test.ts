@@ -1,0 +1,263 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { LoginError } from '../../src/base/errors.ts';
+import type { ExecCredentialConfig } from '../../src/config/config.ts';
+import { createExecLogin } from '../../src/login/command-token.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { outcomeOf, type ReadableToken } from '../support/outcome.ts';
+import { isRunning } from '../support/processes.ts';
+import { until } from '../support/raw-client.ts';
+
+interface World {
+  readonly timeoutMs?: number;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+}
+
+async function run(command: readonly string[], world: World = {}): Promise<ReadableToken | LoginError> {
+  const config: ExecCredentialConfig = {
+    kind: 'exec',
+    name: 'program',
+    origins: [],
+    header: 'Authorization',
+    scheme: 'Bearer',
+    command,
+    timeoutMs: world.timeoutMs ?? 10_000,
+  };
+  const login = createExecLogin(config, world.env ?? process.env, world.clock ?? systemClock);
+  return outcomeOf(login(world.signal ?? new AbortController().signal));
+}
+
+/** A script, for what it is easier to say in one. */
+const sh = (script: string, world?: World) => run(['/bin/sh', '-c', script], world);
+/** A program that prints exactly this. */
+const prints = (text: string | Buffer, world?: World) =>
+  run(
+    [
+      process.execPath,
+      '-e',
+      `process.stdout.write(Buffer.from('${Buffer.from(text).toString('hex')}', 'hex'))`,
+    ],
+    world,
+  );
+
+const jwt = (claims: object) =>
+  ['{"alg":"none"}', JSON.stringify(claims), 'sig']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.');
+
+t.test('a command prints the bare token on a line', async (t) => {
+  for (const text of ['tok-1', 'tok-1\n', 'tok-1\r\n', '\n  tok-1  \n\n']) {
+    const result = await prints(text);
+    t.match(result, { token: 'tok-1', warnings: [/no expiry; 15 minutes/] }, JSON.stringify(text));
+    t.ok('lifetimeMs' in result && result.lifetimeMs > 890_000 && result.lifetimeMs <= 900_000);
+  }
+});
+
+t.test('a bare JWT says itself when it expires', async (t) => {
+  const token = jwt({ exp: Math.floor(Date.now() / 1000) + 600 });
+  const result = await prints(`${token}\n`);
+  t.match(result, { token, warnings: [] });
+  t.ok('lifetimeMs' in result && result.lifetimeMs > 590_000 && result.lifetimeMs <= 600_000);
+});
+
+t.test('or JSON with the token and its expiry, under each of the known names', async (t) => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 0, 0));
+  const cases: [string, number][] = [
+    ['{"token":"tok-1","expiresAt":"2026-01-02T03:10:00.000000"}', 600_000],
+    ['{"accessToken":"tok-1","expiresAt":"2026-01-02T05:10:00+02:00"}', 600_000],
+    ['{"access_token":"tok-1","expires_at":"2026-01-02T03:10:00Z"}', 600_000],
+    [`{"token":"tok-1","expires_at":${Date.UTC(2026, 0, 2, 3, 10) / 1000}}`, 600_000],
+    ['{"token":"tok-1","expires_in":60}', 60_000],
+    ['\n{\n  "token": "tok-1",\n  "expiresIn": "60"\n}\n', 60_000],
+    ['{"token":"","accessToken":"tok-1","expires_in":60}', 60_000],
+    ['\ufeff{"token":"tok-1","expires_in":60}', 60_000],
+  ];
+  for (const [text, lifetimeMs] of cases)
+    t.match(await prints(text, { clock }), { token: 'tok-1', lifetimeMs, warnings: [] }, text);
+  t.match(await prints('{"token":"tok-1","expiresAt":"soon","expires_in":60}', { clock }), {
+    lifetimeMs: 60_000,
+    warnings: [/^expiresAt can't be read/],
+  });
+});
+
+t.test('expires_in counts from the start of the command', async (t) => {
+  const result = await sh('sleep 0.3; echo \'{"token":"tok-1","expires_in":60}\'');
+  t.ok('lifetimeMs' in result && result.lifetimeMs <= 59_700 && result.lifetimeMs > 50_000);
+});
+
+t.test('what is no usable token is a failed login, and nothing of it is shown', async (t) => {
+  const outputs: (string | Buffer)[] = [
+    '',
+    '\n \n',
+    'SECRET\nSECRET2\n',
+    'SECRET: not signed in\n',
+    '{}',
+    '{"token":"SECRET"',
+    '{"token":7,"x":"SECRET"}',
+    '{"token":"SECRET\\n"}',
+    '{"token":"SECRETé"}',
+    '{"token":"SECRET","expires_in":0}',
+    'SECRETé',
+    Buffer.from('534543524554ff', 'hex'),
+    Buffer.from('SECRET\0'),
+  ];
+  for (const output of outputs) {
+    const result = await prints(output);
+    t.match(result, { code: 'unusable', status: undefined }, JSON.stringify(String(output)));
+    t.notMatch((result as LoginError).message, /SECRET/);
+  }
+});
+
+t.test('an exit code other than 0 and a signal are failures, whatever was printed', async (t) => {
+  const loud = 'echo SECRET; echo SECRET >&2;';
+  const code = await sh(`${loud} exit 3`);
+  t.match(code, {
+    code: 'server-error',
+    message: 'the command /bin/sh failed (exit code 3; 7 bytes on stderr are not shown)',
+  });
+  const signal = await sh(`${loud} kill -TERM $$`);
+  t.match(signal, { code: 'server-error', message: /failed \(by SIGTERM; 7 bytes/ });
+  t.match(await sh('exit 1'), { message: 'the command /bin/sh failed (exit code 1)' });
+  t.match(await sh('echo warning >&2; echo tok-1'), { token: 'tok-1' }, 'stderr alone is no failure');
+  t.match(await sh('head -c 300000 /dev/zero >&2; echo tok-1'), { token: 'tok-1' }, 'however much of it');
+});
+
+t.test('a command that is not there, or may not be run, is told by its name', async (t) => {
+  const dir = t.testdir({ 'no-program': 'x' });
+  t.match(await run(['no-such-command-here']), {
+    code: 'unreachable',
+    message: "the command no-such-command-here can't be found",
+  });
+  t.match(await run([join(dir, 'no-program')]), {
+    code: 'unreachable',
+    message: /no-program may not be run\. Run it by hand/,
+  });
+  t.match(await run([dir]), { code: 'unreachable', message: /may not be run\./ });
+  const line = await run(['curl -H "x: SECRET" https://a.example']);
+  t.match(line, { code: 'unreachable' });
+  t.notMatch(
+    (line as LoginError).message,
+    /SECRET/,
+    'a whole command line is not shown: there may be a secret in it',
+  );
+  t.match(await run(['/bin/echo', 'x'.repeat(3_000_000)]), { code: 'unreachable', message: /\(E2BIG\)/ });
+});
+
+t.test('there is no shell, and no input', async (t) => {
+  t.match(await run(['/bin/echo', '$HOME;ls|*']), { token: '$HOME;ls|*' });
+  t.match(await sh('cat; echo tok-1'), { token: 'tok-1' });
+});
+
+t.test('it may print 64 KiB and no more', async (t) => {
+  const padded = (size: number) =>
+    run([
+      process.execPath,
+      '-e',
+      `process.stdout.write('{"token":"tok-1","expires_in":60}'.padEnd(${size}))`,
+    ]);
+  t.match(await padded(65_536), { token: 'tok-1' });
+  t.match(await padded(65_537), { code: 'unusable', message: /more than 64 KiB/ });
+  const start = performance.now();
+  t.match(await sh('yes SECRET'), { code: 'unusable' });
+  t.ok(performance.now() - start < 5000, 'one that never stops is killed');
+});
+
+/** Writes its process ID into a file, and then runs for a long time. */
+const lingering = (file: string) => `/bin/sh -c 'echo $$ > ${file}; exec sleep 60'`;
+
+async function killedWithItsChildren(
+  t: Test,
+  script: (file: string) => string,
+  world: World,
+): Promise<LoginError> {
+  const file = join(t.testdir({}), 'pid');
+  const start = performance.now();
+  const result = await sh(script(file), world);
+  t.ok(performance.now() - start < 5000, 'it is not waited for');
+  const pid = Number(readFileSync(file, 'utf8'));
+  t.ok(pid > 1);
+  await until(() => !isRunning(pid), 'what it has started is gone too');
+  return result as LoginError;
+}
+
+t.test('at the timeout it is killed with everything that it has started', async (t) => {
+  const world = { timeoutMs: 400 };
+  const message = 'the command /bin/sh was killed: it had not ended after 0.4 s';
+  const result = await killedWithItsChildren(
+    t,
+    (file) => `trap '' TERM; ${lingering(file)}; echo tok-1`,
+    world,
+  );
+  t.match(result, { code: 'unreachable', message });
+  const left = await killedWithItsChildren(t, (file) => `${lingering(file)} & echo SECRET`, world);
+  t.match(left, { code: 'unreachable', message }, 'an output that is still open has not ended');
+});
+
+t.test('one that leaves its group holds nobody up', { skip: process.platform !== 'linux' }, async (t) => {
+  const file = join(t.testdir({}), 'pid');
+  const start = performance.now();
+  const result = await sh(`setsid ${lingering(file)} & sleep 60`, { timeoutMs: 400 });
+  t.match(result, { code: 'unreachable' });
+  t.ok(performance.now() - start < 5000);
+  process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+});
+
+t.test('what it leaves behind in order, without an output, may live on', async (t) => {
+  const file = join(t.testdir({}), 'pid');
+  writeFileSync(file, '');
+  const result = await sh(`${lingering(file)} >/dev/null 2>&1 & echo tok-1`);
+  t.match(result, { token: 'tok-1' });
+  await until(() => readFileSync(file, 'utf8') !== '', 'it has begun');
+  const pid = Number(readFileSync(file, 'utf8'));
+  t.ok(isRunning(pid));
+  process.kill(pid, 'SIGKILL');
+});
+
+t.test('a login that nobody wants any more kills the command, or never begins it', async (t) => {
+  const abort = new AbortController();
+  const script = (file: string) => `${lingering(file)}; echo tok-1`;
+  setTimeout(() => abort.abort(), 400);
+  const result = await killedWithItsChildren(t, script, { signal: abort.signal });
+  t.match(result, { code: 'unreachable', message: /no longer wanted/ });
+  const file = join(t.testdir({}), 'begun');
+  t.match(await sh(`touch ${file}; echo tok-1`, { signal: AbortSignal.abort() }), { code: 'unreachable' });
+  t.notOk(existsSync(file));
+});
+
+t.test('its environment is the one that it is given, and no other', async (t) => {
+  process.env.BEARERD_TEST_SECRET = 'SECRET';
+  t.teardown(() => {
+    delete process.env.BEARERD_TEST_SECRET;
+  });
+  const env = { PATH: process.env.PATH, GREETING: 'hello', UNSET: undefined };
+  const script =
+    "console.log(['GREETING', 'UNSET', 'BEARERD_TEST_SECRET'].map((name) => process.env[name]).join('-'))";
+  t.match(await run([process.execPath, '-e', script], { env }), { token: 'hello--' });
+});
+
+t.test('a command that still runs when bearerd exits goes with it', async (t) => {
+  const file = join(t.testdir({}), 'pid');
+  const url = new URL('../../src/login/run-command.ts', import.meta.url);
+  const options =
+    '{ env: process.env, timeoutMs: 60_000, maxOutputBytes: 9, signal: new AbortController().signal }';
+  const program = `import { runCommand } from '${url}';
+    import { existsSync, readFileSync } from 'node:fs';
+    for (let i = 0; i < 12; i++) runCommand(['/bin/sh', '-c', 'echo $$ > ${file}; exec sleep 60'], ${options});
+    setInterval(() => existsSync('${file}') && readFileSync('${file}', 'utf8').endsWith('\\n') && process.exit(7), 20);`;
+  const bearerd = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  t.match(bearerd, { status: 7, stderr: '' });
+  await until(() => !isRunning(Number(readFileSync(file, 'utf8'))), 'it is gone');
+});
+
+t.test('many runs leave no listener behind', async (t) => {
+  const before = process.listenerCount('exit');
+  const signal = new AbortController().signal;
+  for (const script of ['echo tok-1', 'exit 1', 'sleep 60']) await sh(script, { signal, timeoutMs: 200 });
+  await run(['no-such-command-here']);
+  t.equal(process.listenerCount('exit'), before);
+});

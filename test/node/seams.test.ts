@@ -1,0 +1,187 @@
+import http from 'node:http';
+import http2 from 'node:http2';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { Registry } from 'prom-client';
+import t, { type Test } from 'tap';
+import { releaseStart, sweepBodies } from '../../src/node/heap.ts';
+import { hearLastWords } from '../../src/node/last-words.ts';
+import { PlainHistogram } from '../../src/node/plain-histogram.ts';
+import { answering, endBy, holdReading, onEachPiece, pieceBeingRead } from '../../src/node/server-socket.ts';
+import { onWhole } from '../../src/node/stream-end.ts';
+import { happens, until, within } from '../support/raw-client.ts';
+
+// Each leans on something that Node, V8 or a library has for itself. When a new version does it otherwise, it shows here.
+
+async function listening(t: Test, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function client(t: Test, port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => {});
+  await happens(socket, 'connect');
+  return socket;
+}
+
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+
+t.test('a connection is busy with the answer to its first request, and with none behind it', async (t) => {
+  const responses: http.ServerResponse[] = [];
+  const server = http.createServer((_request, response) => void responses.push(response));
+  const socket = await client(t, await listening(t, server));
+  socket.write(GET + GET);
+  await until(() => responses.length === 2, 'the second request is not told of');
+  const own = responses[0]!.socket!;
+  t.equal(answering(own), responses[0]);
+  responses[0]!.end();
+  await happens(responses[1]!, 'socket');
+  t.equal(answering(own), responses[1]);
+  responses[1]!.end();
+  await happens(responses[1]!, 'close');
+  t.equal(answering(own), undefined);
+});
+
+t.test('each piece is told of, and can be seen while a head in it is found', async (t) => {
+  const server = http.createServer((_request, response) => response.end());
+  let pieces = 0;
+  server.on('connection', (socket) => onEachPiece(socket, () => pieces++));
+  const heads: string[] = [];
+  server.prependListener('request', ({ socket }) => heads.push(pieceBeingRead(socket).toString()));
+  const socket = await client(t, await listening(t, server));
+  socket.write(GET.slice(0, 10));
+  await until(() => pieces > 0, 'no piece is told of');
+  socket.write(GET.slice(10));
+  await happens(socket, 'data');
+  t.same(heads, [GET.slice(10)]);
+});
+
+t.test('Node ends a connection after its last answer by destroySoon', async (t) => {
+  const ended = Promise.withResolvers<void>();
+  const server = http.createServer((request, response) => {
+    endBy(request.socket, () => {
+      ended.resolve();
+      request.socket.destroy();
+    });
+    response.shouldKeepAlive = false;
+    response.end();
+  });
+  (await client(t, await listening(t, server))).write(GET);
+  await within(10_000, ended.promise, () => 'Node ends it in another way');
+  t.pass('ours was called');
+});
+
+t.test('what is held is not read, whoever resumes it', async (t) => {
+  const server = createServer();
+  const port = await listening(t, server);
+  const [[socket], other] = (await Promise.all([happens(server, 'connection'), client(t, port)])) as [
+    [Socket],
+    Socket,
+  ];
+  let read = 0;
+  socket.on('data', ({ length }: Buffer) => {
+    read += length;
+  });
+  const release = holdReading(socket);
+  socket.resume();
+  other.write('x');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(read, 0);
+  release();
+  await happens(socket, 'data');
+  t.equal(read, 1);
+  socket.destroy();
+});
+
+t.test('a write that fails closes its connection only when what has come could be read', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => {}).write('413'));
+  const socket = await client(t, await listening(t, server));
+  socket._write = (_piece, _encoding, done) => done(Object.assign(new Error('broken'), { code: 'EPIPE' }));
+  let broken = false;
+  hearLastWords(socket, () => {
+    broken = true;
+  });
+  const heard = happens(socket, 'data');
+  const closed = new Promise((resolve) => socket.once('close', resolve)); // After an error, which is no fault here.
+  socket.write('more of the upload');
+  t.ok(broken);
+  t.equal(String(await heard), '413');
+  t.notOk(socket.destroyed);
+  await within(10_000, closed, () => 'it stays open');
+});
+
+for (const [what, end, whole] of [
+  ['a body that ends', (stream: http2.ServerHttp2Stream) => stream.end('x'), true],
+  ['a reset without an error code', (stream: http2.ServerHttp2Stream) => stream.destroy(), false],
+] as const) {
+  t.test(`${what} ${whole ? 'is' : 'is not'} whole`, async (t) => {
+    const server = http2.createServer();
+    server.on('stream', (stream: http2.ServerHttp2Stream) => {
+      stream.on('error', () => {});
+      stream.respond({});
+      stream.write('a', () => setTimeout(() => end(stream), 20));
+    });
+    const session = http2.connect(`http://127.0.0.1:${await listening(t, server as unknown as Server)}`);
+    t.teardown(() => session.destroy());
+    const stream = session.request({});
+    let told = false;
+    onWhole(stream, () => {
+      told = true;
+    });
+    stream.on('error', () => {}).resume();
+    await happens(stream, 'close');
+    t.equal(told, whole);
+  });
+}
+
+t.test('a registry shows what is counted elsewhere', async (t) => {
+  const registry = new Registry();
+  new PlainHistogram({
+    name: 'x_seconds',
+    help: 'x',
+    labelNames: ['route'],
+    buckets: [1, 2],
+    registry,
+    series: () => [{ labels: { route: '/' }, count: 3, sum: 4.5, buckets: [1, 1] }],
+  });
+  t.match(
+    await registry.metrics(),
+    'x_seconds_bucket{le="1",route="/"} 1\nx_seconds_bucket{le="2",route="/"} 2\nx_seconds_bucket{le="+Inf",route="/"} 3\nx_seconds_sum{route="/"} 4.5\nx_seconds_count{route="/"} 3',
+  );
+});
+
+t.test('the young generation is swept by a function that nobody else gets', async (t) => {
+  const kinds: number[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries())
+      kinds.push((entry as unknown as { detail: { kind: number } }).detail.kind);
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  const { gc } = globalThis as { gc?: unknown }; // A test runner may have one.
+  const passed = sweepBodies();
+  const minor = () => kinds.filter((kind) => kind === constants.NODE_PERFORMANCE_GC_MINOR).length;
+  // V8 may go through the whole heap where it was asked for a sweep, for reasons of its own: so it is asked again.
+  await until(() => {
+    passed(4 * 1024 ** 2);
+    return minor() >= 4;
+  }, 'four sweeps were told of');
+  observer.disconnect();
+  t.equal((globalThis as { gc?: unknown }).gc, gc);
+});
+
+t.test('what the young generation grew to is given back', async (t) => {
+  const size = () =>
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!.space_size;
+  const living: object[][] = [];
+  await until(() => {
+    living.push(Array.from({ length: 10_000 }, (_, n) => ({ n })));
+    return size() >= 4 * 1024 ** 2;
+  }, 'the young generation has grown');
+  const grown = size();
+  releaseStart();
+  t.ok(size() <= grown / 4, `${grown} bytes became ${size()}`);
+});

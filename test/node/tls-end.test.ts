@@ -1,0 +1,87 @@
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import tls from 'node:tls';
+import t, { type Test } from 'tap';
+import { onBareEnd } from '../../src/node/tls-end.ts';
+import { readTls } from '../support/h2-upstream.ts';
+import { happens } from '../support/raw-client.ts';
+
+// Node tells both ends of TLS alike: the protocol's own, and that of the connection under it.
+
+async function listening(t: Test, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** TLS from end to end, through a relay that ends TCP towards the client once all of `length` bytes is through. */
+async function readThrough(t: Test, { length, bare, slow, maxVersion }: EndCase) {
+  const server = tls.createServer(
+    { cert: readTls('server.pem'), key: readTls('server.key'), maxVersion },
+    (peer) => {
+      peer.on('error', () => {});
+      if (bare) peer.write(Buffer.alloc(length));
+      else peer.end(Buffer.alloc(length));
+    },
+  );
+  const port = await listening(t, server);
+  const relay = createServer((client) => {
+    const onward = connect(port, '127.0.0.1');
+    client
+      .on('error', () => {})
+      .pipe(onward)
+      .on('error', () => {});
+    onward.pipe(client);
+    t.teardown(() => onward.destroy());
+    // Records are a little longer than what is in them: nothing comes after a pause.
+    let quiet: NodeJS.Timeout | undefined;
+    let seen = 0;
+    onward.on('data', (piece: Buffer) => {
+      seen += piece.length;
+      clearTimeout(quiet);
+      if (bare && seen > length) quiet = setTimeout(() => client.end(), 100);
+    });
+  });
+  const raw = connect(await listening(t, relay), '127.0.0.1');
+  await happens(raw, 'connect');
+  const secure = tls.connect({
+    socket: raw,
+    ca: readTls('ca.pem'),
+    host: 'localhost',
+    servername: 'localhost',
+  });
+  t.teardown(() => secure.destroy());
+  let told = 0;
+  let read = 0;
+  onBareEnd(secure, raw, () => told++);
+  secure.on('data', (piece: Buffer) => {
+    read += piece.length;
+    if (!slow) return;
+    secure.pause();
+    setTimeout(() => secure.resume(), 20);
+  });
+  await happens(secure, 'end');
+  return { told, read };
+}
+
+interface EndCase {
+  readonly length: number;
+  readonly bare: boolean;
+  readonly slow: boolean;
+  readonly maxVersion: 'TLSv1.2' | 'TLSv1.3';
+}
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  for (const length of [1, 100_000]) {
+    for (const slow of [false, true]) {
+      for (const bare of [false, true]) {
+        const what = `${length} bytes by ${maxVersion}, read ${slow ? 'slowly' : 'at once'}`;
+        t.test(`the ${bare ? 'bare end of TCP is' : 'end of TLS is not'} told: ${what}`, async (t) => {
+          t.same(await readThrough(t, { length, bare, slow, maxVersion }), {
+            told: bare ? 1 : 0,
+            read: length,
+          });
+        });
+      }
+    }
+  }
+}
