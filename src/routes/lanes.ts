@@ -107,13 +107,15 @@ function rulesOf(table: RouteTable, fast: ReadonlySet<Route>): readonly LaneRule
     for (const begins of new Set([foldCase(route.prefix), foldCase(decode(route.prefix))])) {
       const exact = fast.has(route) && begins === route.prefix;
       rules.push({ begins, anyEnd: false, route: exact ? route : undefined });
+      // The lane takes no path with a `;`.
+      if (route.denied) rules.push({ begins: `${begins}.`, anyEnd: true, route: undefined });
     }
     const closed = fast.has(route) ? table.closedBeginnings(route) : [];
     for (const begins of closed) rules.push({ begins, anyEnd: true, route: undefined });
   }
   rules.sort((a, b) => b.begins.length - a.begins.length || Number(b.anyEnd) - Number(a.anyEnd));
   const closed = table.closedBeginnings().map((begins) => ({ begins, anyEnd: true, route: undefined }));
-  return [...closed, ...rules].filter(({ begins }) => PLAIN.test(begins));
+  return [...closed, ...rules].filter(({ begins }) => PLAIN.test(begins.replace(/\.$/, '')));
 }
 
 function split(target: string): { readonly path: string; readonly query: string } {

@@ -17,9 +17,10 @@ const decodeAllButSlashes: Misreading = (bytes) => percentDecode(bytes, true);
 /** `%u002e`, as IIS takes it. Only seen below another escape: at the top it is malformed. */
 const decodeUnicodeEscapes: Misreading = (bytes) =>
   bytes.includes('%u') || bytes.includes('%U')
-    ? bytes.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) =>
-        toBytes(String.fromCharCode(Number.parseInt(hex, 16))),
-      )
+    ? bytes.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => {
+        const code = Number.parseInt(hex, 16);
+        return code < 0x80 ? String.fromCharCode(code) : toBytes(String.fromCharCode(code));
+      })
     : bytes;
 
 /**
@@ -27,23 +28,19 @@ const decodeUnicodeEscapes: Misreading = (bytes) =>
  * `%c0%2e`, since they look at the low six bits only.
  */
 const decodeOverlong: Misreading = (bytes) =>
-  NON_ASCII.test(bytes)
-    ? bytes.replace(/[\xc0\xc1].|\xe0.{2}|\xf0.{3}|\xf8.{4}|\xfc.{5}/gs, (sequence) => {
-        let code = sequence.length === 2 ? sequence.charCodeAt(0) & 0x1f : 0;
-        for (let i = 1; i < sequence.length; i++) code = (code << 6) | (sequence.charCodeAt(i) & 0x3f);
-        // By low bits alone, every other Latin-1 text would hold control characters.
-        const honest = /^.[\x80-\xbf]+$/s.test(sequence);
-        return code < 0x80 && (honest || code >= 0x20) ? String.fromCharCode(code) : sequence;
-      })
-    : bytes;
+  bytes.replace(/[\xc0\xc1].|\xe0.{2}|\xf0.{3}|\xf8.{4}|\xfc.{5}/gs, (sequence) => {
+    let code = sequence.length === 2 ? sequence.charCodeAt(0) & 0x1f : 0;
+    for (let i = 1; i < sequence.length; i++) code = (code << 6) | (sequence.charCodeAt(i) & 0x3f);
+    // By low bits alone, every other Latin-1 text would hold control characters.
+    const honest = /^.[\x80-\xbf]+$/s.test(sequence);
+    return code < 0x80 && (honest || code >= 0x20) ? String.fromCharCode(code) : sequence;
+  });
 
 /** Compatibility forms: a full-width dot is a dot, a ligature its letters. */
-const foldCompatibility: Misreading = (bytes) =>
-  NON_ASCII.test(bytes) ? toBytes(toText(bytes).normalize('NFKC')) : bytes;
+const foldCompatibility: Misreading = (bytes) => toBytes(toText(bytes).normalize('NFKC'));
 
 /** Decoders that skip what is no UTF-8, and file systems that skip characters which nobody sees. */
-const withoutInvisible: Misreading = (bytes) =>
-  NON_ASCII.test(bytes) ? toBytes(toText(bytes).replace(INVISIBLE, '')) : bytes;
+const withoutInvisible: Misreading = (bytes) => toBytes(toText(bytes).replace(INVISIBLE, ''));
 
 const backslashesAsSlashes: Misreading = (bytes) => bytes.replaceAll('\\', '/');
 
@@ -57,25 +54,38 @@ const withoutAuthority: Misreading = (bytes) =>
   bytes.startsWith('//') ? bytes.replace(/^\/{2,}[^/]*/, '') : bytes;
 
 /** Windows drops dots and blanks at the end of a name. Anchored at a run's beginning: else quadratic in its length. */
-const withoutTrailingDots: Misreading = (bytes) => bytes.replace(/(?<![. ])[. ]+(?=\/|$)/g, '');
+const withoutTrailingDots: Misreading = (bytes) =>
+  /[. ](?:\/|$)/.test(bytes) ? bytes.replace(/(?<![. ])[. ]+(?=\/|$)/g, '') : bytes;
+
+/** Servers that trim a name drop the blanks at its beginning as well. */
+const withoutLeadingBlanks: Misreading = (bytes) =>
+  bytes.includes('/ ') ? bytes.replace(/\/ +/g, '/') : bytes;
 
 /** An escaped `?` or `#` that is decoded before the path is cut off there. */
-const withoutQuery: Misreading = (bytes) => bytes.replace(/[?#].*$/s, '');
+const withoutQuery: Misreading = (bytes) => {
+  const end = bytes.search(/[?#]/);
+  return end === -1 ? bytes : bytes.slice(0, end);
+};
 
-export const MISREADINGS: readonly Misreading[] = [
+const OF_ASCII: readonly Misreading[] = [
   decode,
   decodeAllButSlashes,
   decodeUnicodeEscapes,
-  decodeOverlong,
-  foldCompatibility,
-  withoutInvisible,
   backslashesAsSlashes,
   withoutParameters,
   mergeSlashes,
   withoutAuthority,
   withoutTrailingDots,
+  withoutLeadingBlanks,
   withoutQuery,
 ];
+
+const OF_ANY = [...OF_ASCII, decodeOverlong, foldCompatibility, withoutInvisible];
+
+/** The misreadings that may change this text. */
+export function misreadingsOf(bytes: string): readonly Misreading[] {
+  return NON_ASCII.test(bytes) ? OF_ANY : OF_ASCII;
+}
 
 /** One form for all letter cases: by way of upper case, where `ı` and `ſ` are `I` and `S` to some. */
 export function foldCase(bytes: string): string {

@@ -1,4 +1,4 @@
-import { foldCase, MISREADINGS } from './misreadings.ts';
+import { foldCase, misreadingsOf } from './misreadings.ts';
 
 /**
  * One reading of a path, for us and for whatever stands behind us.
@@ -17,12 +17,16 @@ export const PLAIN_LOWER = /^(?:\/|(?:\/[a-z0-9_~!$&'()*+,=:@-]+(?:\.+[a-z0-9_~!
 const ILLEGAL_RAW = /[^\x21-\x7e]|[#\\]/;
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const CONTROL = /[\x00-\x1f\x7f]/;
-/** `.` or `..`, with the blanks that Windows would drop. */
-const DOT_SEGMENT = /\/\.{1,2} *(?=\/|$)/;
+/** `.` or `..`, with the blanks on both sides that some servers drop. */
+const DOT_SEGMENT = /\/ *\.{1,2} *(?=\/|$)/;
 
-/** A path that can be read in more ways than this is nobody's honest path. Both bound the time that one may take. */
+/**
+ * No honest path can be read in more ways than this: those that are seen in practice have two to twelve readings. Both
+ * bound the time that one may take, which is linear in its length.
+ */
 const MAX_READINGS = 1_024;
-const MAX_CHARACTERS = 1_000_000;
+const MAX_READINGS_OF_A_LONG_PATH = 12;
+const CHARACTERS_ALWAYS_READ = 64 * 1_024;
 
 export type PathReading =
   /** Refused: `bad-path`. */
@@ -47,13 +51,13 @@ export function readPath(path: string): PathReading {
   if (!path.startsWith('/') || ILLEGAL_RAW.test(path) || MALFORMED_ESCAPE.test(path)) return REFUSED;
 
   const readings = new Set([path]);
-  let characters = 0;
+  let charactersLeft = CHARACTERS_ALWAYS_READ + MAX_READINGS_OF_A_LONG_PATH * path.length;
   // The set grows while it is walked over: what a server makes of a path, the next one may misread again.
   for (const reading of readings) {
-    characters += reading.length;
-    if (readings.size > MAX_READINGS || characters > MAX_CHARACTERS) return REFUSED;
+    charactersLeft -= reading.length;
+    if (readings.size > MAX_READINGS || charactersLeft < 0) return REFUSED;
     if (CONTROL.test(reading) || DOT_SEGMENT.test(reading)) return REFUSED;
-    for (const misread of MISREADINGS) readings.add(misread(reading) || '/');
+    for (const misread of misreadingsOf(reading)) readings.add(misread(reading) || '/');
   }
   return { ok: true, readings: [...new Set([...readings].map(foldCase))] };
 }

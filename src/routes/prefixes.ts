@@ -9,6 +9,12 @@ export function isUnder(path: string, prefix: string): boolean {
   );
 }
 
+/** True where the last segment of `prefix` goes on in `path` to another name by a `.` or a `;`. */
+function goesOn(path: string, prefix: string): boolean {
+  const next = path.startsWith(prefix) ? path.charCodeAt(prefix.length) : 0;
+  return next === 0x2e || next === 0x3b;
+}
+
 /** Upper-case digits in the escapes, which are the same in any case (RFC 3986 §6.2.2.1). Keeps the length. */
 function upperCaseEscapes(path: string): string {
   return path.includes('%') ? path.replace(/%[0-9A-Fa-f]{2}/g, (octet) => octet.toUpperCase()) : path;
@@ -25,11 +31,13 @@ interface Entry<T> {
 }
 
 /** Finds the owner of the longest prefix that a path is under, whatever the order in which they are given. */
-export class Prefixes<T extends { readonly prefix: string }> {
+export class Prefixes<T extends { readonly prefix: string; readonly denied: boolean }> {
   readonly #literal: readonly (readonly [prefix: string, entry: Entry<T>])[];
   readonly #plain: readonly (readonly [prefix: string, entry: Entry<T>])[];
+  readonly #denies: boolean;
 
   constructor(owners: readonly T[]) {
+    this.#denies = owners.some(({ denied }) => denied);
     const entries = owners.map(createEntry);
     this.#literal = longestFirst(entries.map((entry) => [entry.literal, entry]));
     this.#plain = longestFirst(
@@ -50,6 +58,21 @@ export class Prefixes<T extends { readonly prefix: string }> {
     // A prefix with a `;` in it, say, is misread together with the path under it: no other one is meant then.
     const own = this.#literal.find(([, entry]) => entry.owner === owner)?.[1].readings ?? [];
     return own.some((misread) => misread.length >= prefix.length && isUnder(reading, misread));
+  }
+
+  /**
+   * The owner that denies and whose last segment goes on by `.` or `;` in one of these readings, where no longer prefix
+   * takes it: many servers give `/reports/archive` by the name of `/reports/archive.json`, too.
+   */
+  closing(readings: readonly string[]): T | undefined {
+    if (!this.#denies) return undefined;
+    for (const reading of readings) {
+      const entry = this.#plain.find(
+        ([prefix, { owner }]) => isUnder(reading, prefix) || (owner.denied && goesOn(reading, prefix)),
+      );
+      if (entry !== undefined && !isUnder(reading, entry[0])) return entry[1].owner;
+    }
+    return undefined;
   }
 }
 

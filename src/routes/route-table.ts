@@ -99,6 +99,10 @@ export function createRouteTable(
     if (!reading.readings.every((text) => prefixes.agrees(text, route))) {
       return refused('bad-path', route, 'another reading of the path takes another route');
     }
+    const denying = prefixes.closing(reading.readings);
+    if (denying !== undefined) {
+      return refused('route-denied', denying, 'the route denies its path with a format ending, too');
+    }
     if (route === undefined) return refused('no-route', route, 'no prefix matches');
     if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');

@@ -82,6 +82,12 @@ t.test('a fast lane takes a path only where the table gives it to the same route
   t.ok(fast > 5_000, `${fast} went fast`);
 });
 
+t.test('a fast lane leaves to the table what a route that denies closes by a format ending', async (t) => {
+  for (const path of ['/api/admin.json', '/api/Admin.JSON', '/api/admin.json/x'])
+    t.equal(decide(lanes, path), undefined, path);
+  t.equal(decide(lanes, '/api/adminx')?.prefix, '/api');
+});
+
 t.test(
   'what came by the fast lane is undone: the client asked for a path that is sent just so',
   async (t) => {

@@ -31,6 +31,60 @@ t.test('the longest prefix that ends at a segment boundary wins, whatever the or
   }
 });
 
+t.test('a route that denies closes what its last segment goes on to by a dot or a semicolon', async (t) => {
+  const table = tableOf({
+    '/': 'token',
+    '/reports': 'apiKey',
+    '/reports/archive': 'deny',
+    '/reports/archive.pdf': 'reports',
+    '/a%20b': 'deny',
+  });
+  check(t, table, {
+    '/reports/archive.json': 'route-denied',
+    '/reports/archive.tar.gz': 'route-denied',
+    '/reports/archive.json/2026': 'route-denied',
+    '/reports/archive.json;v=1': 'route-denied',
+    '/reports/archive%2Ejson': 'route-denied',
+    '/reports/archive.': 'bad-path',
+    '/reports/archive;v=1': 'bad-path',
+    '/reports/archive;v=1/2026': 'bad-path',
+    '/a%20b.json': 'route-denied',
+    // Other names, and a longer prefix that says something else.
+    '/reports/archives': '/reports -> /reports/archives',
+    '/reports/archive-2026.json': '/reports -> /reports/archive-2026.json',
+    '/reports/archive.pdf': '/reports/archive.pdf -> /reports/archive.pdf',
+    '/reports/archive.pdf/2': '/reports/archive.pdf -> /reports/archive.pdf/2',
+    '/reports/archive.pdfx': 'route-denied',
+    '/reports.json': '/ -> /reports.json',
+    '/.well-known/x': '/ -> /.well-known/x',
+  });
+  for (const ending of ['.json', ';v=1', '.tar.gz/x']) {
+    for (const at of [1, 3, '/reports'.length, '/reports/arc'.length, '/reports/archive'.length]) {
+      const path = `/reports/archive${ending}`;
+      for (const spelling of spellingsOf(path[at]!)) {
+        const spelt = path.slice(0, at) + spelling + path.slice(at + 1);
+        t.match(outcomeOf(table, spelt), /^(?:route-denied|bad-path)$/, spelt);
+      }
+    }
+  }
+});
+
+t.test('blanks at the beginning of a segment hide no route, as those at its end do not', async (t) => {
+  const table = tableOf({ '/': 'token', '/reports': 'apiKey', '/reports/archive': 'deny' });
+  for (const blank of ['%20', '%20%20', '%2520', '%C2%A0', '%E3%80%80']) {
+    check(t, table, {
+      [`/${blank}reports`]: 'bad-path',
+      [`/reports/${blank}archive`]: 'bad-path',
+      [`/reports/${blank}archive.json`]: 'route-denied',
+      [`/${blank}reports/archive`]: 'bad-path',
+      [`/reports/archive${blank}`]: 'bad-path',
+      [`/reports/a${blank}b`]: `/reports -> /reports/a${blank}b`,
+    });
+  }
+  t.match(outcomeOf(table, `/api/identity/v1/%20session`), /^(?:route-denied|bad-path)$/);
+  t.match(outcomeOf(table, `/%20api/identity/v1/session`), /^(?:route-denied|bad-path)$/);
+});
+
 t.test('a path that no prefix matches has no route', async (t) => {
   check(t, tableOf({ '/companies': 'apiKey', '/api': 'token' }), {
     '/': 'no-route',
