@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Before anything else is loaded: what is loaded needs it.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-// Below these it can't even be loaded, or loses data; what is promised stands in package.json (docs/DECISIONS.md).
+// Below these it can't even be loaded, or loses data; what is promised stands in package.json (docs/decisions/packaging.md).
 if (major < 22 || (major === 22 && minor < 22) || major === 23 || (major === 24 && minor < 12)) {
   process.stderr.write(`bearerd: needs Node 26.10 or later; this is ${process.versions.node}
 `);

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-// The shape of the house (docs/DECISIONS.md): data flows one way, and each library has one owner.
+// The shape of the house (docs/architecture.md): data flows one way, and each library has one owner.
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

@@ -70,32 +70,40 @@ t.test('the templates are what a forge can read', async (t) => {
   t.match(read('.github/ISSUE_TEMPLATE/fault.yml'), 'SECURITY.md');
 });
 
-const decisions = read('docs/DECISIONS.md');
-const sections = decisions
-  .split(/^### /m)
-  .slice(1)
-  .map((text) => {
-    const [title = '', ...lines] = text.split('\n');
-    return { title, text: lines.join('\n').replace(/\n## [\s\S]*/, '') };
-  });
-const words = decisions.replaceAll(/\s+/g, ' ');
+const areas = filesIn('docs/decisions', '.md').filter((name) => !name.endsWith('README.md'));
+const sections = areas.flatMap((page) =>
+  read(page)
+    .split(/^### /m)
+    .slice(1)
+    .map((entry) => {
+      const [title = '', ...lines] = entry.split('\n');
+      return { page: page.split('/').at(-1)!, title, text: lines.join('\n') };
+    }),
+);
+const words = sections.map(({ title, text }) => `${title} ${text}`.replaceAll(/\s+/g, ' ')).join('\n');
 
-t.test('a decision says what it was for, what was chosen and what it costs', async (t) => {
-  for (const { title, text } of sections)
+t.test('a decision has a day, what it was for, what was chosen and what it costs', async (t) => {
+  t.not(sections.length, 0);
+  for (const { title, text } of sections) {
+    t.match(text, /^\n\*\d{4}-\d{2}-\d{2}\.\* \*/, title);
     for (const part of ['*Context.*', '*Choice.*', '*Price.*'])
       t.ok(text.includes(part), `${title}: ${part}`);
+  }
 });
 
-t.test('a decision has one day, and one that is superseded names the later one', async (t) => {
-  t.match(decisions, /Of 2026-11-27 where no other day is given/);
-  const titles = sections.map(({ title }) => title.replace(/ \(\d{4}-\d{2}-\d{2}\)$/, ''));
-  for (const { title } of sections) t.ok((title.match(/\d{4}-\d{2}-\d{2}/g) ?? []).length <= 1, title);
-  const later = [...words.matchAll(/\*Superseded on \d{4}-\d{2}-\d{2} by "([^"]+)"/g)].map(
-    ([, title]) => title!,
-  );
-  t.not(later.length, 0);
-  for (const title of later) t.ok(titles.includes(title), title);
-});
+t.test(
+  'the index of the decisions lists those that hold; the others name what took their place',
+  async (t) => {
+    const listed = [...read('docs/decisions/README.md').matchAll(/^- (.*)$/gm)].map(([, title]) => title!);
+    const holding = sections.filter(({ page }) => page !== 'superseded.md').map(({ title }) => title);
+    t.same(listed.toSorted(), holding.toSorted());
+    for (const { title, text } of sections.filter(({ page }) => page === 'superseded.md')) {
+      const [, later] =
+        /\*Superseded on \d{4}-\d{2}-\d{2} by "([^"]+)"/.exec(text.replaceAll(/\s+/g, ' ')) ?? [];
+      t.ok(holding.includes(later ?? ''), title);
+    }
+  },
+);
 
 /** In the words of the decisions, with `#` for the number; where that stands, and how it is written. Measurements have no such place. */
 const NUMBERS: readonly (readonly [words: string, file: string, place: RegExp, unit?: number])[] = [

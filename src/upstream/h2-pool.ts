@@ -19,7 +19,7 @@ export interface Http2PoolOptions {
 
 /**
  * The HTTP/2 connections to one origin: mostly one, and another when it is full. undici's own HTTP/2 client is not
- * used: see docs/DECISIONS.md.
+ * used: see docs/decisions/wire.md.
  */
 export class Http2Pool implements ConnectionOwner {
   readonly origin: string;
