@@ -1,20 +1,18 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
 import { chartSchema } from '../../scripts/chart-schema.ts';
-import { clusterTool } from '../../scripts/cluster-tools.ts';
 import { VERSION } from '../../src/base/version.ts';
 import { SECRET_SETTINGS } from '../../src/config/declaration/settings.ts';
 import { type Files, faultsOf } from '../config/load-from.ts';
+import { CHART, helm, rendered, skip, yourApp } from '../support/helm.ts';
 import {
   bearerdIn,
   environmentOf,
   type Manifest,
   manifestsIn,
-  manifestsOf,
   nameFaults,
   pathOf,
   podOf,
@@ -22,7 +20,6 @@ import {
 } from '../support/manifests.ts';
 import { restrictedFaults } from '../support/pod-security.ts';
 
-const CHART = pathOf('helm/bearerd');
 const EXAMPLE = join(CHART, 'ci/example-values.yaml');
 const yamlIn = (...path: string[]) => parse(readFileSync(pathOf(join('helm', ...path)), 'utf8'));
 
@@ -78,22 +75,6 @@ t.test('the charts are of this version', async (t) => {
   t.match(yamlIn('your-app/Chart.yaml').dependencies, [{ name: 'bearerd', version: VERSION }]);
 });
 
-const helm = clusterTool('helm');
-const skip = helm === undefined && 'there is no helm (npm run cluster-tools)';
-
-function run(...args: string[]): SpawnSyncReturns<string> {
-  // Nothing of the tester's: neither plugins nor repositories.
-  const home = t.testdirName;
-  const env = { PATH: process.env.PATH, HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home };
-  return spawnSync(helm!, args, { encoding: 'utf8', env, timeout: 60_000 });
-}
-
-function rendered(name: string, chart: string, ...args: string[]): Manifest[] {
-  const { status, stdout, stderr } = run('template', name, chart, '--namespace', 'your-namespace', ...args);
-  if (status !== 0) throw new Error(stderr);
-  return manifestsOf(stdout);
-}
-
 const OF_HELM = [
   'app.kubernetes.io/instance',
   'app.kubernetes.io/version',
@@ -112,9 +93,9 @@ function bare(manifests: readonly Manifest[]): Manifest[] {
 }
 
 t.test('helm finds nothing to say against the chart', { skip }, async (t) => {
-  const { status, stdout } = run('lint', '--strict', CHART, '--values', EXAMPLE);
+  const { status, stdout } = helm('lint', '--strict', CHART, '--values', EXAMPLE);
   t.equal(status, 0, stdout);
-  t.match(run('lint', CHART), { status: 1, stderr: /failed/ }, 'no base URL');
+  t.match(helm('lint', CHART), { status: 1, stderr: /failed/ }, 'no base URL');
 });
 
 t.test('the chart makes the objects of deploy/kubernetes/standalone.yaml', { skip }, async (t) => {
@@ -123,15 +104,6 @@ t.test('the chart makes the objects of deploy/kubernetes/standalone.yaml', { ski
   t.same(await schemaFaults(objects), []);
   t.equal(await nameFaults(t, objects), '');
 });
-
-/** A chart of somebody's, with ours packed into it. */
-function yourApp(folder: string): string {
-  cpSync(pathOf('helm'), folder, { recursive: true });
-  const chart = join(folder, 'your-app');
-  const { status, stderr } = run('dependency', 'build', chart);
-  if (status !== 0) throw new Error(stderr);
-  return chart;
-}
 
 t.test('a chart that includes the sidecar makes deploy/kubernetes/deployment.yaml', { skip }, async (t) => {
   const objects = rendered('your-app', yourApp(t.testdir()));

@@ -79,7 +79,13 @@ t.test('each pod is admitted where Pod Security is restricted', async (t) => {
   }
   const pod = podOf(whole.find(({ kind }) => kind === 'Job')!)!;
   t.same(restrictedFaults({ ...pod, hostNetwork: true }), ['hostNetwork']);
-  t.match(restrictedFaults({ ...pod, securityContext: {} }), ['bearerd: runAsNonRoot']);
+  t.match(restrictedFaults({ ...pod, securityContext: {} }), ['job: runAsNonRoot']);
+});
+
+t.test('our container is admitted in a pod that says nothing of security itself', async (t) => {
+  const all = bearerdIn(manifests);
+  t.not(all.length, 0);
+  for (const container of all) t.same(restrictedFaults({ containers: [container] }), []);
 });
 
 t.test('each configuration passes the check', async (t) => {

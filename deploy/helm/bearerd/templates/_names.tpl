@@ -1,10 +1,12 @@
-{{/* As charts do: the release's name, unless that says bearerd already. */}}
+{{/*
+As charts do: the release's name, unless that says bearerd already. A Service's name begins with a letter and has no dots
+(RFC 1035), which a release's may have.
+*/}}
 {{- define "bearerd.name" -}}
-{{- if contains "bearerd" .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-bearerd" .Release.Name | trunc 63 | trimSuffix "-" -}}
-{{- end -}}
+{{- $name := .Release.Name | replace "." "-" -}}
+{{- if not (contains "bearerd" $name) -}}{{- $name = printf "%s-bearerd" $name -}}{{- end -}}
+{{- if regexMatch "^[0-9]" $name -}}{{- $name = printf "bearerd-%s" $name -}}{{- end -}}
+{{- $name | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "bearerd.selector" -}}

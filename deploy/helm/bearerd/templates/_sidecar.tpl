@@ -4,7 +4,7 @@
   {{- include "bearerd.image" . | nindent 2 }}
   restartPolicy: Always
   env:
-    {{- $preset := dict "BEARERD_DRAIN_TIMEOUT" "20s" }}
+    {{- $preset := dict "BEARERD_DRAIN_TIMEOUT" (dict "key" "drainTimeout" "value" "20s") }}
     {{- include "bearerd.environment" (dict "Values" .Values "preset" $preset) | trim | nindent 4 }}
   {{- if .Values.sidecar.waitForToken }}
   startupProbe:
@@ -24,5 +24,5 @@
   securityContext:
     {{- include "bearerd.securityContext" . | nindent 4 }}
   volumeMounts:
-    {{- include "bearerd.volumeMounts" . | nindent 4 }}
+    {{- include "bearerd.volumeMounts" . | trim | nindent 4 }}
 {{- end -}}
