@@ -136,6 +136,46 @@ t.test('every wrong value is reported, all of them at once', async (t) => {
   t.match(text, 'BEARERD_ROUTES: entry 1: must be PREFIX=CREDENTIAL; entry 2: must be');
 });
 
+t.test('a list with another separator than the comma is a fault that names it', async (t) => {
+  const lists: [string, string, string][] = [
+    ['ROUTES', '/a=token;/b=deny', 'has ";" between 2 entries'],
+    ['ROUTES', '/a=token|/b=deny|/c=none', 'has "|" between 3 entries'],
+    ['ROUTES', '/a=token /b=deny', 'has a blank or a line end between 2 entries'],
+    ['ROUTES', '/a=token\n/b=deny', 'has a blank or a line end between 2 entries'],
+    ['ROUTES', '/x=none, /a=token; /b=deny', 'entry 2: has ";" between 2 entries'],
+    ['ROUTES', '/a=token;b=deny', 'holds a second pair behind a ; or a |'],
+    ['LISTEN', 'localhost:1;localhost:2', 'has ";" between 2 entries'],
+    ['ADMIN_LISTEN', 'unix:/run/a;unix:/run/b', 'has ";" between 2 entries'],
+    ['ALLOWED_HOSTS', 'sidecar *.local', 'has a blank or a line end between 2 entries'],
+    ['ALLOWED_ORIGINS', 'http://a:1|http://b', 'has "|" between 2 entries'],
+  ];
+  for (const [name, value, problem] of lists) {
+    const faults = await faultsOf({ env: { ...LEAST, [`BEARERD_${name}`]: value } });
+    t.same(faults.length, 1, value);
+    t.match(faults[0], `BEARERD_${name}: ${problem}`, value);
+  }
+  for (const [name, value] of [
+    ['ROUTES', '/a;v=1=token,/a;v=1;w=2=none,/b=c|d=deny'],
+    ['LISTEN', 'unix:/run/a;b'],
+  ]) {
+    t.same(await faultsOf({ env: { ...LEAST, [`BEARERD_${name}`]: value } }), [], `${value} is one entry`);
+  }
+});
+
+t.test('a host name that no host has is a fault', async (t) => {
+  for (const url of [
+    'https://{host}',
+    'https://api.$ENV.example',
+    "https://o'neill.example",
+    'https://a!b',
+  ]) {
+    const expected = /^BEARERD_BASE_URL: /;
+    t.match(await faultsOf({ env: { ...LEAST, BEARERD_BASE_URL: url } }), [expected], url);
+    const env = { ...LEAST, BEARERD_ALLOWED_ORIGINS: url };
+    t.match(await faultsOf({ env }), [/^BEARERD_ALLOWED_ORIGINS: /], url);
+  }
+});
+
 t.test('what is missing is said, with the ways to give it', async (t) => {
   const faults = await faultsOf({ env: {} });
   t.match(faults, [

@@ -47,6 +47,17 @@ interface ListRules {
   readonly off?: boolean;
 }
 
+const OTHER_SEPARATORS = /[;|\s]+/;
+
+/** What is wrong with an entry that is several good ones, with another separator than the comma between them. */
+function separatorProblem<T>(text: string, parse: (text: string) => Parsed<T>): string | undefined {
+  const parts = text.split(OTHER_SEPARATORS).filter((part) => part !== '');
+  if (parts.length < 2 || !parts.every((part) => 'value' in parse(part))) return undefined;
+  const [separator = ' '] = OTHER_SEPARATORS.exec(text) ?? [];
+  const name = separator.trim() === '' ? 'a blank or a line end' : `"${separator.trim()}"`;
+  return `has ${name} between ${parts.length} entries; separate them with commas`;
+}
+
 function entriesOf(raw: unknown): Parsed<readonly unknown[]> {
   if (Array.isArray(raw)) return { value: raw };
   const line = scalarText(raw);
@@ -61,8 +72,12 @@ export function list<T>(
   format: (value: T) => string,
   rules: ListRules = {},
 ): Kind<readonly T[]> {
+  const parseEntry = (text: string): Parsed<T> => {
+    const problem = separatorProblem(text, parse);
+    return problem === undefined ? parse(text) : { problem };
+  };
   const read = (entries: readonly unknown[]): Parsed<readonly T[]> => {
-    const parsed = entries.map((entry) => andThen(scalarText(entry), parse));
+    const parsed = entries.map((entry) => andThen(scalarText(entry), parseEntry));
     const problems = parsed.flatMap((entry, index) =>
       'problem' in entry ? [`${entries.length > 1 ? `entry ${index + 1}: ` : ''}${entry.problem}`] : [],
     );

@@ -4,6 +4,13 @@ import { isLoopbackHost } from './addresses.ts';
 import type { Parsed } from './kind.ts';
 import { parsePath } from './paths.ts';
 
+/** The URL parser lets through what no name in DNS holds: a placeholder that was not replaced, for one. */
+function hasOddHost({ hostname }: URL): boolean {
+  return !/^(?:[\w.-]+|\[.*\])$/.test(hostname);
+}
+
+const ODD_HOST = 'has a host name with a character that no host name holds';
+
 /**
  * `https://host[:port][/path]`, or `http://`. The path is kept as it is written and not as the URL parser would
  * rewrite it, because it is sent byte for byte.
@@ -17,6 +24,7 @@ export function parseBaseUrl(text: string): Parsed<Upstream> {
   const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
   // With a third slash the parser takes the path for the host.
   if (url === null || authority === '' || url.port === '0') return { problem: 'is not a valid URL' };
+  if (hasOddHost(url)) return { problem: ODD_HOST };
   if (path === '' || path === '/') return { value: { origin: url.origin, basePath: '' } };
   const basePath = parsePath(path);
   if ('problem' in basePath) return { problem: `the path ${basePath.problem}` };
@@ -40,6 +48,7 @@ export function parseTokenUrl(text: string): Parsed<TokenEndpoint> {
   if (text.includes('#')) return { problem: 'may not have a fragment (#)' };
   const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
   if (url === null || authority === '' || url.port === '0') return { problem: 'is not a valid URL' };
+  if (hasOddHost(url)) return { problem: ODD_HOST };
   return { value: { origin: url.origin, path: url.pathname + url.search } };
 }
 
@@ -71,6 +80,7 @@ export function parseWebOrigin(text: string): Parsed<string> {
   const url = URL.parse(text);
   if (url === null || url.hostname === '') return { problem: 'is not a valid origin' };
   if (url.hostname.includes('*')) return { problem: 'must name one host; * is not a wildcard here' };
+  if (hasOddHost(url)) return { problem: ODD_HOST };
   return { value: `${url.protocol}//${url.host}` };
 }
 

@@ -169,6 +169,10 @@ function parseRoutePair(pair: string): Parsed<RoutePair> {
   const at = pair.lastIndexOf('=');
   const credential = pair.slice(at + 1).trim();
   if (at < 1 || credential === '') return { problem: 'must be PREFIX=CREDENTIAL' };
+  // A path may hold a ; and a =, but hardly a pair: "/a=token;b=deny" has lost the slash of the second.
+  if (/=(?:token|apiKey|none|deny)\s*[;|]\s*./.test(pair)) {
+    return { problem: 'holds a second pair behind a ; or a |; separate pairs with commas' };
+  }
   const prefix = parsePath(pair.slice(0, at).trim());
   if ('problem' in prefix) return { problem: `the prefix ${prefix.problem}` };
   return { value: { prefix: prefix.value, credential } };
