@@ -14,7 +14,7 @@ import type { Report } from './reading/faults.ts';
 import { type FaultList, faultList } from './reading/faults.ts';
 import { readSecret } from './reading/given-secret.ts';
 import { readOutboundProxy } from './reading/outbound-proxy.ts';
-import { reportPlaceholders } from './reading/placeholders.ts';
+import { reportPlaceholders, reportVariablePlaceholders } from './reading/placeholders.ts';
 import type { LoadInput, Reading } from './reading/reading.ts';
 import { readRoutes } from './reading/route-drafts.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './reading/single-settings.ts';
@@ -44,7 +44,11 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
     if (Object.hasOwn(flags, key)) report(environment.sourceOf(key), problem, where);
     else report(key, problem, { ...where, place: placeInFile(key, file) });
   };
-  const placeholders = reportPlaceholders(file.content, reportAt);
+  const isSecret = (name: string) => SECRET_SETTINGS.some(({ variable }) => variable === name);
+  const placeholders = new Set([
+    ...reportPlaceholders(file.content, reportAt),
+    ...reportVariablePlaceholders(environment.variables, isSecret, reportAt),
+  ]);
   const reportOthers: Report = (key, problem, where) =>
     placeholders.has(key) || reportAt(key, problem, where);
   return { cwd, environment, file, report: reportOthers, defaults, readFile, ...learned };

@@ -81,3 +81,52 @@ t.test('a file named .yml is not passed over in silence', async (t) => {
     t.same(await faultsOf({ env, files: { [path]: '' }, configFile: path }), [], 'it is named');
   }
 });
+
+t.test('a line of .env that would be passed over, or cut, is a fault with its number', async (t) => {
+  const before = 'BEARERD_CLIENT_ID=a\nBEARERD_CLIENT_SECRET="two\nlines"\n';
+  const url = 'BEARERD_BASE_URL=https://api.example.com\n';
+  const lines: [string, string][] = [
+    [
+      'BEARERD_BASE_URL: https://c4n4ry.example',
+      'line 4 has no = after the name; write BEARERD_BASE_URL=VALUE',
+    ],
+    [
+      'BEARERD_BASE_URL https://c4n4ry.example',
+      'line 4 has no = after the name; write BEARERD_BASE_URL=VALUE',
+    ],
+    ['BEARERD_BASE_URL: "https://c4n4ry.example?a=b"', 'line 4 has no = after the name'],
+    ['BEARERD_BASE_URL', 'line 4 has no = after the name'],
+    [
+      'set BEARERD_BASE_URL=https://c4n4ry.example',
+      'line 4 must begin with the name: BEARERD_BASE_URL=VALUE',
+    ],
+    [
+      `${url}BEARERD_API_KEY=c4n#4ry`,
+      'line 5 has a # that cuts the value of BEARERD_API_KEY off; put the value in quotes',
+    ],
+    [
+      `${url}BEARERD_API_KEY="c4n4ry\nBEARERD_LOG_LEVEL=info`,
+      'line 5 has a quote that is not closed (BEARERD_API_KEY)',
+    ],
+  ];
+  for (const [line, problem] of lines) {
+    const faults = await faultsOf({ env: {}, files: { [DOT_ENV]: before + line } });
+    t.same(faults.length, 1, line);
+    t.ok(faults[0]?.startsWith(`.env: ${problem}`), line);
+    t.notMatch(faults.join(), 'c4n', 'and none of its value is shown');
+  }
+});
+
+t.test('what any reader of .env takes is no fault', async (t) => {
+  const text = `# BEARERD_LISTEN: none
+export BEARERD_BASE_URL = https://api.example.com # the API
+BEARERD_CLIENT_ID='a#b'
+BEARERD_CLIENT_SECRET="first # line
+BEARERD_X: not a line of its own"
+if [ -n "$BEARERD_URL" ]; then echo "$BEARERD_URL"; fi
+BEARERD_TOKEN_WAIT=\r
+OTHER: value
+`;
+  const { upstream } = await loadFrom({ env: {}, files: { [DOT_ENV]: text } });
+  t.equal(upstream.origin, 'https://api.example.com');
+});

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ConfigError } from '../../src/base/errors.ts';
 import { inForce } from '../../src/config/shown/in-force.ts';
-import { CWD, FILE, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
+import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 const YAML = `baseUrl: https://api.example.com
 session:
@@ -116,6 +116,47 @@ credentials:
     t.notMatch(faults.join('\n'), 'hunter2');
   },
 );
+
+t.test('whatever form a placeholder has, it is one', async (t) => {
+  const key = (text: string) =>
+    faultsOfYaml(`baseUrl: https://a.example\ncredentials: { apiKey: { type: apiKey, key: "${text}" } }`);
+  for (const [text, shown] of [
+    ['$HUNTER2', '$NAME'],
+    ['$(HUNTER_2)', '$(…)'],
+    ['$(cat hunter2)', '$(…)'],
+    ['{{ hunter2 }}', '{{…}}'],
+  ] as const) {
+    const faults = await key(text);
+    t.same(faults.length, 1, text);
+    t.ok(faults[0]?.startsWith(`credentials.apiKey.key: ${shown} is not replaced in this file; write`), text);
+    t.notMatch(faults[0], /hunter2/i, 'a password that looks like one is not shown');
+  }
+  for (const password of ['$hunter', 'a$HUNTER2', '$HUNTER-2']) t.same(await key(password), [], password);
+  const tokenUrl = await faultsOfYaml(
+    'baseUrl: https://a.example\ncredentials: { token: { type: oauth2, clientId: a, clientSecret: b, tokenUrl: "https://$HOST/t" } }',
+  );
+  t.match(tokenUrl, [/^credentials\.token\.tokenUrl: \$HOST is not replaced in this file/]);
+});
+
+t.test('a placeholder in a variable is one, too, unless the variable is a secret', async (t) => {
+  for (const [name, text] of [
+    ['BASE_URL', `https://\${HOST}`],
+    ['BASE_URL', 'https://$HOST'],
+    ['TLS_CA_FILE', '$HOME/ca.pem'],
+    ['SESSION_PATH', '/$(TENANT)/session'],
+    ['API_KEY_FILE', `\${HOME}/key`],
+    ['LISTEN', '{{ address }}'],
+  ] as const) {
+    const faults = await faultsOf({ env: { ...LEAST, [`BEARERD_${name}`]: text } });
+    t.same(faults.length, 1, text);
+    t.match(
+      faults[0],
+      new RegExp(`^BEARERD_${name}: .* is not replaced here; write the value itself$`),
+      text,
+    );
+  }
+  t.same(await faultsOf({ env: { ...LEAST, BEARERD_API_KEY: `\${KEY}` } }), []);
+});
 
 t.test('a password that holds such a text among others is one', async (t) => {
   const config = await loadYaml(`

@@ -3,7 +3,7 @@ import type { Callers } from '../reading/callers.ts';
 import type { Credentials } from '../reading/credentials.ts';
 import type { Reading } from '../reading/reading.ts';
 import type { RouteDraft } from '../reading/route-drafts.ts';
-import { sourceOf } from '../reading/single-settings.ts';
+import { isWhole, sourceOf } from '../reading/single-settings.ts';
 import type { SinkDraft } from '../reading/sinks.ts';
 import { isInsecure } from '../values/urls.ts';
 import { checkCallers } from './callers.ts';
@@ -26,7 +26,7 @@ export function checkTogether(
   values: Values,
   { credentials, routes, callers, sinks }: Structured,
 ): void {
-  if (reading.file.broken) return;
+  if (!isWhole(reading)) return;
   if (!values.allowInsecureUpstream) checkSecure(reading, values);
   checkRequestIdHeader(reading, values, credentials);
   checkRoutes(routes, values, credentials);

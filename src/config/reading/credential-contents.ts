@@ -51,6 +51,7 @@ function reportPairFaults(
     );
     return;
   }
+  if (reading.environment.broken) return;
   for (const [id, secret] of PAIRS) {
     const given = parts[id] ?? parts[secret];
     if (given === undefined || (parts[id] !== undefined && parts[secret] !== undefined)) continue;

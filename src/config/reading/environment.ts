@@ -1,15 +1,12 @@
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
-
 import envSchema from 'env-schema';
 
 import { type FlagTexts, flagName } from '../declaration/flags.ts';
 import { environmentSchema } from '../declaration/schema.ts';
 import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
+import { readDotEnv } from './dot-env.ts';
 import type { Report } from './faults.ts';
 import type { Environment, LoadInput } from './reading.ts';
-import { isOtherEncoding, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 
 const PREFIX = 'BEARERD_';
 
@@ -23,19 +20,6 @@ const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(({ variable }) => [vari
 function withoutReplaced(variables: Record<string, string>, flags: FlagTexts): Record<string, string> {
   for (const name of Object.keys(flags)) delete variables[name.replace(/_FILE$/, '')];
   return variables;
-}
-
-function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report: Report): Variables {
-  try {
-    const text = readFile(join(cwd, '.env'));
-    if (isOtherEncoding(text)) report('.env', `is ${NOT_UTF8}`);
-    return parseEnv(withoutMark(text)) as Variables;
-  } catch (error) {
-    const failure = readFailure(error);
-    // A folder of that name is a Python virtual environment more often than not.
-    if (!failure.missing && !failure.folder) report('.env', `cannot be read: ${failure.reason}`);
-    return {};
-  }
 }
 
 function namesIn(source: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -65,8 +49,8 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
     input.configFile !== undefined ||
     (input.env.BEARERD_CONFIG ?? '').trim() !== '';
   const there = readDotEnv(cwd, input.readFile, named ? () => {} : report);
-  const dotEnv = named ? {} : there;
-  const ignored = namesIn(there).length > 0 ? 'ignored' : 'none';
+  const dotEnv = named ? {} : there.values;
+  const ignored = namesIn(there.values).length > 0 ? 'ignored' : 'none';
   const { flags = {} } = input;
   const sources = [
     withoutReplaced(ownVariables(dotEnv), flags),
@@ -83,6 +67,7 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
     sourceOf: (name) =>
       Object.hasOwn(flags, name) ? `--${flagName(name)}` : fromDotEnv(name) ? '.env' : name,
     dotEnv: named ? ignored : Object.keys(dotEnv).length > 0 ? 'read' : 'none',
+    broken: !named && there.broken,
     lookUp: (name) => input.env[name] ?? dotEnv[name],
   };
 }

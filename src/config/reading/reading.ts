@@ -31,6 +31,8 @@ export interface Environment {
   readonly sourceOf: (name: string) => string;
   /** What became of `.env`: of one with nothing of ours nobody need know that it is not read. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
+  /** A line of `.env` can't be read: what is missing may stand there. */
+  readonly broken: boolean;
   /** Any variable at all; the real environment wins over `.env`. */
   readonly lookUp: (name: string) => string | undefined;
 }

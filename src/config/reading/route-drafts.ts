@@ -16,6 +16,7 @@ import {
   type YamlMap,
 } from './maps.ts';
 import type { Reading } from './reading.ts';
+import { isWhole } from './single-settings.ts';
 
 type Field = 'prefix' | 'credential' | 'upstream' | 'upstreamAddress';
 
@@ -130,5 +131,5 @@ export function readRoutes(
     );
   }
   if (inFile !== undefined) return inFile;
-  return reading.file.broken ? [] : defaultDrafts(credentials, common, reading.report);
+  return isWhole(reading) ? defaultDrafts(credentials, common, reading.report) : [];
 }

@@ -30,6 +30,11 @@ export function folderOf({ file, cwd }: Pick<Reading, 'file' | 'cwd'>): string {
   return file.path === undefined ? cwd : dirname(file.path);
 }
 
+/** What a broken file may well hold can't be said to be missing. */
+export function isWhole({ file, environment }: Pick<Reading, 'file' | 'environment'>): boolean {
+  return !file.broken && !environment.broken;
+}
+
 /** Variable, else file, else default. A value that loses is checked as well: it may win tomorrow. */
 function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
   const take = (raw: unknown, key: string): unknown => {
@@ -42,8 +47,7 @@ function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
   const fromFile = rawFromFile(setting, reading);
   const fromVariable = reading.environment.variables[setting.variable];
   const nowhere = isAbsent(fromFile) && fromVariable === undefined;
-  // What a broken file may well hold can't be said to be missing.
-  if (nowhere && setting.required === true && !reading.file.broken) {
+  if (nowhere && setting.required === true && isWhole(reading)) {
     reading.report(setting.variable, `is required; set it, or ${setting.key} in a configuration file`);
   }
   const inFile = take(fromFile, setting.key ?? setting.variable);
