@@ -33,13 +33,15 @@ export class Reloads {
   readonly #fresh = new Set<string>();
   #gathering: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  /** A reload of everything that has not begun stands for all that are asked for until then. */
+  #asked = false;
 
   constructor({ config, source, apply, observe }: ReloadsOptions) {
     this.#source = source;
     this.#apply = apply;
     this.#observe = observe;
     this.#watch = watchSecretFiles({
-      files: config.watchedFiles,
+      files: source.changing(config),
       known: source.contents,
       readFile: (path) => readFile(path, 'utf8'),
       onChange: (path, content) => this.#gather(path, content),
@@ -50,7 +52,10 @@ export class Reloads {
 
   /** Reads everything anew from the disk. */
   all(by: string): void {
+    if (this.#asked) return;
+    this.#asked = true;
     this.#enqueue(async () => {
+      this.#asked = false;
       try {
         this.#use(await this.#source.load(), by);
         this.#waiting.clear(); // Older than what has just been read.
@@ -103,7 +108,7 @@ export class Reloads {
   #use(config: Config, by: string): void {
     if (this.#ended.signal.aborted) return;
     this.#apply(config, by);
-    this.#watch.update(config.watchedFiles, this.#source.contents);
+    this.#watch.update(this.#source.changing(config), this.#source.contents);
   }
 
   #refuse(by: string, error: unknown): void {

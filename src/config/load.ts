@@ -1,4 +1,5 @@
 import { finishCallers } from './checks/callers.ts';
+import { checkFileIsLeft, checkLost } from './checks/lost.ts';
 import { addressesByOrigin, finishRoutes } from './checks/routes.ts';
 import { readShare } from './checks/share.ts';
 import { finishSinks } from './checks/sinks.ts';
@@ -121,6 +122,8 @@ export async function loadAdminListen(input: LoadInput): Promise<Config['adminLi
 export async function loadConfig(input: LoadInput): Promise<Config> {
   const faults = faultList();
   const reading = await startReading(input, faults);
+  const { inForce } = input;
+  if (inForce !== undefined) checkFileIsLeft(inForce, reading);
   const values = readSettings(reading);
   reportUnknownSettings(reading);
   const shared = {
@@ -135,6 +138,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const outboundProxy = readOutboundProxy(input.env, reading.report);
   const sinks = readSinks(reading);
   checkTogether(reading, values, { credentials, routes: drafts, callers, sinks });
+  if (inForce !== undefined) checkLost(inForce, callers, reading);
   const share = readShare(shared, values, credentials.usable.values(), reading.report);
   reportUnknownVariables(reading.environment, reading.variablesNamed, reading.report);
   faults.throwIfAny();

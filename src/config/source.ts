@@ -1,19 +1,26 @@
-import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigFileError } from '../base/errors.ts';
 import type { Config } from './config.ts';
+import { Disk } from './disk.ts';
 import { loadAdminListen, loadConfig } from './load.ts';
 import type { LoadInput } from './reading/reading.ts';
+import { readFailure } from './reading/text-file.ts';
 
 /** What says where to look, besides the environment: flags of a command line, or the host's own object. */
 export type CommandLine = Pick<LoadInput, 'configFile' | 'content' | 'flags' | 'defaults'>;
 export type Environment = LoadInput['env'];
 
-const fromDisk = (path: string) => readFileSync(path, 'utf8');
+/** A file in which nothing changes for so long is written to its end. */
+const STILL_MS = 50;
+const LOOKS = 20;
 
 /** Reads the configuration, and remembers what stood in the files: a change of one of them needs the others as they were. */
 export class ConfigurationSource {
   readonly #env: Environment;
   readonly #commandLine: CommandLine;
+  readonly #disk = new Disk();
   #contents = new Map<string, string>();
+  #inForce: Config | undefined;
 
   constructor(env: Environment, commandLine: CommandLine = {}) {
     this.#env = env;
@@ -25,13 +32,22 @@ export class ConfigurationSource {
     return this.#contents;
   }
 
-  /** Everything anew from the disk. What it read is kept only when it makes a good configuration. */
-  load(): Promise<Config> {
-    return this.#read(fromDisk);
+  /** The files that a configuration was read from and that can change; a pipe can't. */
+  changing({ watchedFiles }: Config): readonly string[] {
+    return watchedFiles.filter((path) => !this.#disk.keeps(path));
+  }
+
+  /**
+   * Everything anew from the disk. What it read is kept only when it makes a good configuration. From the second time
+   * on it waits until files that are being written are whole, and a configuration that has lost a part is faulty.
+   */
+  async load(): Promise<Config> {
+    if (this.#inForce !== undefined) await this.#still();
+    return this.#read(this.#disk.read);
   }
 
   loadAdminListen(): Promise<Config['adminListen']> {
-    return loadAdminListen(this.#input(fromDisk));
+    return loadAdminListen(this.#input(this.#disk.read));
   }
 
   /** The configuration in use with the new content of some files: nothing else on the disk is looked at. */
@@ -51,9 +67,36 @@ export class ConfigurationSource {
       contents.set(path, text);
       return text;
     };
-    const config = await loadConfig(this.#input(remember));
+    const config = await loadConfig({ ...this.#input(remember), inForce: this.#inForce });
     this.#contents = contents;
+    this.#inForce = config;
     return config;
+  }
+
+  /** Waits until two looks at the files in use find the same. */
+  async #still(): Promise<void> {
+    let changing: string | undefined;
+    let before = this.#looks();
+    for (let look = 1; look < LOOKS; look++) {
+      await sleep(STILL_MS);
+      const now = this.#looks();
+      changing = [...now.keys()].find((path) => now.get(path) !== before.get(path));
+      if (changing === undefined) return;
+      before = now;
+    }
+    throw new ConfigFileError(changing ?? '', 'is still being written; reload once it is whole');
+  }
+
+  /** What each file in use holds by now, or why it can't be read. */
+  #looks(): Map<string, string> {
+    const look = (path: string) => {
+      try {
+        return this.#disk.read(path);
+      } catch (error) {
+        return readFailure(error).reason;
+      }
+    };
+    return new Map([...this.#contents.keys()].map((path) => [path, look(path)]));
   }
 
   #input(readFile: (path: string) => string): LoadInput {

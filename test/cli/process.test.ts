@@ -13,7 +13,13 @@ import { ALLOWS_NO_NET } from '../support/runtime.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const API_KEY = canary('-key');
 
-async function running(t: Test, nodeOptions: string[], main = MAIN, env: Record<string, string> = {}) {
+async function running(
+  t: Test,
+  nodeOptions: string[],
+  main = MAIN,
+  env: Record<string, string> = {},
+  input = '',
+) {
   const upstream = await RawUpstream.startedFor(t);
   // Without what tap puts into the options of every Node that it sees started.
   const own = env.NODE_OPTIONS === undefined ? ['-u', 'NODE_OPTIONS'] : [`NODE_OPTIONS=${env.NODE_OPTIONS}`];
@@ -27,8 +33,9 @@ async function running(t: Test, nodeOptions: string[], main = MAIN, env: Record<
       BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(input);
   const output = saidBy(t, child);
   await until(
     () => /listening on .*\n/.test(output()) || child.exitCode !== null,
@@ -118,3 +125,17 @@ t.test(
     t.notMatch(proxy.output(), /ERR_ACCESS_DENIED/);
   },
 );
+
+t.test('a configuration from standard input stays in force through a reload', async (t) => {
+  const routes = '[{ prefix: /, credential: apiKey }, { prefix: /admin, credential: deny }]';
+  t.testdir({});
+  const proxy = await running(t, [], MAIN, { BEARERD_CONFIG: '/dev/stdin' }, `routes: ${routes}\n`);
+  const admin = async () => (await ask(proxy.port, request('GET', '/admin'))).status;
+  t.equal(await admin(), 403);
+  for (const reloads of [1, 2]) {
+    proxy.child.kill('SIGHUP');
+    const told = () => proxy.output().match(/configuration reloaded/g)?.length === reloads;
+    await until(told, 'it is reloaded');
+    t.equal(await admin(), 403);
+  }
+});

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { FlagTexts } from '../declaration/flags.ts';
 import type { Report } from './faults.ts';
 import type { PlaceOf } from './lines.ts';
@@ -16,6 +17,8 @@ export interface LoadInput {
   readonly flags?: FlagTexts | undefined;
   /** By variable: what is in force where nothing is given, in place of the usual default. */
   readonly defaults?: Readonly<Record<string, string>> | undefined;
+  /** At a reload: what is in force, which a configuration that has lost a part must not take away. */
+  readonly inForce?: Config | undefined;
   /** Where relative paths of variables begin; the process's working directory unless given. */
   readonly cwd?: string | undefined;
 }

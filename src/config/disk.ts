@@ -1,0 +1,45 @@
+import { readFileSync, statSync } from 'node:fs';
+
+/** What these name belongs to this process, and may be at its end: `<(…)`, standard input. */
+const OF_PROCESS = /^\/(?:dev|proc)\//;
+
+/**
+ * Reads text files, and keeps what can be read only once: a pipe (`--config <(…)`, standard input) is empty the second
+ * time, and a reader of a named one waits for a writer that may never come.
+ */
+export class Disk {
+  readonly #kept = new Map<string, string>();
+
+  /** @throws what `fs.readFileSync` throws */
+  readonly read = (path: string): string => {
+    const kept = this.#kept.get(path);
+    if (kept !== undefined && !isReadAgain(path)) return kept;
+    const text = textOf(path);
+    if (!isReadAgain(path)) this.#kept.set(path, text);
+    return text;
+  };
+
+  /** Whether what it gave is all that there will be of it. */
+  keeps(path: string): boolean {
+    return this.#kept.has(path);
+  }
+}
+
+/** What Node gives a child as standard input is a socket, which can't be opened by its name. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const named = /^\/dev\/(?:fd\/(\d+)|stdin)$/.exec(path);
+    if (named === null || (error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+    return readFileSync(Number(named[1] ?? 0), 'utf8');
+  }
+}
+
+function isReadAgain(path: string): boolean {
+  try {
+    return !OF_PROCESS.test(path) && statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { ConfigError, ConfigFileError } from '../../src/base/errors.ts';
+import type { Config } from '../../src/config/config.ts';
+import { ConfigurationSource } from '../../src/config/source.ts';
+
+// A reload finds files as they happen to be: emptied, gone, cut off, or a pipe that has given all that it had.
+
+t.jobs = 8;
+const AT_ONCE = { buffered: true };
+const ENV = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'key-1' };
+const ROUTES = 'routes:\n  - { prefix: /, credential: apiKey }\n  - { prefix: /admin, credential: deny }\n';
+const KEY = 'callerKey: caller-key-0001\n';
+
+type Env = Readonly<Record<string, string>>;
+
+interface World {
+  readonly at: (name: string) => string;
+  readonly put: (name: string, text: string) => void;
+  /** Reads everything, for the first time or again. */
+  readonly load: () => Promise<readonly string[]>;
+}
+
+/** The prefixes that are denied by the configuration that a load gives. */
+async function denied(source: ConfigurationSource): Promise<string[]> {
+  const { routes } = await source.load();
+  return routes.filter(({ credential }) => credential === 'deny').map(({ prefix }) => prefix);
+}
+
+function world(
+  t: Test,
+  files: Record<string, string>,
+  { env = ENV as Env, name = 'bearerd.yaml' } = {},
+): World {
+  const dir = t.testdir(files);
+  const at = (file: string) => join(dir, file);
+  const source = new ConfigurationSource(env, { configFile: at(name) });
+  return { at, put: (file, text) => writeFileSync(at(file), text), load: () => denied(source) };
+}
+
+/** Each is read after a good configuration with `deny` routes and a caller key. */
+const LOSSES: Readonly<Record<string, [lose: (world: World) => void, words: RegExp]>> = {
+  'an empty file': [({ put }) => put('bearerd.yaml', ''), /bearerd\.yaml: is empty; .*restart/],
+  'a file of comments': [({ put }) => put('bearerd.yaml', '# nothing\n---\n'), /bearerd\.yaml: is empty/],
+  'an empty map': [({ put }) => put('bearerd.yaml', '{}\n'), /bearerd\.yaml: is empty/],
+  'a file that is gone': [({ at }) => rmSync(at('bearerd.yaml')), /bearerd\.yaml: no such file/],
+  'a folder in place of the file': [
+    ({ at }) => {
+      rmSync(at('bearerd.yaml'));
+      mkdirSync(at('bearerd.yaml'));
+    },
+    /bearerd\.yaml: it is a folder/,
+  ],
+  'a file cut off before its routes': [({ put }) => put('bearerd.yaml', KEY), /routes: are missing.*restart/],
+  'a file cut off within a key': [({ put }) => put('bearerd.yaml', `${KEY}rou`), /bearerd\.yaml/],
+  'a file without its caller key': [
+    ({ put }) => put('bearerd.yaml', ROUTES),
+    /callerKey: is missing.*restart/,
+  ],
+  'a file that is no map': [({ put }) => put('bearerd.yaml', 'null and void'), /must be a map/],
+};
+
+for (const [title, [lose, words]] of Object.entries(LOSSES)) {
+  t.test(
+    `a reload refuses ${title}, with one fault, and takes the file when it is whole`,
+    AT_ONCE,
+    async (t) => {
+      const found = world(t, { 'bearerd.yaml': KEY + ROUTES });
+      t.same(await found.load(), ['/admin']);
+      lose(found);
+      const error = await found.load().then(
+        () => t.fail('it was taken'),
+        (refused) => refused,
+      );
+      t.ok(error instanceof ConfigError || error instanceof ConfigFileError);
+      t.match(error.message, words);
+      t.equal(error.message.split('\n').length, 1, error.message);
+      rmSync(found.at('bearerd.yaml'), { recursive: true, force: true });
+      found.put('bearerd.yaml', KEY + ROUTES);
+      t.same(await found.load(), ['/admin']);
+    },
+  );
+}
+
+t.test('a first start takes an empty file, and a reload what is filled since then', AT_ONCE, async (t) => {
+  const { load, put } = world(t, { 'bearerd.yaml': '' });
+  t.same(await load(), []);
+  t.same(await load(), []);
+  put('bearerd.yaml', ROUTES);
+  t.same(await load(), ['/admin']);
+});
+
+t.test('routes and keys that come from elsewhere by now are not lost', AT_ONCE, async (t) => {
+  const dir = t.testdir({ 'bearerd.yaml': KEY + ROUTES });
+  const env = { ...ENV, BEARERD_ROUTES: '/=apiKey,/closed=deny', BEARERD_CALLER_KEY: 'caller-key-0002' };
+  const path = join(dir, 'bearerd.yaml');
+  const source = new ConfigurationSource(env, { configFile: path });
+  t.same(await denied(source), ['/closed']);
+  writeFileSync(path, 'log: { level: debug }\n');
+  t.same(await denied(source), ['/closed']);
+});
+
+t.test('a file in a default place, and .env, are missed once they were in force', AT_ONCE, async (t) => {
+  for (const name of ['bearerd.yaml', '.env']) {
+    const text = name === '.env' ? 'BEARERD_ROUTES=/=apiKey,/admin=deny\n' : ROUTES;
+    const dir = t.testdir({ [name]: text });
+    // The working directory is the process's: only another process has one of its own.
+    const script = `
+      const { ConfigurationSource } = await import(${JSON.stringify(new URL('../../src/config/source.ts', import.meta.url).href)});
+      const { rmSync, writeFileSync } = await import('node:fs');
+      const source = new ConfigurationSource(${JSON.stringify(ENV)});
+      const look = () => source.load().then(({ routes }) => console.log(routes.length), ({ message }) => console.log(message));
+      await look();
+      writeFileSync(${JSON.stringify(name)}, '');
+      await look();
+      rmSync(${JSON.stringify(name)});
+      await look();
+    `;
+    const args = ['--input-type=module', '--no-warnings', '-e', script];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' });
+    const [first, emptied, gone] = stdout.split('\n');
+    t.equal(first, '2', stderr);
+    t.match(emptied, /is empty/);
+    t.match(gone, /does not exist any more/);
+  }
+});
+
+t.test('what comes from a pipe is kept from the first reading', AT_ONCE, async (t) => {
+  const dir = t.testdir({ key: 'key-2' });
+  const at = (name: string) => join(dir, name);
+  for (const name of ['config', 'secret']) t.equal(spawnSync('mkfifo', [at(name)]).status, 0);
+  const writers = [
+    ['config', `baseUrl: https://api.example.com\\n${ROUTES.replaceAll('\n', '\\n')}`],
+    ['secret', 'key-1'],
+  ].map(([name, text]) => `printf '${text}' > '${at(name!)}' &`);
+  spawnSync('sh', ['-c', writers.join('\n')], { stdio: 'ignore' });
+  const source = new ConfigurationSource(
+    { BEARERD_API_KEY_FILE: at('secret') },
+    { configFile: at('config') },
+  );
+  const first = await source.load();
+  t.same(source.changing(first), [], 'nothing of it can change');
+  const keyOf = ({ credentials }: Config) => {
+    const credential = credentials.get('apiKey');
+    return credential?.kind === 'api-key' ? credential.key.expose() : undefined;
+  };
+  const again = await source.load();
+  t.same(again.routes, first.routes);
+  t.same([keyOf(first), keyOf(again)], ['key-1', 'key-1']);
+  rmSync(at('secret'));
+  renameSync(at('key'), at('secret'));
+  t.equal(keyOf(await source.load()), 'key-2', 'a file in its place counts');
+});
+
+t.test('a reload waits until a file that is being written is whole', AT_ONCE, async (t) => {
+  const { load, put } = world(t, { 'bearerd.yaml': KEY + ROUTES });
+  await load();
+  const whole = `${KEY}${ROUTES}  - { prefix: /more, credential: deny }\n`;
+  put('bearerd.yaml', whole.slice(0, 100));
+  const loaded = load();
+  for (let end = 101; end < whole.length; end += 20) {
+    await sleep(10);
+    put('bearerd.yaml', whole.slice(0, end));
+  }
+  put('bearerd.yaml', whole);
+  t.same(await loaded, ['/admin', '/more']);
+});
+
+t.test('a reload refuses a file that changes all the time', AT_ONCE, async (t) => {
+  const { load, put } = world(t, { 'bearerd.yaml': KEY + ROUTES });
+  await load();
+  let line = 0;
+  const writing = setInterval(() => put('bearerd.yaml', `${KEY}${ROUTES}# ${line++}\n`), 5);
+  t.teardown(() => clearInterval(writing));
+  await t.rejects(load(), { name: 'ConfigFileError', reason: /still being written/ });
+});
