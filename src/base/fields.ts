@@ -29,6 +29,8 @@ export const SET_COOKIE = 23;
 export const LOCATION = 24;
 export const CONTENT_DISPOSITION = 25;
 export const LINK = 26;
+/** Names another path or method than those of the request line. */
+export const OVERRIDE = 27;
 
 const NAMES: readonly (readonly [string, number])[] = [
   ['Connection', CONNECTION],
@@ -58,6 +60,11 @@ const NAMES: readonly (readonly [string, number])[] = [
   ['Location', LOCATION],
   ['Content-Disposition', CONTENT_DISPOSITION],
   ['Link', LINK],
+  ['X-Original-URL', OVERRIDE],
+  ['X-Rewrite-URL', OVERRIDE],
+  ['X-HTTP-Method-Override', OVERRIDE],
+  ['X-HTTP-Method', OVERRIDE],
+  ['X-Method-Override', OVERRIDE],
 ];
 
 const FIELDS = 1 + Math.max(...NAMES.map(([, field]) => field));
@@ -84,7 +91,12 @@ export function fieldOf(name: string): number {
   }
   const folded = name.toLowerCase();
   for (const { lower, field } of known) if (folded === lower) return field;
-  return OTHER;
+  return folded.includes('_') && isOverride(foldedName(folded), known) ? OVERRIDE : OTHER;
+}
+
+/** With `_` for `-`, too: `X_Original_URL` is the same to CGI, and to what stands on it. */
+function isOverride(folded: string, known: readonly Known[]): boolean {
+  return known.some(({ lower, field }) => field === OVERRIDE && folded === lower);
 }
 
 /** A name as CGI and WSGI fold it, which read `X_Api_Key` as `X-Api-Key`: in lower case, with hyphens only. */

@@ -179,6 +179,8 @@ export interface RouteConfig {
   readonly upstreamAddress?: UpstreamAddress;
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
+  /** What becomes of `X-HTTP-Method-Override` and its kind, where a credential goes with the request. */
+  readonly overrideHeaders: 'remove' | 'keep';
   /** The credential that was sent is struck out of answers. */
   readonly scrub: boolean;
 }

@@ -33,6 +33,8 @@ export interface Route {
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
   readonly scrub: boolean;
+  /** Headers that name another path or method go up: the route says so, or has no credential that they could misuse. */
+  readonly keepsOverrides: boolean;
   /** All routes to the same server, the one that leads deepest first: for a redirect, which is rare. */
   readonly siblings: readonly Route[];
 }
@@ -160,6 +162,7 @@ function createRoute(
     timeouts: config.timeouts,
     clientAuthorization: config.clientAuthorization,
     scrub: config.scrub,
+    keepsOverrides: credential === undefined || config.overrideHeaders === 'keep',
     get siblings() {
       return all
         .filter(({ denied: closed, upstreamOrigin }) => !closed && upstreamOrigin === upstream.origin)

@@ -47,6 +47,42 @@ routes: [{ prefix: /, credential: key }]`;
   }
 });
 
+const OVERRIDES = [
+  'X-Original-URL',
+  'x-rewrite-url',
+  'X-HTTP-METHOD-OVERRIDE',
+  'X-HTTP-Method',
+  'X-Method-Override',
+  'X_Original_URL',
+  'X-HTTP_Method_Override',
+];
+
+t.test('a header that names another path or method goes up with no credential of ours', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = () => grant('tok-1');
+  const yaml = `
+credentials: { token: { type: session, clientId: a, clientSecret: b }, apiKey: { type: apiKey, key: key-1 } }
+routes:
+  - { prefix: /, credential: token }
+  - { prefix: /key, credential: apiKey, methods: [GET] }
+  - { prefix: /own, credential: token, clientAuthorization: keep }
+  - { prefix: /kept, credential: token, overrideHeaders: keep }
+  - { prefix: /none, credential: none }`;
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml });
+  const passed = async (target: string, ...more: string[]) => {
+    const { status } = await proxy.get(target, ...OVERRIDES.map((name) => `${name}: /api/admin`), ...more);
+    t.equal(status, 200, target);
+    return OVERRIDES.filter((name) => upstream.last.all(name.toLowerCase()).length > 0);
+  };
+  for (const target of ['/', '/key', '/own']) t.same(await passed(target), [], target);
+  t.same(await passed('/own', 'Authorization: Basic eDp5'), []);
+  for (const target of ['/kept', '/none']) t.same(await passed(target), OVERRIDES, target);
+
+  await proxy.get('/', 'X-Original-URL-2: a', 'X-HTTP-Methods: b', 'X-Original: c', 'XOriginal-URL: d');
+  for (const name of ['x-original-url-2', 'x-http-methods', 'x-original', 'xoriginal-url'])
+    t.equal(upstream.last.all(name).length, 1, `${name} is another header`);
+});
+
 t.test('exactly one credential goes upstream, and it is ours', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = () => grant('tok-1');

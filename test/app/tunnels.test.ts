@@ -136,6 +136,7 @@ t.test('the upstream gets the handshake, and exactly one credential', async (t) 
       ...own,
       'sec-websocket-protocol: a, b',
       'x-name: \xe6\x97\xa5',
+      'x_original-url: /api/admin',
       strike,
     ]);
     client.close();
@@ -152,7 +153,7 @@ t.test('the upstream gets the handshake, and exactly one credential', async (t) 
   ];
   t.same(await sent('/'), ['authorization: Bearer tok-1', ...common]);
   t.same(await sent('/key/x'), ['authorization: Bearer key-1', ...common]);
-  t.same(await sent('/none'), common);
+  t.same(await sent('/none'), [...common, 'x_original-url: /api/admin']);
 });
 
 async function viaOf(): Promise<string | undefined> {

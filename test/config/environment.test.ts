@@ -27,7 +27,7 @@ t.test('a base URL and a service account are a whole configuration', async (t) =
     drainTimeoutMs: 25_000,
     shutdownDelayMs: 0,
     log: { level: 'info', format: 'auto' },
-    routes: [{ prefix: '/', credential: 'token', clientAuthorization: 'replace' }],
+    routes: [{ prefix: '/', credential: 'token', clientAuthorization: 'replace', overrideHeaders: 'remove' }],
   });
   t.same(
     [config.allowedHosts, config.allowedOrigins, config.watchedFiles, config.callerKey, config.file],

@@ -65,6 +65,7 @@ log: { level: warn, format: pretty }
       rewrite: '/data/companies',
       upstream: { basePath: '/v2' },
       clientAuthorization: 'replace',
+      overrideHeaders: 'remove',
     },
     { methods: ['GET', 'HEAD'], timeouts: { connectMs: 1000, responseMs: 0, idleMs: 3_600_000 } },
     { upstream: { origin: 'http://other.example', basePath: '/base' }, clientAuthorization: 'keep' },

@@ -25,6 +25,7 @@ export function tableOf(
       upstream: { origin: place.origin, basePath: place.basePath },
       timeouts: { connectMs: 0, responseMs: 0, idleMs: 0 },
       clientAuthorization: 'replace',
+      overrideHeaders: 'remove',
       scrub: false,
       ...(typeof rule === 'string' ? { credential: rule } : rule),
     }),

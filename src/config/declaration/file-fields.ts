@@ -195,6 +195,12 @@ export const ROUTE_FIELDS = {
     description:
       "what becomes of the client's own Authorization: replace it, keep it where there is one, or reject the request (400)",
   },
+  overrideHeaders: {
+    kind: kinds.choice(['remove', 'keep']),
+    default: 'remove',
+    description:
+      'what becomes of headers that name another path or method (X-Original-URL, X-HTTP-Method-Override), where a credential goes with the request: remove them, or keep them',
+  },
   scrub: {
     kind: kinds.flag,
     description:

@@ -71,6 +71,8 @@ function draftFromFile(raw: unknown, path: string, common: Common, report: Repor
     clientAuthorization:
       read('clientAuthorization', ROUTE_FIELDS.clientAuthorization) ??
       ROUTE_FIELDS.clientAuthorization.default,
+    overrideHeaders:
+      read('overrideHeaders', ROUTE_FIELDS.overrideHeaders) ?? ROUTE_FIELDS.overrideHeaders.default,
     scrub: read('scrub', ROUTE_FIELDS.scrub) ?? common.scrub,
     report: (field, problem) => report(below(path, field), problem),
   };
@@ -93,7 +95,15 @@ function plainDraft(
   common: Common,
   report: RouteDraft['report'],
 ): RouteDraft {
-  return { prefix, credential, upstream: undefined, ...common, clientAuthorization: 'replace', report };
+  return {
+    prefix,
+    credential,
+    upstream: undefined,
+    ...common,
+    clientAuthorization: ROUTE_FIELDS.clientAuthorization.default,
+    overrideHeaders: ROUTE_FIELDS.overrideHeaders.default,
+    report,
+  };
 }
 
 function defaultDrafts(credentials: Credentials, common: Common, report: Report): readonly RouteDraft[] {

@@ -100,7 +100,8 @@ function credentialView(credential: CredentialConfig): Record<string, unknown> {
 
 /** A route as it would stand in the file; what is the same as the global setting is left out. */
 function routeView(route: RouteConfig, values: Values): Record<string, unknown> {
-  const { prefix, credential, methods, rewrite, timeouts, clientAuthorization, scrub } = route;
+  const { prefix, credential, methods, rewrite, timeouts, clientAuthorization, overrideHeaders, scrub } =
+    route;
   const { connect, response, idle } = TIMEOUT_FIELDS;
   const own = {
     ...(timeouts.connectMs !== values.connectMs && { connect: connect.kind.format(timeouts.connectMs) }),
@@ -120,6 +121,7 @@ function routeView(route: RouteConfig, values: Values): Record<string, unknown> 
     ...(address !== undefined && address !== usual && { upstreamAddress: address }),
     ...(Object.keys(own).length > 0 && { timeouts: own }),
     clientAuthorization,
+    ...(overrideHeaders !== ROUTE_FIELDS.overrideHeaders.default && { overrideHeaders }),
     ...(scrub !== values.scrub && { scrub }),
   };
 }

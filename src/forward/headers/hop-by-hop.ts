@@ -16,7 +16,7 @@ const HOP_BY_HOP = [
 const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'via']);
 
 /** Dropped from requests. `host`, `expect`, the length and the credential are this hop's own business. */
-export const DROPPED_FROM_REQUESTS = field.tableOf([
+const DROPPED = [
   ...HOP_BY_HOP,
   field.PROXY_AUTHORIZATION,
   field.PROXY_AUTHENTICATE,
@@ -25,7 +25,11 @@ export const DROPPED_FROM_REQUESTS = field.tableOf([
   field.EXPECT,
   field.CONTENT_LENGTH,
   field.AUTHORIZATION,
-]);
+];
+export const DROPPED_FROM_REQUESTS = field.tableOf(DROPPED);
+
+/** The same where a credential goes with the request, for the path and the method that were judged and no other. */
+export const DROPPED_WITH_OVERRIDES = field.tableOf([...DROPPED, field.OVERRIDE]);
 
 /** Dropped from responses. */
 export const DROPPED_FROM_RESPONSES = field.tableOf([...HOP_BY_HOP, field.PROXY_AUTHENTICATE]);

@@ -18,6 +18,7 @@ export function removedHeaders(route: Route, requestIdHeader: string | undefined
     keepClientCredential: route.clientAuthorization === 'keep',
     credentialHeader: route.credentialHeader,
     dropCookies: false,
+    keepOverrides: route.keepsOverrides,
     id,
     scrub: route.scrub && route.credential !== undefined,
     via: '',

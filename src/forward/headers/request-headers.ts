@@ -2,7 +2,7 @@ import { AUTHORIZATION, COOKIE, type FieldLines, fieldOf, foldedName, OTHER } fr
 import type { Elsewhere } from '../../config/config.ts';
 import type { AccessToken } from '../../login/access-token.ts';
 import type { Forwardable } from '../forwardable.ts';
-import { DROPPED_FROM_REQUESTS, namedByConnection } from './hop-by-hop.ts';
+import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';
 import { hasCookie, hasParameter, withoutCookie, withParameter } from './injection.ts';
 
 /** What is put into a request in place of what was struck out of it. */
@@ -16,6 +16,8 @@ export interface Injection {
   /** The header that a credential of this route stands in, as `foldedName` gives it. */
   readonly credentialHeader: string;
   readonly dropCookies: boolean;
+  /** Headers that name another path or method pass. */
+  readonly keepOverrides: boolean;
   /** The request's ID, and the header in lower case that names it; undefined where none does. */
   readonly id: { readonly header: string; readonly value: string } | undefined;
   /** The answer will be searched: it has to come whole and uncoded. */
@@ -50,6 +52,7 @@ export function headersUpstream(
     keepClientCredential: keepsClientCredential,
     credentialHeader: route.credentialHeader,
     dropCookies,
+    keepOverrides: route.keepsOverrides,
     id:
       event.requestIdHeader === undefined
         ? undefined
@@ -82,13 +85,14 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
   const { credentialHeader, keepClientCredential, dropCookies, credential, cookie, id, scrub } = injection;
+  const dropped = injection.keepOverrides ? DROPPED_FROM_REQUESTS : DROPPED_WITH_OVERRIDES;
   const result: string[] = [];
   for (let i = 0; i < fields.length; i++) {
     const name = pairs[2 * i]!;
     const field = fields[i]!;
     if (isCredential(field, name, credentialHeader)) {
       if (!keepClientCredential) continue;
-    } else if (DROPPED_FROM_REQUESTS[field] || (dropCookies && field === COOKIE)) {
+    } else if (dropped[field] || (dropCookies && field === COOKIE)) {
       continue;
     }
     if (named?.has(name.toLowerCase()) || (id !== undefined && name.toLowerCase() === id.header)) continue;

@@ -1,3 +1,4 @@
+import { fieldOf, OVERRIDE } from '../../base/fields.ts';
 import type { Config, ListenAddress } from '../../config/config.ts';
 import { formatAddress } from '../../config/values/addresses.ts';
 import { removedHeaders } from '../../forward/headers/removed-headers.ts';
@@ -80,11 +81,19 @@ function ourHosts(config: Config): string {
   return `^(?:${[...new Set(patterns)].join('|')})(?::[0-9]{0,5})?$`;
 }
 
+/** Names by which CGI knows a header written with `_` as well. */
+function isFolded(name: string): boolean {
+  return fieldOf(name) === OVERRIDE;
+}
+
 /** By the names of all lines, in lower case. That of a credential may be told with `_`, too, by who reads it so. */
 function oddHeaders(fast: readonly FastRoute[]): string {
   const ours = new Set(['authorization', ...fast.map(({ credential }) => credential.header.toLowerCase())]);
   const removed = fast.flatMap(({ route }) => removedHeaders(route, undefined));
-  const names = [...new Set([...LOOKED_AT, ...removed])].filter((name) => !ours.has(name)).sort();
+  const names = [...new Set([...LOOKED_AT, ...removed])]
+    .filter((name) => !ours.has(name))
+    .sort()
+    .map((name) => (isFolded(name) ? name.replaceAll('-', '[-_]') : name));
   for (const name of ours)
     if (/[-_]/.test(name)) names.push(`(?!${name}(?:,|$))${name.replaceAll(/[-_]/g, '[-_]')}`);
   const twice = `(?<name>${SINGLE.replaceAll(' ', '|')}),(?:.*,)?\\k<name>`;

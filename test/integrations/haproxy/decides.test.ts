@@ -33,6 +33,10 @@ const SINGLE = [
   'Date: x',
   'Max-Forwards: 1',
   'Cookie: a=b',
+  'X-Original-URL: /api/admin',
+  'x-http-method-override: DELETE',
+  'X_Rewrite_URL: /api/admin',
+  'X-HTTP_Method: DELETE',
 ];
 
 const YAML = `
