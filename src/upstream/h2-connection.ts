@@ -167,11 +167,11 @@ export class Http2Connection implements StreamOwner {
       : this.#problem(this.#peerGone ? (stream.error ?? cause) : cause);
     if (responseBegun) return { problem, repeatable: 'no' };
     if (stream.unfit) return { problem, repeatable: 'http1' };
+    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED) this.#owner.http1Required();
+    // Before all else that leaves it unseen: over HTTP/2 it would be left out again.
+    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.#wantsHttp1)
+      return { problem, repeatable: unseen ? 'http1' : 'stale' };
     if (unseen) return { problem, repeatable: 'unseen' };
-    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.#wantsHttp1) {
-      this.#owner.http1Required();
-      return { problem, repeatable: 'stale' };
-    }
     // It had carried others before, and may have been closed before this one came.
     const stale = this.#peerGone && this.#requests > 1;
     return { problem, repeatable: stale ? 'stale' : 'no' };
@@ -201,7 +201,10 @@ export class Http2Connection implements StreamOwner {
 
   #goAway(code: number, lastStreamId: number): void {
     this.#lastStreamId = lastStreamId;
-    if (code === NGHTTP2_HTTP_1_1_REQUIRED) this.#wantsHttp1 = true;
+    if (code === NGHTTP2_HTTP_1_1_REQUIRED) {
+      this.#wantsHttp1 = true;
+      this.#owner.http1Required();
+    }
     if (code !== NGHTTP2_NO_ERROR) {
       this.#peerGone = true; // The library ends the connection at once.
       this.#saveAll();

@@ -13,8 +13,8 @@ export interface Http2PoolOptions {
   readonly open: Connector;
   /** The upstream has chosen HTTP/1.1: here is the connection, and who waited for it. Called at most once. */
   readonly http1: (socket: Socket, waiting: readonly Receiver[]) => void;
-  /** The upstream speaks HTTP/2, and wants HTTP/1.1 all the same. */
-  readonly http1Required: () => void;
+  /** The upstream speaks HTTP/2, and wants HTTP/1.1 all the same: here is who waited for a connection. */
+  readonly http1Required: (waiting: readonly Receiver[]) => void;
 }
 
 /**
@@ -68,7 +68,7 @@ export class Http2Pool implements ConnectionOwner {
   }
 
   http1Required(): void {
-    this.#options.http1Required();
+    this.#options.http1Required(this.#waiting.splice(0));
   }
 
   gone(connection: Http2Connection, error: Error): void {

@@ -72,21 +72,20 @@ export class UpstreamPool {
       connectTimeoutMs: this.#connectTimeoutMs,
       open: this.#connectors.http2,
       http1: (socket, waiting) => {
-        this.#speakHttp1(pool);
         this.#http1.adopt(socket);
-        for (const receiver of waiting)
-          this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true });
+        this.#speakHttp1(pool, waiting);
       },
-      http1Required: () => this.#speakHttp1(pool),
+      http1Required: (waiting) => this.#speakHttp1(pool, waiting),
     });
     return pool;
   }
 
   /** For a while. What is under way in HTTP/2 ends so. */
-  #speakHttp1(pool: Http2Pool): void {
+  #speakHttp1(pool: Http2Pool, waiting: readonly Receiver[]): void {
     this.#http2FromMonoMs = performance.now() + HTTP1_FOR_MS;
     if (this.#http2 === pool) this.#http2 = undefined;
     pool.close();
+    for (const receiver of waiting) this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true });
   }
 
   /** Opens a connection that is nobody's yet, for HTTP/1.1: a login's. */

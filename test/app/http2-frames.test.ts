@@ -39,7 +39,7 @@ t.test(
     const { upstream, get } = await started(t);
     upstream.onRequest = (connection, id) => connection.reset(id, code);
     let code = 0;
-    for (code of [0, 1, 2, 8, 11, 13]) {
+    for (code of [0, 1, 2, 8, 11]) {
       const before = upstream.connections[0]?.frames.filter(({ type }) => type === TYPE.headers).length ?? 0;
       t.equal((await get('/')).status, 502, `${code}`);
       const after = upstream.connections[0]!.frames.filter(({ type }) => type === TYPE.headers).length;
@@ -50,10 +50,9 @@ t.test(
 
 t.test('what a GOAWAY with an error leaves out is sent again, a POST too', async (t) => {
   const { upstream, get, ask } = await started(t);
-  const goAway = (last: number) => Buffer.from([0, 0, 0, last, 0, 0, 0, 2]);
   upstream.onRequest = (connection, id) => {
     if (upstream.connections.length === 2) connection.headers(id, OK).data(id, 'ok', END_STREAM);
-    else if (id > 1) connection.send(TYPE.goAway, 0, 0, goAway(1));
+    else if (id > 1) connection.goAway(1, 2);
     else connection.headers(id, OK).data(id, 'first', END_STREAM);
   };
   t.equal((await get('/')).text, 'first');
@@ -137,7 +136,7 @@ t.test('a header with a line end in it can put no other into the answer', async 
 const AFTER_THE_HEAD: Record<string, (connection: FrameConnection, id: number) => unknown> = {
   silence: () => {},
   RST_STREAM: (c, id) => c.reset(id, 2),
-  GOAWAY: (c, id) => c.send(TYPE.goAway, 0, 0, Buffer.from([0, 0, 0, id, 0, 0, 0, 2])),
+  GOAWAY: (c, id) => c.goAway(id, 2),
   DATA: (c, id) => c.data(id, 'body'),
 };
 for (const [what, play] of Object.entries(AFTER_THE_HEAD)) {

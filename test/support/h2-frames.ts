@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { ByteReader, readBody, readHead } from './http-message.ts';
+import { SESSION_PATH } from './raw-upstream.ts';
 
 // HTTP/2 by hand (RFC 9113 §4), for what a well-behaved library would never send.
 
@@ -35,7 +37,7 @@ export class FrameConnection {
     head[3] = type;
     head[4] = flags;
     head.writeUInt32BE(id, 5);
-    this.socket.write(Buffer.concat([head, payload]));
+    if (!this.socket.writableEnded) this.socket.write(Buffer.concat([head, payload]));
     return this;
   }
 
@@ -57,6 +59,13 @@ export class FrameConnection {
     return this.send(TYPE.data, flags, id, Buffer.from(body, 'latin1'));
   }
 
+  goAway(lastStreamId: number, code: number): this {
+    const payload = Buffer.alloc(8);
+    payload.writeUInt32BE(lastStreamId);
+    payload.writeUInt32BE(code, 4);
+    return this.send(TYPE.goAway, 0, 0, payload);
+  }
+
   reset(id: number, code: number): this {
     const payload = Buffer.alloc(4);
     payload.writeUInt32BE(code);
@@ -74,7 +83,7 @@ function literal(text: string): Buffer {
   return Buffer.concat([Buffer.from([...prefix, rest]), bytes]);
 }
 
-/** A TLS server that chooses HTTP/2 and then does what the script says. */
+/** A TLS server that chooses HTTP/2 and then does what the script says; HTTP/1.1 where only that is offered. */
 export class FrameUpstream {
   onConnection: (connection: FrameConnection) => unknown = (connection) => connection.settings();
   /** With each frame that opens a stream. */
@@ -82,11 +91,14 @@ export class FrameUpstream {
   /** SETTINGS and PINGs are answered. */
   alive = true;
   readonly connections: FrameConnection[] = [];
+  /** Request lines that came in HTTP/1.1, but for logins; each got the answer "by HTTP/1.1". */
+  readonly http1: string[] = [];
+  readonly #sockets = new Set<TLSSocket>();
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer(
-      { cert: tlsFile('server.pem'), key: tlsFile('server.key'), ALPNProtocols: ['h2'] },
+      { cert: tlsFile('server.pem'), key: tlsFile('server.key'), ALPNProtocols: ['h2', 'http/1.1'] },
       (socket) => this.#accept(socket),
     );
   }
@@ -96,7 +108,7 @@ export class FrameUpstream {
     await new Promise<void>((resolve) => upstream.#server.listen(0, '127.0.0.1', resolve));
     t.teardown(() => {
       upstream.#server.close();
-      for (const { socket } of upstream.connections) socket.destroy();
+      for (const socket of upstream.#sockets) socket.destroy();
     });
     return upstream;
   }
@@ -106,11 +118,32 @@ export class FrameUpstream {
   }
 
   #accept(socket: TLSSocket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => this.#sockets.delete(socket));
+    if (socket.alpnProtocol === 'http/1.1') this.#serveHttp1(socket);
+    else this.#serveHttp2(socket);
+  }
+
+  #serveHttp1(socket: TLSSocket): void {
+    const reader = new ByteReader();
+    socket.on('data', (chunk: Buffer) => reader.push(chunk)).on('close', () => reader.end());
+    const serve = async () => {
+      for (;;) {
+        const head = await readHead(reader);
+        if (head === undefined) return;
+        await readBody(reader, head, 'none');
+        if (!head.startLine.includes(SESSION_PATH)) this.http1.push(head.startLine);
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\nby HTTP/1.1');
+      }
+    };
+    void serve();
+  }
+
+  #serveHttp2(socket: TLSSocket): void {
     const connection = new FrameConnection(socket);
     this.connections.push(connection);
     let bytes = Buffer.alloc(0);
     let begun = false;
-    socket.on('error', () => {});
     socket.on('data', (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
       if (!begun && bytes.length >= PREFACE_BYTES) {
