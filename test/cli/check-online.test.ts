@@ -3,9 +3,12 @@ import type http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../../src/base/failures/words.ts';
 import type { Finding } from '../../src/cli/online/check-result.ts';
 import { onlineChecks } from '../../src/cli/online/checks.ts';
+import { visit } from '../../src/cli/online/server-visit.ts';
+import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { BROKEN_SERVERS, CA, listening, plain, tlsFile, tlsPath } from '../support/broken-servers.ts';
 import { run } from '../support/cli.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
@@ -100,13 +103,43 @@ for (const [step, failures] of Object.entries(STEPS)) {
   }
 }
 
-t.test('the certificate is looked at though the server gives no answer', async (t) => {
+for (const [title, end, isSecure] of [
+  ['a reset', 'resetAndDestroy', false],
+  ['an end', 'end', false],
+  ['an end of TLS', 'end', true],
+  ['a cut of TLS', 'destroy', true],
+] as const) {
+  t.test(`a server that meets a HEAD with ${title} is reached, and so is its login`, async (t) => {
+    const answer: http.RequestListener = (request, response) => {
+      if (request.method === 'POST') response.end(LOGIN);
+      else request.socket[end]();
+    };
+    const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
+    const baseUrl = isSecure
+      ? `https://localhost:${await listening(t, https.createServer(options, answer))}`
+      : await plain(t, answer);
+    const findings = await onlineChecks(await configOf({ baseUrl, env: CA }), undefined);
+    t.notOk(findings.some(({ ok }) => ok === false));
+    t.match(byName(findings, 'connect'), [
+      { ok: true, detail: /no answer to HEAD \/ \(it closed it, \w+\)/ },
+    ]);
+    t.match(byName(findings, 'clock'), [{ ok: null, detail: /no answer/ }]);
+    const detail = isSecure ? /the certificate ends in \d+ days/ : /the URL says http/;
+    t.match(byName(findings, 'tls'), [{ detail }]);
+  });
+}
+
+t.test('a server that ignores a HEAD is reached, whether it speaks TLS or not', async (t) => {
+  const ignores = () => {};
   const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
-  const server = https.createServer(options, (request) => request.socket.destroy());
-  const baseUrl = `https://localhost:${await listening(t, server)}`;
-  const findings = await onlineChecks(await configOf({ baseUrl, env: CA }), undefined);
-  t.match(byName(findings, 'connect'), [{ ok: false, detail: /closed the connection/ }]);
-  t.match(byName(findings, 'tls'), [{ ok: true, detail: /the certificate ends in \d+ days/ }]);
+  const secured = `https://localhost:${await listening(t, https.createServer(options, ignores))}`;
+  for (const baseUrl of [await plain(t, ignores), secured]) {
+    const config = await configOf({ baseUrl, env: CA });
+    const pools = new UpstreamPools(config);
+    t.teardown(() => pools.destroy());
+    const seen = await visit(pools.get(baseUrl, config.timeouts.connectMs), '/', systemClock, 500);
+    t.match(seen, { problem: undefined, silence: 'no answer to HEAD / (none within 0.5 s)' });
+  }
 });
 
 t.test(

@@ -65,7 +65,7 @@ export function serverChecks({ origin, proxy, visit }: Visited, nowMs: number): 
 
 /** What is said of a step that doesn't apply, and of one that was taken. */
 function wordsFor(
-  { origin, proxy, visit: { status, tls } }: Visited,
+  { origin, proxy, visit: { status, silence, tls } }: Visited,
   nowMs: number,
 ): Readonly<Record<Step, { readonly none: string | undefined; readonly good: string }>> {
   const { protocol, hostname } = new URL(origin);
@@ -87,7 +87,12 @@ function wordsFor(
     },
     connect: {
       none: undefined,
-      good: status === undefined ? 'there is a connection' : `it answers (status ${status})`,
+      good:
+        status !== undefined
+          ? `it answers (status ${status})`
+          : silence === undefined
+            ? 'there is a connection'
+            : `there is a connection, and ${silence}; some servers answer no HEAD`,
     },
     tls: {
       none: protocol === 'http:' ? 'the URL says http://' : undefined,
@@ -96,9 +101,10 @@ function wordsFor(
   };
 }
 
-function clockCheck(origin: string, { problem, clockAheadMs }: Visit): Finding {
+function clockCheck(origin: string, { problem, silence, clockAheadMs }: Visit): Finding {
   const about = ['clock', origin] as const;
   if (problem !== undefined) return skipped(about, NOT_REACHED);
+  if (silence !== undefined) return skipped(about, 'not seen, since there was no answer');
   if (clockAheadMs === undefined) return skipped(about, 'the server does not tell its time');
   if (Math.abs(clockAheadMs) <= CLOCK_SLACK_MS) return passed(about, "it agrees with the server's");
   const seconds = Math.round(Math.abs(clockAheadMs) / 1000);

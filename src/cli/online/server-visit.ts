@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
+import { codeOf, failureOfCode } from '../../base/failures/kind.ts';
+import type { ConnectionFailure } from '../../base/failures/words.ts';
 import { serverNowMs } from '../../login/expiry.ts';
 import { parseHttpDate } from '../../login/http-date.ts';
 import { type ConnectionProblem, connectionProblem } from '../../login/login-failure.ts';
@@ -8,6 +10,10 @@ import { answerOf, type LoginServer } from '../../login/one-answer.ts';
 
 /** From the first step to the answer's head: as long as a login has. */
 const VISIT_TIMEOUT_MS = 10_000;
+const TLS_TIMEOUT_MS = 2_000;
+
+/** What a server does that takes connections, and has no answer to a HEAD. */
+const SILENCE: ReadonlySet<ConnectionFailure> = new Set(['closed', 'http-on-tls-port', 'answer-timeout']);
 
 interface Certified {
   readonly protocol: string;
@@ -21,13 +27,20 @@ export interface Visit {
   readonly status: number | undefined;
   /** How far our clock is ahead of the server's; undefined where the server tells no time. */
   readonly clockAheadMs: number | undefined;
-  /** Why there was no answer. */
+  /** What it did in place of an answer, where it took the connection: some servers know no HEAD. */
+  readonly silence: string | undefined;
+  /** Why it can't be reached. */
   readonly problem: ConnectionProblem | undefined;
 }
 
 /** Sends one HEAD without a credential, on a connection like those of logins. */
-export async function visit(server: LoginServer, path: string, clock: Clock): Promise<Visit> {
-  const timeout = AbortSignal.timeout(VISIT_TIMEOUT_MS);
+export async function visit(
+  server: LoginServer,
+  path: string,
+  clock: Clock,
+  limitMs = VISIT_TIMEOUT_MS,
+): Promise<Visit> {
+  const timeout = AbortSignal.timeout(limitMs);
   const sentMonoMs = clock.monoMs();
   const steps = { connected: false, answered: false };
   let tls: Certified | undefined;
@@ -42,12 +55,38 @@ export async function visit(server: LoginServer, path: string, clock: Clock): Pr
     const serverDateMs = parseHttpDate(answer.headers.date);
     const serverMs = serverNowMs({ receivedWallMs, elapsedMs, serverDateMs });
     const clockAheadMs = serverDateMs === undefined ? undefined : receivedWallMs - serverMs;
-    return { tls, status: answer.statusCode, clockAheadMs, problem: undefined };
+    return { tls, status: answer.statusCode, clockAheadMs, silence: undefined, problem: undefined };
   } catch (cause) {
-    const progress = { ...steps, late: timeout.aborted, limitMs: VISIT_TIMEOUT_MS };
+    const progress = { ...steps, late: timeout.aborted, limitMs };
     const problem = connectionProblem(cause, server.origin, progress);
-    return { tls, status: undefined, clockAheadMs: undefined, problem };
+    const seen = { tls, status: undefined, clockAheadMs: undefined };
+    const isSilent = steps.connected && SILENCE.has(problem.failure);
+    if (!isSilent || (tls === undefined && (await speaksTls(server)))) {
+      return { ...seen, silence: undefined, problem };
+    }
+    const what = timeout.aborted ? `none within ${limitMs / 1000} s` : `it closed it, ${codeOf(cause)}`;
+    return { ...seen, silence: `no answer to HEAD ${path} (${what})`, problem: undefined };
   }
+}
+
+/** Whether a port to which the URL says http:// takes TLS: then nothing but that is wrong. Sends no request. */
+function speaksTls(server: LoginServer): Promise<boolean> {
+  const timeout = AbortSignal.timeout(TLS_TIMEOUT_MS);
+  return new Promise((resolve) => {
+    const end = (speaks: boolean, socket: Socket | null) => {
+      socket?.destroy();
+      resolve(speaks);
+    };
+    server.connect((error, socket) => {
+      if (error !== null) return resolve(false);
+      const secure = connectTls({ socket });
+      timeout.addEventListener('abort', () => end(false, secure), { once: true });
+      secure
+        .on('secureConnect', () => end(true, secure))
+        // A certificate that isn't trusted is one, all the same.
+        .on('error', (cause) => end(/^tls-/.test(failureOfCode(codeOf(cause))), secure));
+    }, timeout);
+  });
 }
 
 /** The same server, of whose connection somebody is told while it is open. */
