@@ -1,3 +1,4 @@
+import { type FileStamp, type FileStamps, fileStamps } from './file-stamp.ts';
 import { readFailure } from './reading/text-file.ts';
 
 /** Contents by path, as a configuration has read them. */
@@ -6,8 +7,10 @@ type Contents = ReadonlyMap<string, string>;
 export interface WatchOptions {
   readonly files: readonly string[];
   readonly readFile: (path: string) => Promise<string>;
-  /** A change is offered at the second poll that sees it. */
+  /** A change is offered at the second poll that sees it. While all files rest, polls are twice as far apart. */
   readonly intervalMs?: number;
+  /** By which a file that has not changed is known without being read; the system's unless a test has its own. */
+  readonly stamps?: FileStamps;
   /** What the configuration read, so that no change is lost before the first poll; else that poll's content. */
   readonly known?: Contents;
   /** Takes the new content, whole; once for each. Called for one file at a time. */
@@ -33,6 +36,10 @@ interface WatchedFile {
   seen: string | undefined;
   /** So many polls in a row found no content. */
   misses: number;
+  /** Taken before the last poll read it. */
+  stamp: FileStamp;
+  /** Two polls in a row saw this stamp and the settled content: it is read again when the stamp differs. */
+  rests: boolean;
   reading: boolean;
 }
 
@@ -59,18 +66,23 @@ function changeIn(file: WatchedFile, content: string): string | undefined {
 /** One look at one file. `isWatched` is asked after it, since a look may take its time. */
 async function poll(
   file: WatchedFile,
-  { readFile, onTrouble }: WatchOptions,
+  { readFile, onTrouble, stamps = fileStamps }: WatchOptions,
   isWatched: () => boolean,
   offer: (content: string) => Promise<unknown>,
 ): Promise<void> {
+  // Before the content: what is written after this has another stamp.
+  const stamp = (await stamps.isQuick(file.path)) ? stamps.of(file.path) : undefined;
   const found = await look(file.path, readFile);
   if (!isWatched()) return;
+  const isSame = stamp !== undefined && stamp === file.stamp;
+  file.stamp = stamp;
   if ('trouble' in found) {
     file.seen = undefined;
     file.misses++;
     if (file.misses === 2) onTrouble(file.path, found.trouble);
     return;
   }
+  file.rests = isSame && found.content === file.seen && found.content === file.settled;
   const content = changeIn(file, found.content);
   if (content === undefined) return;
   file.settled = content;
@@ -78,11 +90,12 @@ async function poll(
 }
 
 /**
- * Polls the contents of files: a poll of what is in a file sees a write in place, a rename and Kubernetes' swap of
- * `..data` alike, which `fs.watch` doesn't. Each file is read on its own, at most once at a time, so that one on a
+ * Polls files: a poll sees a write in place, a rename and Kubernetes' swap of `..data` alike, which `fs.watch` doesn't.
+ * A file that rests costs one `stat`; else it is read, on its own and at most once at a time, so that one on a
  * hanging file system holds up no other. Stops with the signal; keeps no process alive.
  */
 export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
+  const { intervalMs = 1000, stamps = fileStamps } = options;
   const watched = new Map<string, WatchedFile>();
   let lastOffer: Promise<unknown> = Promise.resolve();
   const update: SecretFileWatch['update'] = (files, known) => {
@@ -93,6 +106,8 @@ export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
         settled: undefined,
         seen: undefined,
         misses: 0,
+        stamp: undefined,
+        rests: false,
         reading: false,
       };
       file.settled = known?.get(path) ?? file.settled;
@@ -102,7 +117,8 @@ export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
 
   const tick = (): void => {
     for (const file of watched.values()) {
-      if (file.reading) continue;
+      if (file.reading || (file.rests && stamps.of(file.path) === file.stamp)) continue;
+      file.rests = false;
       const isWatched = () => watched.get(file.path) === file && !options.signal.aborted;
       const offer = (content: string) => {
         const change = () => isWatched() && options.onChange(file.path, content);
@@ -120,8 +136,13 @@ export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
 
   if (options.signal.aborted) return { update };
   update(options.files, options.known);
-  tick();
-  const timer = setInterval(tick, options.intervalMs ?? 1000).unref();
-  options.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  let timer: NodeJS.Timeout | undefined;
+  const run = (): void => {
+    tick();
+    const allRest = [...watched.values()].every(({ rests }) => rests);
+    timer = setTimeout(run, allRest ? 2 * intervalMs : intervalMs).unref();
+  };
+  run();
+  options.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   return { update };
 }

@@ -18,12 +18,13 @@ const LONGEST_INTERVAL_MS = 1_000;
 const SHORTEST_INTERVAL_MS = 20;
 
 /**
- * One timer for all requests under way. A timer for each of them, moved with each piece of a body, costs more
+ * One timer for all requests under way, and none while there are none. A timer for each of them, moved with each piece of a body, costs more
  * than the piece; a glance at all of them once in a while costs nothing, and is late by a tenth at the most.
  */
 export class Watchdog {
   readonly #clock: Clock;
   readonly #watched = new Members<Watched>();
+  #intervalMs = LONGEST_INTERVAL_MS;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(clock: Clock) {
@@ -44,20 +45,26 @@ export class Watchdog {
   /** Says how short the limits may be (milliseconds, 0 for none): it looks ten times as often as that. */
   attend(limitsMs: readonly number[]): void {
     const shortest = Math.min(...limitsMs.filter((ms) => ms > 0), LONGEST_INTERVAL_MS * 10);
-    const intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.min(LONGEST_INTERVAL_MS, shortest / 10));
-    clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#sweep(), intervalMs).unref();
+    this.#intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.min(LONGEST_INTERVAL_MS, shortest / 10));
+    this.stop();
+    if (this.size > 0) this.#begin();
   }
 
   add(watched: Watched): void {
     this.#watched.add(watched);
+    if (this.#timer === undefined) this.#begin();
   }
 
   delete(watched: Watched): void {
     this.#watched.delete(watched);
   }
 
+  #begin(): void {
+    this.#timer = setInterval(() => this.#sweep(), this.#intervalMs).unref();
+  }
+
   #sweep(): void {
+    if (this.size === 0) this.stop();
     const now = this.#clock.monoMs();
     for (const watched of this.#watched) {
       if (now >= watched.deadlineMonoMs) watched.expire(now);
@@ -66,5 +73,6 @@ export class Watchdog {
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 }

@@ -9,6 +9,7 @@ import { lingerAtEnd } from '../forward/client/linger.ts';
 import { answerOnSocket, answerProblem, parserProblem } from '../forward/client/problem.ts';
 import { announcesBody } from '../forward/client/upgrade-request.ts';
 import { answering } from '../node/server-socket.ts';
+import { takeSlowHeadLook } from '../node/slow-heads.ts';
 import { bind, type Place } from './bind.ts';
 import { JoinedRequest } from './joined-request.ts';
 import { holdBack, whenQuiet } from './pipelining.ts';
@@ -74,6 +75,8 @@ export class HttpListeners {
   readonly #cameBeside = new WeakSet<Socket>();
   #stopped = false;
   readonly #startLines = new WeakMap<Socket, StartLines>();
+  readonly #slowHeadLooks: (() => void)[] = [];
+  #slowHeadTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -145,8 +148,22 @@ export class HttpListeners {
         socket.on('error', () => {});
         this.#giveUp(socket as Socket, new Problem('method-refused'));
       })
-      .on('clientError', (error, socket) => this.#clientError(error, socket as Socket));
+      .on('clientError', (error, socket) => this.#clientError(error, socket as Socket))
+      .once('listening', () => {
+        const look = takeSlowHeadLook(server);
+        if (look !== undefined) this.#slowHeadLooks.push(look);
+      });
     this.#servers.push(server);
+  }
+
+  /** While there are connections. */
+  #lookForSlowHeads(): void {
+    this.#slowHeadTimer ??= setInterval(() => {
+      for (const look of this.#slowHeadLooks) look();
+      if (this.#connections.size > 0) return;
+      clearInterval(this.#slowHeadTimer);
+      this.#slowHeadTimer = undefined;
+    }, CHECK_INTERVAL_MS).unref();
   }
 
   /**
@@ -228,6 +245,7 @@ export class HttpListeners {
     } else {
       const connection = { socket, memberAt: -1 };
       this.#connections.add(connection);
+      this.#lookForSlowHeads();
       this.#startLines.set(socket, new StartLines(socket, this.#options.headerSizeBytes));
       socket.once('close', () => this.#connections.delete(connection));
     }

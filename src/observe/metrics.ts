@@ -107,6 +107,7 @@ export function createMetrics(view: MetricsView): Metrics {
     observe(event) {
       if (event.type === 'request') {
         requests.observe(event);
+        ofProcess.traffic();
         if (event.scrubbed === true) scrubbed.inc({ route: event.route });
       } else if (event.type === 'share-operation') {
         share().inc({ op: event.op, result: event.result });
@@ -132,7 +133,7 @@ export function createMetrics(view: MetricsView): Metrics {
     },
     render: async () => ({
       contentType: registry.contentType,
-      text: (await ofProcess.metrics()) + (await registry.metrics()),
+      text: (await ofProcess.render()) + (await registry.metrics()),
     }),
     requestsByRoute: () => requests.byRoute(),
   };

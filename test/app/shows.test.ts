@@ -240,7 +240,7 @@ t.test('when each secret file was changed is told under the path that was config
     folder,
     env: {
       BEARERD_CLIENT_SECRET: undefined,
-      BEARERD_CLIENT_SECRET_FILE: '../gateway/secret',
+      BEARERD_CLIENT_SECRET_FILE: './secret',
       BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
     },
   });

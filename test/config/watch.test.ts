@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
+import { fileStamps } from '../../src/config/file-stamp.ts';
 import { type SecretFileWatch, type WatchOptions, watchSecretFiles } from '../../src/config/watch.ts';
 import { until } from '../support/raw-client.ts';
 
@@ -13,8 +14,10 @@ type Test = Pick<typeof t, 'teardown'>;
 interface Watching extends SecretFileWatch {
   readonly changes: [path: string, content: string][];
   readonly troubles: [path: string, reason: string][];
-  /** Until that many files have been read from now on, so that whatever is to be seen has been. */
-  readonly reads: (count: number) => Promise<void>;
+  /** Until each file has been looked at so many times from now on, so that whatever is to be seen has been. */
+  readonly looks: (count: number) => Promise<void>;
+  /** How often a file has been read. */
+  readonly reads: () => number;
 }
 
 /** A watch with a short interval that writes down what it is told. */
@@ -28,38 +31,90 @@ async function watch(
   const changes: Watching['changes'] = [];
   const troubles: Watching['troubles'] = [];
   let count = 0;
+  let reads = 0;
   const watching = watchSecretFiles({
     files,
     intervalMs: 10,
     signal: stop.signal,
     onChange: (path, content) => changes.push([path, content]) > 0,
     onTrouble: (path, reason) => troubles.push([path, reason]),
+    stamps: {
+      isQuick: async (path) => {
+        const isQuick = await fileStamps.isQuick(path);
+        if (!isQuick) count += 1;
+        return isQuick;
+      },
+      of: (path) => {
+        count += 1;
+        return fileStamps.of(path);
+      },
+    },
     ...options,
     readFile: async (path) => {
-      count += 1;
+      reads += 1;
       return (options.readFile ?? ((each: string) => readFile(each, 'utf8')))(path);
     },
   });
-  const reads = async (more: number) => {
+  const looks = async (more: number) => {
     const enough = count + more * files.length;
-    await until(() => count >= enough, 'the files are not read');
+    await until(() => count >= enough, 'the files are not looked at');
   };
-  await reads(2);
-  return { ...watching, changes, troubles, reads };
+  await looks(2);
+  return { ...watching, changes, troubles, looks, reads: () => reads };
 }
 
 t.test('a change in place is offered once', async (t) => {
   const file = join(t.testdir({ secret: 'one\n' }), 'secret');
-  const { changes, troubles, reads } = await watch(t, [file]);
+  const { changes, troubles, looks } = await watch(t, [file]);
   t.same(changes, [], 'what is there at first is no change');
   writeFileSync(file, 'two\n');
   await until(() => changes.length > 0, 'no change is offered');
-  await reads(5);
+  await looks(5);
   t.same(changes, [[file, 'two\n']]);
   writeFileSync(file, 'three');
   await until(() => changes.length > 1, 'no change is offered');
   t.same(changes[1], [file, 'three']);
   t.same(troubles, []);
+});
+
+t.test('a file that stays as it is is not read again and again', async (t) => {
+  const file = join(t.testdir({ secret: 'one' }), 'secret');
+  const { changes, looks, reads } = await watch(t, [file]);
+  await looks(10);
+  t.ok(reads() <= 3, `it was read ${reads()} times`);
+  writeFileSync(file, 'two'); // Of the same length.
+  await until(() => changes.length > 0, 'no change is offered');
+  t.same(changes, [[file, 'two']]);
+  await looks(3);
+  const before = reads();
+  await looks(10);
+  t.equal(reads(), before, 'and rests again');
+});
+
+t.test('a file that another machine keeps is read at each look, and never waited for', async (t) => {
+  const file = join(t.testdir({ secret: 'one' }), 'secret');
+  const stamps = {
+    isQuick: async () => false,
+    of: () => {
+      throw new Error('the process would stand still until that machine answers');
+    },
+  };
+  let reads = 0;
+  const stop = new AbortController();
+  t.teardown(() => stop.abort());
+  watchSecretFiles({
+    files: [file],
+    intervalMs: 10,
+    stamps,
+    signal: stop.signal,
+    onChange: () => t.fail('nothing has changed'),
+    onTrouble: () => t.fail('no trouble is expected'),
+    readFile: (path) => {
+      reads += 1;
+      return readFile(path, 'utf8');
+    },
+  });
+  await until(() => reads > 5, 'the file is not read');
 });
 
 t.test('a change by rename is offered', async (t) => {
@@ -106,13 +161,13 @@ t.test("Kubernetes' swap of ..data is seen, twice in a row and for each file", a
 
 t.test('a missing file is a trouble, said once, and its return with another content a change', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');
-  const { changes, troubles, reads } = await watch(t, [file]);
+  const { changes, troubles, looks } = await watch(t, [file]);
   unlinkSync(file);
   await until(() => troubles.length > 0, 'no trouble is told');
-  await reads(5);
+  await looks(5);
   t.same(troubles, [[file, 'no such file']]);
   writeFileSync(file, 'one');
-  await reads(5);
+  await looks(5);
   t.same(changes, [], 'the same content is no change');
   unlinkSync(file);
   await until(() => troubles.length > 1, 'no trouble is told');
@@ -123,10 +178,10 @@ t.test('a missing file is a trouble, said once, and its return with another cont
 
 t.test('an empty file is a trouble, and never a change', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');
-  const { changes, troubles, reads } = await watch(t, [file]);
+  const { changes, troubles, looks } = await watch(t, [file]);
   for (const empty of ['', '\n', '\r\n']) {
     writeFileSync(file, empty);
-    await reads(5);
+    await looks(5);
   }
   t.same(troubles, [[file, 'it is empty']], 'one trouble, since it was not whole in between');
   t.same(changes, []);
@@ -144,21 +199,21 @@ t.test('a file that is empty for the moment of its writing is no trouble', async
 
 t.test('a file that is still being written is not offered', async (t) => {
   let content = 'one';
-  const { changes, reads } = await watch(t, ['/virtual'], { readFile: async () => content });
+  const { changes, looks } = await watch(t, ['/virtual'], { readFile: async () => content });
   let length = 0;
   const writing = setInterval(() => {
     length += 1;
     content = 'x'.repeat(length);
   }, 1);
-  await reads(1);
+  await looks(1);
   const growing = { readFile: async () => `${Math.random()}` };
   const other = await watch(t, ['/growing'], growing);
-  await other.reads(20);
+  await other.looks(20);
   t.same(other.changes, [], 'no two looks see the same');
   clearInterval(writing);
   content = 'whole';
   await until(() => changes.at(-1)?.[1] === 'whole', 'no change is offered');
-  await reads(3);
+  await looks(3);
   t.equal(changes.filter(([, each]) => each === 'whole').length, 1);
 });
 
@@ -176,10 +231,10 @@ t.test('a refused content is not offered again until it changes', async (t) => {
       offered.push(content);
       return refuse();
     };
-    const { reads } = await watch(t, [file], { onChange });
+    const { looks } = await watch(t, [file], { onChange });
     writeFileSync(file, 'bad');
     await until(() => offered.length > 0, 'nothing is offered');
-    await reads(5);
+    await looks(5);
     t.same(offered, ['bad'], name);
     writeFileSync(file, 'good');
     await until(() => offered.length > 1, 'nothing is offered');
@@ -197,12 +252,12 @@ t.test('a change between the reading of the configuration and the first look is 
 t.test('the list of files can be replaced', async (t) => {
   const dir = t.testdir({ a: '1', b: '1' });
   const [a, b] = [join(dir, 'a'), join(dir, 'b')];
-  const { changes, update, reads } = await watch(t, [a]);
+  const { changes, update, looks } = await watch(t, [a]);
   update([b], new Map([[b, '1']]));
   writeFileSync(a, '2');
   writeFileSync(b, '2');
   await until(() => changes.length > 0, 'no change is offered');
-  await reads(5);
+  await looks(5);
   t.same(changes, [[b, '2']]);
 });
 
@@ -256,7 +311,7 @@ t.test('changes are offered one at a time', async (t) => {
 t.test('a listener that throws does not end the watch', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');
   let troubles = 0;
-  const { changes, reads } = await watch(t, [file], {
+  const { changes, looks } = await watch(t, [file], {
     onTrouble: () => {
       troubles += 1;
       throw new Error('from the listener');
@@ -264,7 +319,7 @@ t.test('a listener that throws does not end the watch', async (t) => {
   });
   unlinkSync(file);
   await until(() => troubles > 0, 'no trouble is told');
-  await reads(3);
+  await looks(3);
   t.equal(troubles, 1);
   writeFileSync(file, 'two');
   await until(() => changes.length > 0, 'no change is offered');
@@ -287,7 +342,7 @@ t.test('the watch ends with its signal', async (t) => {
     });
   const stop = new AbortController();
   start(stop.signal);
-  await until(() => reads > 2, 'the file is not read');
+  await until(() => reads > 1, 'the file is not read');
   stop.abort();
   unlinkSync(file);
   const before = reads;

@@ -2,6 +2,7 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Registry } from 'prom-client';
 import t, { type Test } from 'tap';
@@ -9,6 +10,7 @@ import { releaseStart, sweepBodies } from '../../src/node/heap.ts';
 import { hearLastWords } from '../../src/node/last-words.ts';
 import { PlainHistogram } from '../../src/node/plain-histogram.ts';
 import { answering, endBy, holdReading, onEachPiece, pieceBeingRead } from '../../src/node/server-socket.ts';
+import { takeSlowHeadLook } from '../../src/node/slow-heads.ts';
 import { onWhole } from '../../src/node/stream-end.ts';
 import { happens, until, within } from '../support/raw-client.ts';
 
@@ -184,4 +186,25 @@ t.test('what the young generation grew to is given back', async (t) => {
   const grown = size();
   releaseStart();
   t.ok(size() <= grown / 4, `${grown} bytes became ${size()}`);
+});
+
+t.test('the look for clients that are slow with their head is ours to make', async (t) => {
+  const server = http.createServer({ headersTimeout: 1, requestTimeout: 0, connectionsCheckingInterval: 1 });
+  const errors: (string | undefined)[] = [];
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    errors.push(code);
+    socket.destroy();
+  });
+  const port = await listening(t, server);
+  const look = takeSlowHeadLook(server);
+  const seen = happens(server, 'connection');
+  const socket = await client(t, port);
+  socket.write('GET / HT');
+  await seen;
+  await sleep(100);
+  t.same(errors, [], 'Node does not look by itself any more');
+  const closed = happens(socket, 'close');
+  look!();
+  await closed;
+  t.same(errors, ['ERR_HTTP_REQUEST_TIMEOUT']);
 });

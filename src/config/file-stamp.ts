@@ -1,0 +1,40 @@
+import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+
+/** A text that differs after each change of a file; undefined where the file can't be found. */
+export type FileStamp = string | undefined;
+
+/** Both take a path. */
+export interface FileStamps {
+  /** Whether a stamp is had at once. */
+  readonly isQuick: (path: string) => Promise<boolean>;
+  /** In microseconds, and without a thread. Only where it is quick: else the process would wait for another machine. */
+  readonly of: (path: string) => FileStamp;
+}
+
+/**
+ * `f_type` (statfs(2)) of the file systems that keep a file on this machine: ext2 to ext4, XFS, Btrfs, ZFS, F2FS,
+ * bcachefs, tmpfs, ramfs and overlayfs. Others may ask another machine, or a program.
+ */
+const LOCAL = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0xca451a4e, 0x01021994, 0x858458f6, 0x794c7630,
+]);
+
+export const fileStamps: FileStamps = {
+  async isQuick(path) {
+    try {
+      return LOCAL.has((await statfs(path)).type);
+    } catch {
+      return false;
+    }
+  },
+
+  of(path) {
+    try {
+      const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+      return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
+    } catch {
+      return undefined;
+    }
+  },
+};
