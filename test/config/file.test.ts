@@ -195,6 +195,75 @@ t.test('broken YAML is a fault with line and column, and the line is not shown',
   }
 });
 
+t.test('a missing colon, or a missing blank after one, is a fault with its line and the key', async (t) => {
+  const slips: [string, ...string[]][] = [
+    ['baseUrl https://s3cret\nlog: { level: info }', 'line 1: a colon is missing behind baseUrl'],
+    [
+      '# first\nbaseUrl:https://s3cret\nlog: { level: info }',
+      'line 2: a blank is missing behind the colon of baseUrl',
+    ],
+    ['baseUrl:https://s3cret', 'line 1: a blank is missing behind the colon of baseUrl'],
+    [
+      'baseUrl:https://s3cret\nlisten localhost:1\nlog: {}',
+      'line 1: a blank is missing behind the colon of baseUrl',
+      'line 2: a colon is missing behind listen',
+    ],
+    [
+      'log: {}\ncredentials\n  token: { type: apiKey, key: s3cret }',
+      'line 2: a colon is missing behind credentials',
+    ],
+    [
+      'credentials:\n  a:\n    type: apiKey\n    key:s3cret',
+      'line 4: a blank is missing behind the colon of key',
+    ],
+    ['credentials:\n  a:\n    key s3cret\n    type: apiKey', 'line 3: a colon is missing behind key'],
+    [
+      'credentials:\n  a:\n    s3cret:x\n    type: apiKey',
+      'line 3: a blank is missing behind the colon of a key',
+    ],
+    [
+      'routes:\n  - prefix:/s3cret\n    credential: none',
+      'line 2: a blank is missing behind the colon of prefix',
+    ],
+    ['log:\n level: debug\n  format: s3cret', 'line 2, column 9: a second key'],
+  ];
+  for (const [yaml, ...expected] of slips) {
+    const faults = await faultsOfYaml(yaml, LEAST);
+    t.same(faults.length, expected.length, yaml);
+    for (const [index, fault] of faults.entries()) {
+      t.ok(fault.startsWith(`${FILE}: ${expected[index]}`), fault);
+      t.notMatch(fault, /s3cret/, 'and nothing else of the line');
+    }
+  }
+});
+
+t.test('a key that is glued to its value is named, within braces and in a list, too', async (t) => {
+  const inner: [string, string][] = [
+    [
+      'credentials: { a: { type:session, clientId: b, clientSecret: c } }',
+      'credentials.a.type: needs a blank behind its colon',
+    ],
+    ['callers: { a: { key:s3cret } }', 'callers.a.key: needs a blank behind its colon'],
+    ['credentials: { a: { type: apiKey, key s3cret } }', 'credentials.a.key: needs a colon behind it'],
+    ['routes: [{ prefix:/s3cret, credential: none }]', 'routes[0].prefix: needs a blank behind its colon'],
+    ['session:{ path: /s3cret }', 'session: needs a blank behind its colon'],
+    ['admin:\n  listen:s3cret', 'admin: must be a map of keys and values; a blank is missing behind a colon'],
+    ['listen:\n  -localhost:1', 'listen: needs a blank behind the - of a list'],
+  ];
+  for (const [yaml, expected] of inner) {
+    const faults = await faultsOfYaml(yaml, LEAST);
+    t.ok(faults.includes(expected), `${yaml}\n${faults.join('\n')}`);
+    t.notMatch(faults.join(), /s3cret/);
+  }
+});
+
+t.test('the keys that a credential may have are listed once each', async (t) => {
+  const [fault = ''] = await faultsOfYaml('credentials: { a: { type: , s3cret } }', LEAST);
+  const keys = (/the keys here are (.*)\)/.exec(fault)?.[1] ?? '').split(', ');
+  t.ok(keys.length > 10);
+  t.same(keys, [...new Set(keys)]);
+});
+
 t.test('of a broken file nothing is said to be missing, but the variables are checked', async (t) => {
   const faults = await faultsOfYaml('a: [', {
     BEARERD_TOKEN_WAIT: '10',
@@ -251,7 +320,7 @@ routes:
     'baseurl: unknown key; did you mean baseUrl?',
     'constructor: unknown key',
     'credentials.token.orgins: unknown key; did you mean credentials.token.origins?',
-    'credentials.token.scope: unknown key',
+    'credentials.token.scope: unknown key; it belongs to type: oauth2',
     'limits.headersize: unknown key; did you mean limits.headerSize?',
     'log.lvl: unknown key; did you mean log.level?',
     'routes[0].method: unknown key; did you mean routes[0].methods?',
@@ -390,7 +459,7 @@ credentials:
       'credentials.both.username: cannot be combined with credentials.both.clientId: a credential is a service account or a user',
       'credentials.half.clientSecret: is missing; credentials.half.clientId needs it',
       'credentials.mixed.clientSecret: is missing; credentials.mixed.clientId needs it',
-      'credentials.mixed.key: unknown key',
+      'credentials.mixed.key: unknown key; it belongs to type: apiKey',
       'credentials.other.username: is missing; credentials.other.password needs it',
     ]);
   },

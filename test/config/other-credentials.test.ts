@@ -94,7 +94,7 @@ t.test('what is missing or wrong in it is a fault with its full key, all of them
     'credentials.partner.clientAuthentication: must be one of basic, body, assertion, privateKeyJwt, tls, none; did you mean basic?',
     'credentials.partner.clientId: is empty',
     'credentials.partner.clientSecret: must be in quotes: YAML reads it as a number or a boolean',
-    'credentials.partner.command: unknown key',
+    'credentials.partner.command: unknown key; it belongs to type: exec',
     'credentials.partner.key: unknown key; did you mean credentials.partner.keyId?',
     'credentials.partner.parameters.audience: cannot be given here: it comes from audience, beside parameters',
     'credentials.partner.parameters.client_id: cannot be given here: it comes from clientId',

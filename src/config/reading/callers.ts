@@ -42,7 +42,7 @@ function readCaller(name: string, raw: unknown, reading: Reading): CallerDraft |
   }
   const map = readMap(raw, path, report);
   if (!isMap(raw) && !isAbsent(raw)) return undefined;
-  reportUnknownSecretKeys(map, path, ['key', ...Object.keys(CALLER_FIELDS)], [], report);
+  reportUnknownSecretKeys(map, path, ['key', ...Object.keys(CALLER_FIELDS)], () => undefined, report);
   const key = secretFromFile(entry(map, 'key'), below(path, 'key'), 'header', reading);
   if (key === undefined) report(below(path, 'key'), 'is missing');
   return { name, path, key, routes: readField(map, path, 'routes', CALLER_FIELDS.routes.kind, report) };

@@ -1,35 +1,19 @@
 import { isAbsolute, join, resolve } from 'node:path';
 
-import type { ErrorCode } from 'yaml';
-
 import { ConfigFileError } from '../../base/errors.ts';
 import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
-import { brokenPlaceholder } from './placeholders.ts';
 import type { ConfigFile, Environment, LoadInput } from './reading.ts';
 import { NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
-
-/** Our own words for the parser's, which quote the line, secret and all. */
-const PROBLEMS: Partial<Record<ErrorCode, string>> = {
-  BAD_DQ_ESCAPE: 'a backslash in double quotes begins no known escape; use single quotes',
-  BAD_INDENT: 'the indentation fits nothing above it, or a bracket is not closed',
-  BAD_SCALAR_START: 'a value begins with a character that needs quotes',
-  BLOCK_AS_IMPLICIT_KEY:
-    'a second key stands where a value is expected; put a value with ": " in it in quotes',
-  DUPLICATE_KEY: 'a key stands twice in the same map',
-  MISSING_CHAR: 'a quote, a bracket, a colon or a comma is missing',
-  MULTIPLE_DOCS: 'a second document begins; a configuration is one document',
-  NON_STRING_KEY: 'a key is not plain text',
-  RESOURCE_EXHAUSTION: 'brackets are nested too deeply',
-  TAB_AS_INDENT: 'a tab indents the line; use spaces',
-  TAG_RESOLVE_FAILED: 'a !tag is not known here; put a value that begins with ! in quotes',
-};
+import { slipsFrom, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;
 
 /** One slip makes the parser stumble over many lines after it. */
 const MOST_PROBLEMS = 5;
+
+const lineOf = (problem: string | undefined) => /^line \d+/.exec(problem ?? '')?.[0];
 
 async function parseYaml(source: string, path: string, report: Report): Promise<ConfigFile> {
   const text = withoutMark(source);
@@ -45,19 +29,19 @@ async function parseYaml(source: string, path: string, report: Report): Promise<
     const { line, col } = lineCounter.linePos(lost);
     report(path, `line ${line}, column ${col}: this is ${NOT_UTF8}`);
   }
-  for (const { code, pos } of problems.slice(0, MOST_PROBLEMS)) {
-    const { line, col } = lineCounter.linePos(pos[0]);
-    const placeholder = brokenPlaceholder(text, pos[0]);
-    // Once for its line: what comes behind it there is its doing.
-    const at = placeholder === undefined ? `line ${line}, column ${col}` : `line ${line}`;
-    report(path, `${at}: ${placeholder ?? PROBLEMS[code] ?? 'this is not valid YAML'}`);
-  }
+  const words = problems.flatMap(({ code, pos: [at] }) =>
+    yamlProblems(code, text, at, lineCounter.linePos(at).col),
+  );
+  // A slip breaks what stands around it, too: two faults of one line are one.
+  const first = words.filter((each, index) => lineOf(each) !== lineOf(words[index - 1]));
+  for (const problem of first.slice(0, MOST_PROBLEMS)) report(path, problem);
   if (problems.length > 0) return { path, content: {}, placeOf: NOWHERE, broken: true };
   try {
     const content: unknown = document.toJS({ maxAliasCount: 100 });
     const placeOf = placeFinder(document, lineCounter, yaml);
     if (isAbsent(content) || isMap(content)) return { path, content: content ?? {}, placeOf, broken: false };
-    report(path, 'must be a map of keys and values');
+    const [slip] = typeof content === 'string' ? slipsFrom(text, 0) : [];
+    report(path, slip ?? 'must be a map of keys and values');
   } catch {
     report(path, 'an alias (*name) has no anchor (&name) before it, or there are far too many aliases');
   }

@@ -163,8 +163,13 @@ export function reportUnknownFields(
   const types = type === undefined ? TYPES : [type];
   const own = types.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
   const known = ['type', ...own, ...placementKeys(type)];
-  const elsewhere = TYPES.flatMap((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]]);
-  reportUnknownSecretKeys(map, path, known, elsewhere, report);
+  const typesWith = (key: string) =>
+    TYPES.filter((each) => [...SECRET_FIELDS[each], ...OTHER_FIELDS[each]].some((field) => field === key));
+  const placeOf = (key: string) => {
+    const owners = typesWith(key);
+    return owners.length > 0 ? `type: ${owners.join(' or ')}` : undefined;
+  };
+  reportUnknownSecretKeys(map, path, known, placeOf, report);
 }
 
 const READERS: Readonly<

@@ -123,7 +123,11 @@ export function secretFromFile(
   reading: Reading,
 ): GivenSecret | undefined {
   if (raw === undefined) return undefined;
-  if (typeof raw === 'string' || raw === null) return checked(raw ?? '', key, use, reading);
+  if (raw === null) {
+    reading.report(key, 'is empty; put it in quotes if it begins with #');
+    return { key };
+  }
+  if (typeof raw === 'string') return checked(raw, key, use, reading);
   noteVariable(raw, reading);
   const path = reference(raw, 'file');
   if (path !== undefined) return fromFile(path, folderOf(reading), key, use, reading);

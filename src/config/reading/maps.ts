@@ -32,7 +32,8 @@ export function below(path: string, key: string): string {
 export function readMap(raw: unknown, path: string, report: Report): YamlMap {
   if (isAbsent(raw)) return {};
   if (isMap(raw)) return raw;
-  report(path, 'must be a map of keys and values');
+  const isGlued = typeof raw === 'string' && /^[A-Za-z]+:\S/.test(raw);
+  report(path, `must be a map of keys and values${isGlued ? '; a blank is missing behind a colon' : ''}`);
   return {};
 }
 
@@ -50,6 +51,28 @@ function meantKey(
   return name === undefined ? undefined : elsewhere[names.indexOf(name)];
 }
 
+/** A known key with the text behind it as a part of its name: `{ type:session }`, or `{ clientId x }`. */
+function gluedTo(key: string, known: readonly string[]): { name: string; problem: string } | undefined {
+  const [, name = '', next] = /^([A-Za-z]+)([:\s])/.exec(key) ?? [];
+  if (!known.includes(name)) return undefined;
+  return { name, problem: next === ':' ? 'needs a blank behind its colon' : 'needs a colon behind it' };
+}
+
+/** Reports the keys that are glued to their values, and gives the other unknown ones. */
+function reportGlued(
+  map: YamlMap,
+  path: string,
+  known: readonly string[],
+  report: Report,
+): readonly string[] {
+  return Object.keys(map).filter((key) => {
+    if (known.includes(key)) return false;
+    const glued = gluedTo(key, known);
+    if (glued !== undefined) report(below(path, glued.name), glued.problem);
+    return glued === undefined;
+  });
+}
+
 /** A fault for each key that isn't one of `known`. */
 export function reportUnknownKeys(
   map: YamlMap,
@@ -58,8 +81,7 @@ export function reportUnknownKeys(
   report: Report,
   elsewhere: readonly string[] = [],
 ): void {
-  for (const key of Object.keys(map)) {
-    if (known.includes(key)) continue;
+  for (const key of reportGlued(map, path, known, report)) {
     // A stray colon at the start of a line makes a key without a name.
     report(
       below(path, key === '' ? "''" : key),
@@ -76,18 +98,22 @@ export function reportUnknownSecretKeys(
   map: YamlMap,
   path: string,
   known: readonly string[],
-  /** Keys that mean something in another such map. */
-  elsewhere: readonly string[],
+  /** Where a key means something that means nothing here: `type: oauth2`. */
+  placeOf: (key: string) => string | undefined,
   report: Report,
 ): void {
-  const unknown = Object.keys(map).filter((key) => !known.includes(key));
+  const unknown = reportGlued(map, path, known, report);
   const isSlip = (key: string) =>
     /^[A-Za-z_-]{1,30}$/.test(key) && !isAbsent(map[key]) && nearest(key, known) !== undefined;
-  const slips = unknown.filter((key) => elsewhere.includes(key) || isSlip(key));
-  const slipped = Object.fromEntries(slips.map((key) => [key, map[key]]));
-  reportUnknownKeys(slipped, path, known, report);
-  if (slips.length === unknown.length) return;
-  const expected = `the keys here are ${known.join(', ')}`;
+  let isPart = false;
+  for (const key of unknown) {
+    const place = placeOf(key);
+    if (isSlip(key)) reportUnknownKeys({ [key]: map[key] }, path, known, report);
+    else if (place !== undefined) report(below(path, key), `unknown key; it belongs to ${place}`);
+    else isPart = true;
+  }
+  if (!isPart) return;
+  const expected = `the keys here are ${[...new Set(known)].join(', ')}`;
   report(path, `holds an unknown key, which may be a part of a secret; put secrets in quotes (${expected})`);
 }
 

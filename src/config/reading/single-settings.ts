@@ -72,7 +72,7 @@ export function reportUnknownSettings(reading: Reading): void {
     );
     if (keys.length === 0) continue;
     const map = readMap(entry(file.content, group), group, report);
-    if (group === 'share') reportUnknownSecretKeys(map, group, keys, [], report);
+    if (group === 'share') reportUnknownSecretKeys(map, group, keys, () => undefined, report);
     else reportUnknownKeys(map, group, keys, report, FILE_KEYS);
   }
 }

@@ -74,7 +74,10 @@ export function list<T>(
 ): Kind<readonly T[]> {
   const parseEntry = (text: string): Parsed<T> => {
     const problem = separatorProblem(text, parse);
-    return problem === undefined ? parse(text) : { problem };
+    if (problem !== undefined) return { problem };
+    const parsed = parse(text);
+    const isGlued = 'problem' in parsed && /^-\S/.test(text) && 'value' in parse(text.slice(1));
+    return isGlued ? { problem: 'needs a blank behind the - of a list' } : parsed;
   };
   const read = (entries: readonly unknown[]): Parsed<readonly T[]> => {
     const parsed = entries.map((entry) => andThen(scalarText(entry), parseEntry));
