@@ -1,31 +1,33 @@
-import type { LoginError, LoginFailure } from '../base/errors.ts';
+import type { LoginError } from '../base/errors.ts';
 import type { AnswerFailure } from '../base/failures/login-words.ts';
 import { parseHttpDate, parseRetryAfter } from './http-date.ts';
 import { answerFailure } from './login-failure.ts';
+import type { OAuthError } from './oauth-error.ts';
 import type { SessionAnswer } from './session-response.ts';
 
-/** An `error` of RFC 6749 that is known, and what it means. */
-export interface OAuthError {
-  readonly name: string;
-  readonly means: LoginFailure;
-}
+/** The words for an OAuth error that means a refusal, by the kind of endpoint. */
+export type RefusalWords = 'oauth-refused' | 'oauth-at-session';
 
 /** Judges an answer that is no login by its status, and by its OAuth error where there is one. Pure. */
-export function failureOf(answer: SessionAnswer, error?: OAuthError): LoginError {
-  const { status, headers, receivedWallMs } = answer;
+export function failureOf(
+  { status, headers, redirect, receivedWallMs }: SessionAnswer,
+  error: OAuthError | undefined,
+  whenRefused: RefusalWords,
+): LoginError {
   const retryAfterMs = parseRetryAfter(headers.retryAfter, parseHttpDate(headers.date) ?? receivedWallMs);
-  const failure = kindOf(status, retryAfterMs !== undefined, error?.means);
+  const means = error?.means === 'refused' ? whenRefused : error && 'server-error';
+  const failure = kindOf(status, retryAfterMs !== undefined, means);
   const notes = [`status ${status}`];
   if (error !== undefined) notes.push(error.name);
-  if (failure === 'redirected') notes.push(`to ${hostOf(headers.location)}`);
+  if (failure === 'redirected') notes.push(REDIRECTS[redirect ?? 'nowhere']);
   return answerFailure(failure, notes, { status, retryAfterMs });
 }
 
-function kindOf(status: number, saysWhen: boolean, means: LoginFailure | undefined): AnswerFailure {
+function kindOf(status: number, saysWhen: boolean, means: AnswerFailure | undefined): AnswerFailure {
   if (status >= 300 && status < 400) return 'redirected';
   if (status === 429 || (status === 503 && saysWhen)) return 'rate-limited';
-  if (means !== undefined) return means === 'refused' ? 'oauth-refused' : 'server-error';
-  return BY_STATUS[status] ?? 'server-error';
+  if (status === 503) return 'server-error';
+  return means ?? BY_STATUS[status] ?? 'server-error';
 }
 
 const BY_STATUS: Readonly<Record<number, AnswerFailure>> = {
@@ -37,8 +39,19 @@ const BY_STATUS: Readonly<Record<number, AnswerFailure>> = {
   410: 'no-such-place',
 };
 
-/** Where a redirect points. Only the host: path and query of a redirect may hold anything. */
-function hostOf(location: string | undefined): string {
-  const url = location === undefined ? null : URL.parse(location, 'relative://');
-  return url === null || url.host === '' ? 'another place' : url.host;
+const REDIRECTS = {
+  'this-server': 'to another place on the same server',
+  'another-server': 'to another server',
+  'clear-text': 'to http:// without TLS',
+  nowhere: 'to no URL',
+} as const;
+
+export type RedirectTarget = keyof typeof REDIRECTS;
+
+/** Where a `Location` leads, seen from the origin that was asked. No part of it gets out of here: it may hold anything. */
+export function redirectTargetOf(location: string, origin: string): RedirectTarget {
+  const url = URL.parse(location, origin);
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'nowhere';
+  if (url.origin === origin) return 'this-server';
+  return url.protocol === 'http:' && origin.startsWith('https:') ? 'clear-text' : 'another-server';
 }

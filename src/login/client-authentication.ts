@@ -18,7 +18,7 @@ export interface ClientProof {
 export async function proveClient(
   config: OAuth2CredentialConfig,
   endpoint: TokenEndpoint,
-  clock: Clock,
+  clock: Pick<Clock, 'wallMs'>,
 ): Promise<ClientProof> {
   const named: Record<string, Secret> = config.clientId === undefined ? {} : { client_id: config.clientId };
   switch (config.clientAuthentication) {
@@ -48,12 +48,15 @@ function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): 
   return { parameters: { ...named, client_assertion_type: type, client_assertion: assertion } };
 }
 
+/** Signed (RFC 7515 §7.1, three parts), or encrypted (RFC 7516 §7.1, five; the key's is empty where it is agreed on). */
+const JWT = /^[\w-]+\.[\w-]*\.(?:[\w-]*|[\w-]*\.[\w-]+\.[\w-]+)$/;
+
 /** A file that is half written, or of something else, is not sent to anybody. */
 export function jwtOnly(token: Secret, what: string): Secret {
-  if (token.fits(/^[\w-]+\.[\w-]*\.[\w-]*$/)) return token;
+  if (token.fits(JWT)) return token;
   throw new LoginError(
     'unreachable',
-    `the ${what} is no JWT: three parts in base64url with dots between them`,
+    `the ${what} is no JWT: three parts in base64url with dots between them, or five where it is encrypted`,
   );
 }
 

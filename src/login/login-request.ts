@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
 import { codeOf } from '../base/failures/kind.ts';
 import type { Secret } from '../base/secret.ts';
+import { redirectTargetOf } from './answer-failure.ts';
 import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
 import { connectionError } from './login-failure.ts';
@@ -26,8 +27,6 @@ export interface LoginRequest {
   readonly body: string;
   /** What the endpoint is called in a message. */
   readonly to: string;
-  /** Whether the body of an answer that is no login says anything that is used; else it is not read. */
-  readonly readsFailures: boolean;
   /** What it sends of secrets, by what a person calls them. */
   readonly secrets: Readonly<Record<string, Secret>>;
 }
@@ -66,7 +65,7 @@ async function post(
   request: LoginRequest,
   steps: Steps,
   signal: AbortSignal,
-): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'body'>> {
+): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'redirect' | 'body'>> {
   signal.throwIfAborted();
   const body = Buffer.from(request.body);
   const headers = [...request.headers, 'content-length', `${body.byteLength}`];
@@ -76,13 +75,9 @@ async function post(
   const { date, location, 'retry-after': retryAfter } = answer.headers;
   return {
     status: answer.statusCode!,
-    headers: { date, retryAfter, location },
-    body:
-      answer.statusCode === 200
-        ? await readLogin(answer)
-        : request.readsFailures
-          ? await readFailure(answer)
-          : discard(answer),
+    headers: { date, retryAfter },
+    ...(location !== undefined && { redirect: redirectTargetOf(location, endpoint.server.origin) }),
+    body: answer.statusCode === 200 ? await readLogin(answer) : await readFailure(answer),
   };
 }
 
@@ -110,11 +105,6 @@ async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   } catch {
     return new Uint8Array();
   }
-}
-
-function discard(answer: IncomingMessage): Uint8Array {
-  answer.on('error', () => {}).destroy();
-  return new Uint8Array();
 }
 
 /** Undefined where there is more than may be. */

@@ -9,7 +9,9 @@ import { readLoginFile } from './login-file.ts';
 import type { LoginRequest } from './login-request.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
 import type { LoginServer } from './one-answer.ts';
+import { ServerClock } from './server-clock.ts';
 import type { SessionAnswer } from './session-response.ts';
+import { signedLogin } from './signed-login.ts';
 
 /** RFC 8693 §2.1. */
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -29,7 +31,11 @@ export function createOAuth2Login(
   clock: Clock,
 ): Login {
   const { tokenEndpoint, issuer, tls } = config;
-  const judge = (answer: SessionAnswer) => readTokenAnswer(answer, config.scheme);
+  const time = new ServerClock(clock);
+  const judge = (answer: SessionAnswer) => {
+    time.learn(answer);
+    return readTokenAnswer(answer, config.scheme);
+  };
   let discovery: Discovery | undefined;
   const find = async (signal: AbortSignal) => {
     // Loaded as a part of its own: undici would else come with every start.
@@ -37,13 +43,10 @@ export function createOAuth2Login(
     discovery ??= createDiscovery({ issuer: issuer!, withCertificate: tls !== undefined }, servers, clock);
     return discovery.find(signal);
   };
-  return async (signal) => {
+  const login: Login = async (signal) => {
     const endpoint = tokenEndpoint ?? (await find(signal));
-    const request = encodeRequest(
-      config,
-      await proveClient(config, endpoint, clock),
-      await subjectOf(config),
-    );
+    const proof = await proveClient(config, endpoint, time);
+    const request = encodeRequest(config, proof, await subjectOf(config));
     const { timeoutMs } = servers;
     const server = await servers.at(endpoint.origin);
     const at = { server, path: endpoint.path, ...(timeoutMs !== undefined && { timeoutMs }) };
@@ -55,6 +58,7 @@ export function createOAuth2Login(
       throw error;
     }
   };
+  return config.clientAuthentication === 'privateKeyJwt' ? signedLogin(login, time, clock) : login;
 }
 
 /** What is exchanged, as it stands in its file now. */
@@ -85,7 +89,6 @@ function encodeRequest(
     headers,
     body: form.toString(),
     to: 'token endpoint',
-    readsFailures: true,
     secrets: secretsIn(config),
   };
 }

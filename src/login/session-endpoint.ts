@@ -9,7 +9,6 @@ export function createLogin(endpoint: LoginEndpoint, grant: SessionGrant, clock:
   const request = {
     ...encodeGrant(grant),
     to: 'session endpoint',
-    readsFailures: false,
     secrets: secretsOf(grant),
   };
   return httpLogin(endpoint, request, readSessionAnswer, clock);

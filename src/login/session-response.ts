@@ -1,7 +1,8 @@
-import { failureOf } from './answer-failure.ts';
+import { failureOf, type RedirectTarget, type RefusalWords } from './answer-failure.ts';
 import { parseHttpDate } from './http-date.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
+import { oauthErrorIn } from './oauth-error.ts';
 
 export type { IssuedToken };
 
@@ -12,8 +13,9 @@ export interface SessionAnswer {
   readonly headers: {
     readonly date?: string | undefined;
     readonly retryAfter?: string | undefined;
-    readonly location?: string | undefined;
   };
+  /** Where a `Location` leads, if there is one. */
+  readonly redirect?: RedirectTarget | undefined;
   readonly body: Uint8Array;
   readonly receivedWallMs: number;
   readonly elapsedMs: number;
@@ -25,7 +27,13 @@ export interface SessionAnswer {
  * @throws LoginError for everything that is not a login: only status 200 is one, and only with a usable token.
  */
 export function readSessionAnswer(answer: SessionAnswer): IssuedToken {
-  if (answer.status !== 200) throw failureOf(answer);
+  return readLogin(answer, 'oauth-at-session');
+}
+
+/** The same for any endpoint. An OAuth `error` decides, whatever the status, and also beside a token. */
+export function readLogin(answer: SessionAnswer, whenRefused: RefusalWords): IssuedToken {
+  const error = oauthErrorIn(answer.body);
+  if (answer.status !== 200 || error !== undefined) throw failureOf(answer, error, whenRefused);
   const fields = parseJsonObject(answer.body);
   if (fields === undefined) throw unusable('the answer is not JSON, or no JSON object', 200);
   const token = firstFilled([fields.accessToken, fields.access_token]);

@@ -23,7 +23,7 @@ export interface AssertionClaims {
 export async function signAssertion(
   { clientId, audience, keyId, algorithm }: AssertionClaims,
   key: Secret,
-  clock: Clock,
+  clock: Pick<Clock, 'wallMs'>,
 ): Promise<Secret> {
   const { SignJWT } = await import('jose');
   const nowS = Math.floor(clock.wallMs() / 1000);

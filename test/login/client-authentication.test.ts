@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader, EncryptJWT } from 'jose';
 import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { OAuth2CredentialConfig } from '../../src/config/config.ts';
-import { proveClient } from '../../src/login/client-authentication.ts';
+import { type ClientProof, proveClient } from '../../src/login/client-authentication.ts';
 import { settled } from '../support/outcome.ts';
 
 const ENDPOINT = { origin: 'https://login.example', path: '/token?v=1' };
@@ -63,7 +64,10 @@ t.test(
       ['dir', "the assertion can't be read from dir: it is a folder"],
       ['empty', "the assertion can't be read from empty: the file is empty"],
       ['big', "the assertion can't be read from big: it is larger than 64 KiB"],
-      ['word', 'the assertion is no JWT: three parts in base64url with dots between them'],
+      [
+        'word',
+        'the assertion is no JWT: three parts in base64url with dots between them, or five where it is encrypted',
+      ],
     ] as const) {
       const config = { ...common, clientAuthentication: 'assertion', assertion: at(name) } as const;
       t.match(await settled(prove(config)), { code: 'unreachable', message });
@@ -75,3 +79,25 @@ t.test(
     });
   },
 );
+
+t.test('an assertion from a file may be signed or encrypted, and is nothing else', async (t) => {
+  const key = new Uint8Array(32);
+  const encrypted = await new EncryptJWT({ sub: 'id' })
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+    .encrypt(key);
+  const wrapped = await new EncryptJWT({ sub: 'id' })
+    .setProtectedHeader({ alg: 'A256KW', enc: 'A256GCM' })
+    .encrypt(key);
+  const folder = t.testdir({});
+  const sent = async (text: string) => {
+    writeFileSync(join(folder, 'jwt'), text);
+    const assertion = { path: join(folder, 'jwt'), shown: 'jwt' };
+    return settled(prove({ ...common, clientAuthentication: 'assertion', assertion }));
+  };
+  for (const token of [encrypted, wrapped, 'aaa.bbb.ccc', 'aaa.bbb.']) {
+    const proof = (await sent(token)) as ClientProof;
+    t.equal(proof.parameters.client_assertion?.expose(), token);
+  }
+  for (const text of ['a.b', 'a.b.c.d', 'a.b.c.d.', 'a.b.c..e', 'a.b.c.d.e.f', 'a.b.c d', '.b.c.d.e'])
+    t.match(await sent(text), { code: 'unreachable', message: /three parts .* or five/ }, text);
+});

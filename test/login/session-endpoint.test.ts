@@ -101,11 +101,8 @@ t.test('a redirect is not followed: nobody else gets the credentials', async (t)
       head(`${status} Elsewhere`, location, 'content-length: 0'),
     );
     t.match(result, { code: 'redirected', status });
-    t.ok(
-      (result as LoginError).message.includes(`127.0.0.1:${other.port}`),
-      'the operator learns where it pointed',
-    );
-    t.notMatch((result as LoginError).message, /SECRET/);
+    t.match(result, { message: /to another server/ }, 'the operator learns that it pointed elsewhere');
+    t.notMatch((result as LoginError).message, new RegExp(`SECRET|:${other.port}`));
     t.equal(endpoint.requests.length, 1);
   }
   t.equal(other.connections.length, 0);

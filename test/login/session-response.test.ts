@@ -1,5 +1,6 @@
 import t from 'tap';
 import { LoginError } from '../../src/base/errors.ts';
+import { type RedirectTarget, redirectTargetOf } from '../../src/login/answer-failure.ts';
 import { readSessionAnswer, type SessionAnswer } from '../../src/login/session-response.ts';
 import { readable } from '../support/outcome.ts';
 
@@ -9,13 +10,15 @@ const TOKEN = 'eyJhbGciOiJub25lIn0';
 interface Sent {
   readonly status?: number;
   readonly headers?: SessionAnswer['headers'];
+  readonly redirect?: RedirectTarget;
   readonly elapsedMs?: number;
 }
 
-function answer(body: unknown, { status = 200, headers = {}, elapsedMs = 0 }: Sent = {}): SessionAnswer {
+function answer(body: unknown, sent: Sent = {}): SessionAnswer {
+  const { status = 200, headers = {}, redirect, elapsedMs = 0 } = sent;
   const bytes =
     body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return { status, headers, body: bytes, receivedWallMs: NOW, elapsedMs };
+  return { status, headers, redirect, body: bytes, receivedWallMs: NOW, elapsedMs };
 }
 
 function failure(body: unknown, sent?: Sent): LoginError {
@@ -191,20 +194,52 @@ t.test('Retry-After is handed on as it was asked for', async (t) => {
   t.match(skewed, { retryAfterMs: 10_000 }, "a date counts from the server's own");
 });
 
-t.test("a redirect's host is told, and nothing else of its location", async (t) => {
-  const hosts: Readonly<Record<string, string>> = {
-    'https://login.example.com/a?code=SECRET#SECRET': 'login.example.com',
-    'http://127.0.0.1:8081/SECRET': '127.0.0.1:8081',
-    'https://ada:SECRET@evil.example/': 'evil.example',
-    '//evil.example:1/SECRET': 'evil.example:1',
-    '/SECRET': 'another place',
-    'http://[SECRET': 'another place',
-    '': 'another place',
+t.test('where a redirect leads is told in words, and by nothing of its location', async (t) => {
+  const words: Readonly<Record<string, string>> = {
+    'https://SECRET.evil.test/a?code=SECRET#SECRET': 'another server',
+    '//SECRET.evil.test:1/SECRET': 'another server',
+    'https://ada:SECRET@login.example/x': 'another place on the same server',
+    '/SECRET': 'another place on the same server',
+    SECRET: 'another place on the same server',
+    'https://login.example:8443/SECRET': 'another server',
+    'http://login.example/SECRET': 'http:// without TLS',
+    'http://[SECRET': 'no URL',
+    'javascript:SECRET': 'no URL',
   };
-  for (const [location, host] of Object.entries(hosts)) {
-    const { message } = failure('', { status: 307, headers: { location } });
-    t.ok(message.endsWith(` to ${host})`), message);
-    t.notOk(message.includes('SECRET'), message);
+  for (const [location, where] of Object.entries(words)) {
+    const redirect = redirectTargetOf(location, 'https://login.example');
+    const { message } = failure('', { status: 307, redirect });
+    t.ok(message.endsWith(` (status 307, to ${where})`), message);
+    t.notMatch(message, /SECRET|evil/);
   }
-  t.match(failure('', { status: 302 }).message, /another place/, 'without a location');
+  t.equal(redirectTargetOf('http://127.0.0.1:1/x', 'http://127.0.0.1:2'), 'another-server');
+  t.match(failure('', { status: 302 }).message, /to no URL/, 'without a location');
+});
+
+t.test('an OAuth error decides, whatever the status, and beside a token too', async (t) => {
+  const token = { access_token: TOKEN, expires_in: 60 };
+  for (const status of [200, 400, 401, 403, 404, 500, 502]) {
+    for (const error of ['invalid_client', 'invalid_grant', 'unauthorized_client']) {
+      for (const body of [{ error }, { error, ...token }]) {
+        const told = failure(JSON.stringify(body), { status });
+        t.match(told, { code: 'refused', status, message: new RegExp(`status ${status}, ${error}`) });
+        t.match(told.remedy, /type: oauth2/, 'a session endpoint that is one of OAuth 2.0 is told so');
+        t.notOk(told.message.includes(TOKEN));
+      }
+    }
+  }
+  const busy = JSON.stringify({ error: 'invalid_client' });
+  t.match(failure(busy, { status: 429 }), { code: 'rate-limited' });
+  t.match(failure(busy, { status: 503, headers: { retryAfter: '7' } }), { code: 'rate-limited' });
+  t.match(failure(busy, { status: 503 }), { code: 'server-error' });
+  t.match(failure(busy, { status: 307 }), { code: 'redirected' });
+  t.match(failure(JSON.stringify({ error: 'temporarily_unavailable' })), {
+    code: 'server-error',
+    status: 200,
+  });
+  for (const error of ['', null, 0, false, {}, 'SECRET', 'Invalid_client']) {
+    const issued = readSessionAnswer(answer({ error, ...token }));
+    t.equal(issued.token.expose(), TOKEN, `${JSON.stringify(error)} is none`);
+    t.match(failure(JSON.stringify({ error })), { code: 'unusable' });
+  }
 });

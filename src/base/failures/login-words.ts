@@ -27,9 +27,15 @@ export const ANSWER_FAILURES = {
     remedy:
       "The error says what to check: invalid_client the client's ID and secret, invalid_scope the scope, invalid_target the audience.",
   },
+  'oauth-at-session': {
+    login: 'refused',
+    what: 'refuses the credentials',
+    remedy:
+      'Check the ID and the secret. The answer is that of an OAuth 2.0 token endpoint: an account there needs a credential of type: oauth2 with its tokenUrl, which bearerd init --account oauth2 writes.',
+  },
   'no-such-place': {
     login: 'server-error',
-    what: 'is no place to log in',
+    what: 'does not exist on this server',
     remedy: 'Check the path of BEARERD_BASE_URL, and BEARERD_SESSION_PATH; with OAuth 2.0, tokenUrl.',
   },
   redirected: {

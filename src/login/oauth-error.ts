@@ -1,0 +1,33 @@
+import type { LoginFailure } from '../base/errors.ts';
+import { parseJsonObject } from './json-object.ts';
+
+/** An `error` of RFC 6749 that is known, and what it means. */
+export interface OAuthError {
+  readonly name: string;
+  readonly means: LoginFailure;
+}
+
+/**
+ * What the `error` of an answer means (RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2, RFC 8628 §3.5). Only these get into
+ * a message: whatever else stands there is somebody else's text.
+ */
+const ERRORS: ReadonlyMap<unknown, LoginFailure> = new Map([
+  ['invalid_client', 'refused'],
+  ['unauthorized_client', 'refused'],
+  ['invalid_grant', 'refused'],
+  ['invalid_scope', 'refused'],
+  ['invalid_target', 'refused'],
+  ['unsupported_grant_type', 'refused'],
+  ['invalid_request', 'refused'],
+  ['access_denied', 'refused'],
+  ['temporarily_unavailable', 'server-error'],
+  ['server_error', 'server-error'],
+  ['slow_down', 'server-error'],
+]);
+
+/** The one in a body, whatever its status: some servers send it with 200. An empty, null or unknown one is none. */
+export function oauthErrorIn(body: Uint8Array): OAuthError | undefined {
+  const name = parseJsonObject(body)?.error;
+  const means = ERRORS.get(name);
+  return means === undefined ? undefined : { name: String(name), means };
+}
