@@ -8,6 +8,7 @@ import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { loginServer } from '../support/login-server.ts';
 import { outcomeOf } from '../support/outcome.ts';
+import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // A login that signs its request has the time in it, and servers refuse one that is not theirs.
@@ -58,8 +59,7 @@ t.test(
     for (const aheadMs of [300_000, -300_000, 3_600_000]) {
       const { issued, clock, logIn } = await world(t, aheadMs);
       const result = logIn();
-      while (issued.length < 1 || clock.sleeping === 0)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => issued.length === 1 && clock.sleeping > 0, 'no second login is planned');
       t.same(issued, [aheadMs], 'the first is by our own clock');
       await clock.advance(999);
       t.equal(issued.length, 1, 'no second login within a second');
@@ -90,7 +90,7 @@ t.test('a clock that is right, or a server without Date, causes no second login'
 t.test('what is refused by the corrected clock too names the clock', async (t) => {
   const { issued, clock, logIn } = await world(t, 300_000, 'date: Fri, 02 Jan 2026 04:00:00 GMT');
   const result = logIn();
-  while (issued.length < 1 || clock.sleeping === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => issued.length === 1 && clock.sleeping > 0, 'no second login is planned');
   await clock.advance(1_000);
   const error = (await result) as LoginError;
   t.match(error, { code: 'refused', status: 401 });
