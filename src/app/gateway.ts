@@ -17,6 +17,7 @@ import { AdminListener } from '../listen/admin.ts';
 import type { Place } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { createGuard } from '../listen/guard.ts';
+import { ProbesListener } from '../listen/probes.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
 import { Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -55,6 +56,7 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (config) => config.listen,
   listenTls: (config) => config.listenTls !== undefined,
   'admin.listen': (config) => config.adminListen,
+  'admin.probes': (config) => config.probesListen,
   'limits.headerSize': (config) => config.limits.headerSizeBytes,
   'log.format': (config) => config.log.format,
   sinks: (config) => config.sinks,
@@ -77,6 +79,7 @@ export class Gateway {
   readonly #watchdog: Watchdog;
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
+  readonly #probes: ProbesListener;
   readonly #sources: Sources;
   readonly #stop: Stop;
   readonly #events: EventBus;
@@ -89,6 +92,7 @@ export class Gateway {
   #settings: ProxySettings;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
+  probeUrls: readonly string[] = [];
 
   constructor({
     config,
@@ -135,6 +139,10 @@ export class Gateway {
       tls: config.listenTls,
     });
     this.#admin = this.#hasAdmin(config) ? this.#createAdmin() : undefined;
+    this.#probes = new ProbesListener(
+      { healthy: () => this.#health.healthy, readiness: () => this.readiness },
+      config.limits.headerSizeBytes,
+    );
     this.#stop = new Stop({
       clock,
       observe: this.#observe,
@@ -159,6 +167,7 @@ export class Gateway {
       this.urls = await this.#proxy.listen(placesOf(proxy, this.#config.listen));
       if (proxy.length > 0) checkReach(this.urls, this.#config);
       this.adminUrls = (await this.#admin?.listen(placesOf(admin, this.#config.adminListen))) ?? [];
+      this.probeUrls = await this.#probes.listen(this.#config.probesListen);
     } catch (error) {
       await this.destroy();
       throw error;
@@ -270,6 +279,7 @@ export class Gateway {
       this.#sources.abort(),
       this.#proxy.close(),
       this.#admin?.close(),
+      this.#probes.close(),
     ]);
     this.#settings.pools.destroy();
   }

@@ -3,10 +3,15 @@ import { VERSION } from '../base/version.ts';
 import type { Log } from '../observe/log.ts';
 
 /** What somebody wants to see who has just started it: where it listens, and where each request will go as whom. */
-export function announce({ urls, adminUrls, status }: Gateway, upstream: string, log: Log): void {
+export function announce({ urls, adminUrls, probeUrls, status }: Gateway, upstream: string, log: Log): void {
   const page = adminUrls.find((url) => url.startsWith('http'));
-  log.info({ version: VERSION, urls, admin: adminUrls, upstream }, `listening on ${urls.join(', ')}`);
+  const probes = probeUrls.length > 0 && { probes: probeUrls };
+  log.info(
+    { version: VERSION, urls, admin: adminUrls, ...probes, upstream },
+    `listening on ${urls.join(', ')}`,
+  );
   if (page !== undefined) log.info({}, `status page at ${page}/`);
+  for (const url of probeUrls) log.info({}, `probes at ${url}/healthz and ${url}/readyz`);
   for (const { prefix, credential, upstream: target } of status.routes) {
     log.info({ credential, ...(credential !== 'deny' && { upstream: target }) }, `route ${prefix}`);
   }

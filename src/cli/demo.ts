@@ -30,6 +30,7 @@ export const demo: Command = {
 const HEEDED = [
   SETTINGS.listen,
   SETTINGS.adminListen,
+  SETTINGS.probesListen,
   SETTINGS.callerKey,
   SETTINGS.logLevel,
   SETTINGS.logFormat,

@@ -68,7 +68,13 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
 function execEnvironment(): Record<string, string | undefined> {
   const { BEARERD_CALLER_KEY: _key, BEARERD_CALLER_KEY_FILE: _file, ...rest } = process.env;
   const quiet = (rest.BEARERD_LOG_LEVEL ?? '').trim() === '' ? { BEARERD_LOG_LEVEL: 'warn' } : {};
-  return { ...rest, ...quiet, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+  return {
+    ...rest,
+    ...quiet,
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+    BEARERD_PROBES_LISTEN: 'off',
+  };
 }
 
 /** Runs it on our terminal, passes signals on, and gives its exit code: 128 and the signal's number if one ended it. */

@@ -279,6 +279,8 @@ export interface Config {
   readonly listenTls?: ListenTls;
   /** Empty when the admin listener is off. */
   readonly adminListen: readonly ListenAddress[];
+  /** Where probes and nothing else are answered; mostly empty. */
+  readonly probesListen: readonly ListenAddress[];
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly browserCookies: boolean;

@@ -80,6 +80,7 @@ function settingsPart(values: Values) {
     renewAfterMs: values.renewAfterMs,
     listen: values.listen,
     adminListen: values.adminListen,
+    probesListen: values.probesListen,
     allowedHosts: values.allowedHosts,
     allowedOrigins: values.allowedOrigins,
     browserCookies: values.browserCookies,

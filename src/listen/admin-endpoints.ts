@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Problem } from '../base/errors.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import type { Guard } from './guard.ts';
+import { healthText } from './probes.ts';
 import type { StatusFeed } from './status-feed.ts';
 
 /** A page: what a browser is given, by name, and what it may load and run. */
@@ -42,8 +43,11 @@ export function addEndpoints(app: FastifyInstance, view: AdminView, feed: Status
 
 function addForPrograms(app: FastifyInstance, { healthy, readiness, metrics, renew }: AdminView): void {
   app.get('/healthz', async (_request, reply) => {
-    const [status, text] = healthy() ? [200, 'ok\n'] : [503, 'too many internal errors: see the log\n'];
-    return reply.code(status).type('text/plain').send(text);
+    const isHealthy = healthy();
+    return reply
+      .code(isHealthy ? 200 : 503)
+      .type('text/plain')
+      .send(healthText(isHealthy));
   });
   app.get('/readyz', async (_request, reply) => {
     const state = readiness();

@@ -111,7 +111,7 @@ callerKey: c`);
     allowInsecureUpstream: false,
     session: { path: '/api/identity/v1/session', tokenWait: '10s', renewAfter: '15m' },
     listen: ['localhost:9180'],
-    admin: { listen: ['localhost:9181'] },
+    admin: { listen: ['localhost:9181'], probes: 'off' },
     allowedHosts: [],
     browserCookies: false,
     scrub: false,

@@ -40,7 +40,15 @@ export async function requestCheck(config: Config, method: string, target: strin
 function forOneRequest(config: Config, key: string): Config {
   const { listenTls: _, ...rest } = config;
   const listen = [{ kind: 'tcp', host: '127.0.0.1', port: 0 }] as const;
-  return { ...rest, listen, adminListen: [], callerKey: new Secret(key), callers: [], sinks: [] };
+  return {
+    ...rest,
+    listen,
+    adminListen: [],
+    probesListen: [],
+    callerKey: new Secret(key),
+    callers: [],
+    sinks: [],
+  };
 }
 
 /** The head of the answer says enough: a body may never end. */

@@ -22,6 +22,8 @@ export function checkListeners(values: Values, keyRequired: boolean, reading: Re
   const listenKey = sourceOf(SETTINGS.listen, reading).key;
   reportClashes(values.listen, [], listenKey, reading);
   reportClashes(values.adminListen, values.listen, sourceOf(SETTINGS.adminListen, reading).key, reading);
+  const others = [...values.listen, ...values.adminListen];
+  reportClashes(values.probesListen, others, sourceOf(SETTINGS.probesListen, reading).key, reading);
   const remote = values.listen.find(isRemotelyReachable);
   if (remote === undefined || keyRequired || values.allowRemoteCallers) return;
   const { callerKey, allowRemoteCallers } = SETTINGS;

@@ -124,6 +124,14 @@ export const SETTINGS = {
     default: 'localhost:9181',
     description: 'list of the same for health, metrics and the status page, or `off`',
   },
+  probesListen: {
+    variable: 'BEARERD_PROBES_LISTEN',
+    key: 'admin.probes',
+    kind: kinds.addressesOrOff,
+    default: 'off',
+    description:
+      'list of the same for `/healthz` and `/readyz` alone, which answer whatever the `Host` and without a caller key: for `httpGet` probes. On an address beyond loopback they answer with a status and no body',
+  },
   listenCertFile: {
     variable: 'BEARERD_LISTEN_TLS_CERT_FILE',
     key: 'listenTls.certFile',

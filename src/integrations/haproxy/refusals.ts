@@ -84,7 +84,9 @@ function refuseListen(config: Config, listen: readonly ListenAddress[], refuse: 
       );
       continue;
     }
-    const taken = [...config.listen, ...config.adminListen].find((other) => clash(other, address));
+    const taken = [...config.listen, ...config.adminListen, ...config.probesListen].find((other) =>
+      clash(other, address),
+    );
     if (taken !== undefined) refuse('--listen', `${text} is taken: bearerd has ${formatAddress(taken)}`);
     if (address.port === 0) refuse('--listen', 'needs a port');
     if (isRemotelyReachable(address) && !config.allowRemoteCallers)
