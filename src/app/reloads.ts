@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError, ConfigFileError } from '../base/errors.ts';
+import { ConfigError, ConfigFileError, formatFault, placedProblem } from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigurationSource } from '../config/source.ts';
@@ -33,6 +33,7 @@ export class Reloads {
   readonly #fresh = new Set<string>();
   #gathering: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  #warnings: Config['warnings'] = [];
   /** A reload of everything that has not begun stands for all that are asked for until then. */
   #asked = false;
 
@@ -40,6 +41,7 @@ export class Reloads {
     this.#source = source;
     this.#apply = apply;
     this.#observe = observe;
+    this.#tellWarnings(config);
     this.#watch = watchSecretFiles({
       files: source.changing(config),
       known: source.contents,
@@ -108,7 +110,17 @@ export class Reloads {
   #use(config: Config, by: string): void {
     if (this.#ended.signal.aborted) return;
     this.#apply(config, by);
+    this.#tellWarnings(config);
     this.#watch.update(this.#source.changing(config), this.#source.contents);
+  }
+
+  /** Each once, as long as it holds. */
+  #tellWarnings({ warnings }: Config): void {
+    const before = new Set(this.#warnings.map(formatFault));
+    this.#warnings = warnings;
+    for (const warning of warnings.filter((each) => !before.has(formatFault(each)))) {
+      this.#observe({ type: 'doubtful-setting', key: warning.key, problem: placedProblem(warning) });
+    }
   }
 
   #refuse(by: string, error: unknown): void {

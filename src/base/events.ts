@@ -53,6 +53,8 @@ export type Event =
       readonly remedy: string | undefined;
       readonly cause: unknown;
     }
+  /** A setting that can be used and is hardly meant: at the start, and where a reload brings it. */
+  | { readonly type: 'doubtful-setting'; readonly key: string; readonly problem: string }
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }

@@ -1,4 +1,4 @@
-import { type ConfigFault, placedProblem } from '../base/errors.ts';
+import { type ConfigFault, formatFault, placedProblem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { asJson, type Finding, SERVER_CHECKS, skipped } from './online/check-result.ts';
 import { faultySecretFiles } from './online/secret-files.ts';
@@ -8,15 +8,25 @@ export const KEY_NOT_TRIED = 'not tried; only a request can try a key';
 const FAULTY = 'not tried, since the configuration is not valid';
 
 /** What `check --json` prints. */
-export function jsonReport(faults: readonly ConfigFault[], findings: readonly Finding[]): string {
+export function jsonReport(
+  faults: readonly ConfigFault[],
+  findings: readonly Finding[],
+  warnings: readonly ConfigFault[] = [],
+): string {
   const report = {
     ok: faults.length === 0 && findings.every(({ ok }) => ok !== false),
     faults: faults.map((fault) => {
       return { key: fault.key, message: placedProblem(fault), suggestion: fault.suggestion ?? null };
     }),
+    warnings: warnings.map((warning) => ({ key: warning.key, message: placedProblem(warning) })),
     checks: findings.map(asJson),
   };
   return `${JSON.stringify(report)}\n`;
+}
+
+/** A line for each value that is hardly meant, for a person. */
+export function warningLines({ warnings }: Pick<Config, 'warnings'>): string {
+  return warnings.map((warning) => `# Warning: ${formatFault(warning)}\n`).join('');
 }
 
 /** What there is to say of credentials without trying any. */

@@ -1,7 +1,7 @@
 import { ConfigError, ConfigFileError, UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { filesRead, inForce } from '../config/shown/in-force.ts';
-import { jsonReport, keysNotTried, notTried } from './check-report.ts';
+import { jsonReport, keysNotTried, notTried, warningLines } from './check-report.ts';
 import { type Command, complain, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -32,12 +32,13 @@ export const check: Command = {
     if (values.json !== true) {
       const config = await configurationOf(values);
       await print(`${sources(config)}${await inForce(config)}`);
+      await print(warningLines(config));
       return tell(isOnline ? await online(config, request) : keysNotTried(config));
     }
     try {
       const config = await configurationOf(values);
       const findings = isOnline ? await online(config, request) : [];
-      await print(jsonReport([], findings));
+      await print(jsonReport([], findings, config.warnings));
       return exitCode(findings);
     } catch (error) {
       const faults = faultsOf(error);

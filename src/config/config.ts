@@ -1,3 +1,4 @@
+import type { ConfigFault } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 
 /** A base URL, taken apart once. `basePath` is empty or begins with `/` and does not end with one. */
@@ -325,4 +326,6 @@ export interface Config {
   readonly origins: Readonly<Record<string, string>>;
   /** What became of the working directory's `.env`; `ignored` only where it has variables of ours. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
+  /** What can be used and is hardly meant. */
+  readonly warnings: readonly ConfigFault[];
 }

@@ -29,7 +29,11 @@ const KEY_OF: ReadonlyMap<string, string> = new Map(
   FILE_SETTINGS.map(({ variable, key }) => [variable, key]),
 );
 
-async function startReading(input: LoadInput, { report }: FaultList): Promise<Reading> {
+async function startReading(
+  input: LoadInput,
+  { report }: FaultList,
+  warnings = faultList(),
+): Promise<Reading> {
   const cwd = input.cwd ?? process.cwd();
   const environment = readEnvironment(input, cwd, report);
   const file = await readConfigFile(input, cwd, environment, report);
@@ -39,12 +43,15 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
     variablesNamed: new Set<string>(),
     tokenOrigins: new Map(),
   };
-  const reportAt: Report = (at, problem, where) => {
-    const key = input.content === undefined || at in environment.variables ? at : (KEY_OF.get(at) ?? at);
-    // A variable's fault is that of the flag which gave it; one of the file has its line.
-    if (Object.hasOwn(flags, key)) report(environment.sourceOf(key), problem, where);
-    else report(key, problem, { ...where, place: placeInFile(key, file) });
-  };
+  const withPlace =
+    (take: Report): Report =>
+    (at, problem, where) => {
+      const key = input.content === undefined || at in environment.variables ? at : (KEY_OF.get(at) ?? at);
+      // A variable's fault is that of the flag which gave it; one of the file has its line.
+      if (Object.hasOwn(flags, key)) take(environment.sourceOf(key), problem, where);
+      else take(key, problem, { ...where, place: placeInFile(key, file) });
+    };
+  const reportAt = withPlace(report);
   const isSecret = (name: string) => SECRET_SETTINGS.some(({ variable }) => variable === name);
   const placeholders = new Set([
     ...reportPlaceholders(file.content, reportAt),
@@ -52,7 +59,8 @@ async function startReading(input: LoadInput, { report }: FaultList): Promise<Re
   ]);
   const reportOthers: Report = (key, problem, where) =>
     placeholders.has(key) || reportAt(key, problem, where);
-  return { cwd, environment, file, report: reportOthers, defaults, readFile, ...learned };
+  const warn = withPlace(warnings.report);
+  return { cwd, environment, file, report: reportOthers, warn, defaults, readFile, ...learned };
 }
 
 function secretVariables(reading: Reading): readonly string[] {
@@ -122,7 +130,8 @@ export async function loadAdminListen(input: LoadInput): Promise<Config['adminLi
  */
 export async function loadConfig(input: LoadInput): Promise<Config> {
   const faults = faultList();
-  const reading = await startReading(input, faults);
+  const warnings = faultList();
+  const reading = await startReading(input, faults, warnings);
   const { inForce } = input;
   if (inForce !== undefined) checkFileIsLeft(inForce, reading);
   const values = readSettings(reading);
@@ -170,5 +179,6 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     effective,
     origins: originsOf(effective, reading),
     dotEnv: reading.environment.dotEnv,
+    warnings: warnings.all(),
   });
 }

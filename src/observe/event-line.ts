@@ -52,6 +52,8 @@ export function describe(event: Exclude<Event, RequestEvent | ShareOperationEven
         { code: event.code, route: event.route, cause: causeWords(event.cause) },
         inWords(event),
       ];
+    case 'doubtful-setting':
+      return ['warn', { key: event.key }, `${event.key} ${event.problem}`];
     case 'reloaded': {
       const { restartNeededFor } = event;
       const rest = restartNeededFor.length === 0 ? '' : '; what is listed takes effect after a restart';

@@ -146,6 +146,20 @@ t.test('check says which files it has read, and start that .env is not', async (
   await proxy.until(/\.env is not read/);
 });
 
+t.test('what can be used and is hardly meant is a warning, in check and in the log', async (t) => {
+  const env = { ...ACCOUNT, BEARERD_API_KEY: '/run/secrets/c4n4ry' };
+  const dir = t.testdir({});
+  const found = await run(t, ['check'], env, dir);
+  t.equal(found.code, 0);
+  t.match(found.stdout, /\n# Warning: BEARERD_API_KEY: looks like the path of a file;.*\n# – login apiKey/);
+  const { warnings, faults } = JSON.parse((await run(t, ['check', '--json'], env, dir)).stdout);
+  t.match(warnings, [{ key: 'BEARERD_API_KEY', message: /^looks like the path of a file/ }]);
+  t.same(faults, []);
+  const proxy = start(t, [], { ...env, BEARERD_ADMIN_LISTEN: 'off' }, dir);
+  await proxy.until(/"level":"warn".*BEARERD_API_KEY looks like the path of a file/);
+  t.notMatch(found.stdout, 'c4n4ry');
+});
+
 t.test(
   'check --online and token tell refused credentials (77) from an endpoint that is down (69)',
   async (t) => {

@@ -60,6 +60,25 @@ function folder(t: Test) {
   return { at, put };
 }
 
+t.test('a doubt about a setting is told once, and again only when it was gone', AT_ONCE, async (t) => {
+  const { at, put } = folder(t);
+  put('api-key', '/run/secrets/key');
+  const { told, taken, reloads } = await following(t, at);
+  const doubts = () => told.filter(({ type }) => type === 'doubtful-setting').length;
+  t.equal(doubts(), 1);
+  for (const [content, expected] of [
+    ['/run/secrets/key', 1],
+    ['a-key', 1],
+    ['/run/secrets/key', 2],
+  ] as const) {
+    const before = taken.length;
+    put('api-key', content);
+    reloads.all('test');
+    await until(() => taken.length > before, 'it is not read');
+    t.equal(doubts(), expected);
+  }
+});
+
 t.test(
   'a certificate and its key are used together, whichever comes first, and however late',
   AT_ONCE,

@@ -296,3 +296,54 @@ t.test('a part of a secret that became a key is not shown', async (t) => {
     );
   }
 });
+
+t.test('of two forms of a secret an empty one counts as not given', async (t) => {
+  for (const name of SECRETS) {
+    const { env = {}, files = {} } = world(name, 'from the file\n');
+    const file = await loadFrom({ env: { ...env, [`BEARERD_${name}`]: '' }, files });
+    t.same(file.watchedFiles, ['/run/s'], `${name} is empty`);
+    const both = { ...env, [`BEARERD_${name}`]: 'text', [`BEARERD_${name}_FILE`]: ' ' };
+    t.same((await loadFrom({ env: both, files })).watchedFiles, [], `${name}_FILE is empty`);
+  }
+});
+
+t.test('a secret that is hardly meant is a warning, which shows none of it', async (t) => {
+  const base64 = Buffer.from('c4n4ry-of-the-day\n').toString('base64');
+  const doubts: [string, RegExp][] = [
+    ['/run/secrets/c4n4ry', /^looks like the path of a file/],
+    ['./c4n4ry/key.txt', /^looks like the path of a file/],
+    [base64, /^looks like base64 of the secret/],
+    ['$C4N4RY', /^is \$NAME, which nothing replaces here/],
+    ['$(cat c4n4ry)', /^is \$\(…\), which/],
+    [`\${C4N4RY}`, /^is \$\{…\}, which/],
+  ];
+  for (const [text, problem] of doubts) {
+    const env = { ...LEAST, BEARERD_API_KEY: text };
+    const { warnings } = await loadFrom({ env });
+    t.match(warnings, [{ key: 'BEARERD_API_KEY', problem }], text);
+    t.equal(warnings.length, 1);
+    t.notMatch(JSON.stringify(warnings), /c4n4ry/i);
+  }
+  const yaml =
+    'credentials:\n  token:\n    type: session\n    username: a\n    password: /run/secrets/password\n';
+  const { warnings } = await loadYaml(yaml, { BEARERD_BASE_URL: 'https://api.example.com' });
+  t.match(warnings, [{ key: 'credentials.token.password', place: 'bearerd.yaml:5' }]);
+});
+
+t.test('a secret that only begins like something else is no warning', async (t) => {
+  const bytes = Buffer.from(Array.from({ length: 30 }, (_, i) => (i * 83 + 7) % 256));
+  for (const text of [
+    '/',
+    '/secret',
+    'password1234',
+    'correct horse battery staple',
+    `/${bytes.toString('base64')}`,
+    bytes.toString('base64'),
+    bytes.toString('hex'),
+    Buffer.from('an-id:a-key-of-elastic').toString('base64'),
+    'p$WORD',
+    'eyJhbGciOiJub25lIn0.eyJhIjoxfQ.c2lnbmF0dXJl',
+  ]) {
+    t.same((await loadFrom({ env: { ...LEAST, BEARERD_API_KEY: text } })).warnings, [], text);
+  }
+});

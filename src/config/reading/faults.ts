@@ -11,12 +11,17 @@ export type Report = (
 /** Gathers faults, so that a person can mend all of them at once. */
 export interface FaultList {
   readonly report: Report;
-  /** Throws when there is a fault: sorted by key, the same one once. */
+  /** Sorted by key, the same one once. */
+  readonly all: () => readonly ConfigFault[];
+  /** Throws when there is a fault. */
   readonly throwIfAny: () => void;
 }
 
 export function faultList(): FaultList {
   const faults = new Map<string, ConfigFault>();
+  // Numbers as numbers: routes[2] stands before routes[10].
+  const byKey = (a: ConfigFault, b: ConfigFault) => a.key.localeCompare(b.key, 'en', { numeric: true });
+  const all = () => [...faults.values()].sort(byKey);
   return {
     report: (key, problem, { place, ofFile } = {}) => {
       const suggestion = meantIn(problem);
@@ -28,11 +33,9 @@ export function faultList(): FaultList {
         ...(ofFile && { ofFile }),
       });
     },
+    all,
     throwIfAny: () => {
-      if (faults.size === 0) return;
-      // Numbers as numbers: routes[2] stands before routes[10].
-      const byKey = (a: ConfigFault, b: ConfigFault) => a.key.localeCompare(b.key, 'en', { numeric: true });
-      throw new ConfigError([...faults.values()].sort(byKey));
+      if (faults.size > 0) throw new ConfigError(all());
     },
   };
 }

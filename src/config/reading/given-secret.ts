@@ -1,8 +1,10 @@
 import { Secret } from '../../base/secret.ts';
 import type { SecretSetting } from '../declaration/settings.ts';
+import { doubtAbout } from '../values/doubtful-secrets.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import type { Report } from './faults.ts';
 import { entry, isAbsent, isMap, valueAt, type YamlMap } from './maps.ts';
+import { wholePlaceholder } from './placeholders.ts';
 import type { Reading } from './reading.ts';
 import { folderOf } from './single-settings.ts';
 import { isOtherEncoding, NOT_UTF8, readTextFile } from './text-file.ts';
@@ -42,7 +44,7 @@ function checked(
   text: string,
   key: string,
   use: SecretUse,
-  { report }: Pick<Reading, 'report'>,
+  { report, warn }: Pick<Reading, 'report' | 'warn'>,
 ): GivenSecret {
   const problem =
     text === ''
@@ -52,9 +54,15 @@ function checked(
         : use !== 'body' && text.startsWith('\ufeff')
           ? 'begins with a byte order mark (BOM); save it without'
           : problemIn(text, use);
-  if (problem === undefined) return { key, secret: new Secret(text) };
-  report(key, problem);
-  return { key };
+  if (problem !== undefined) {
+    report(key, problem);
+    return { key };
+  }
+  const placeholder = wholePlaceholder(text);
+  const doubt =
+    placeholder === undefined ? doubtAbout(text) : `is ${placeholder}, which nothing replaces here`;
+  if (doubt !== undefined) warn(key, doubt);
+  return { key, secret: new Secret(text) };
 }
 
 function fromFile(path: string, folder: string, key: string, use: SecretUse, reading: Reading): GivenSecret {
@@ -66,7 +74,11 @@ function fromFile(path: string, folder: string, key: string, use: SecretUse, rea
     report(key, `names a file that is ${NOT_UTF8}`);
     return { key };
   }
-  return checked(withoutFinalLineEnd(file.content), key, use, { report });
+  return checked(withoutFinalLineEnd(file.content), key, use, { report, warn: reading.warn });
+}
+
+function isFilled(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== '';
 }
 
 /** The secret that `BEARERD_X` or `BEARERD_X_FILE` gives. */
@@ -77,8 +89,11 @@ export function secretFromVariables(
 ): GivenSecret | undefined {
   const { variables } = reading.environment;
   const fileVariable = `${setting.variable}_FILE`;
-  const text = variables[setting.variable];
-  const path = variables[fileVariable];
+  const given = variables[setting.variable];
+  const named = variables[fileVariable];
+  // Compose files hand on both, the one without a value as an empty string.
+  const text = given === '' && isFilled(named) ? undefined : given;
+  const path = isFilled(given) && !isFilled(named) ? undefined : named;
   if (text !== undefined && path !== undefined) {
     reading.report(setting.variable, `is given together with ${fileVariable}; keep one of the two`);
     return { key: setting.variable };

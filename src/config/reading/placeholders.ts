@@ -30,6 +30,11 @@ function placeholderIn(text: string, pattern: RegExp): Placeholder | undefined {
   return { index: found.index, shown, name: NAME.test(inside) ? inside : 'NAME' };
 }
 
+/** How a text that is a placeholder as a whole may be shown. */
+export function wholePlaceholder(text: string): string | undefined {
+  return placeholderIn(text, WHOLE)?.shown.replace(/^\$\w+/, '$NAME');
+}
+
 /**
  * What to say of a fault of YAML in a line that holds `${NAME}`: between brackets and braces it breaks the syntax, and all
  * that the parser finds behind it comes from that.

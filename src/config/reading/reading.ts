@@ -56,6 +56,8 @@ export interface Reading {
   readonly environment: Environment;
   readonly file: ConfigFile;
   readonly report: Report;
+  /** Takes what can be used and is hardly meant. */
+  readonly warn: Report;
   readonly defaults: Readonly<Record<string, string>>;
   readonly readFile: (path: string) => string;
   /** Absolute paths of the secret and TLS files that were read. */
