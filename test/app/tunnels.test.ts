@@ -239,11 +239,17 @@ t.test('a refusal that breaks off, or is no HTTP, is told', async (t) => {
   }
 });
 
+/** Each carries further requests, with and without a version. */
+const NOT_TUNNELLED = [
+  ...['h2c', 'h2', 'H2C', 'h3', 'HTTP/2.0', 'HTTP', 'http', 'TLS/1.3', 'TLS', 'Secure-HTTP/1.4', 'SHTTP'],
+  ...['websocket, h2c', 'websocket, HTTP', 'HTTP ,websocket', 'websocket,tls', ''],
+];
+
 t.test(
   'h2c and the like are ignored: the answer is an ordinary one, and Upgrade goes no further',
   async (t) => {
     upstream.onRequest = () => ok('plain');
-    for (const protocol of ['h2c', 'h2', 'H2C', 'HTTP/2.0', 'websocket, h2c', 'TLS/1.3', '']) {
+    for (const protocol of NOT_TUNNELLED) {
       const lines = [
         'connection: Upgrade, HTTP2-Settings',
         `upgrade: ${protocol}`,

@@ -138,3 +138,8 @@ function read(head: Draft, name: number, value: string): void {
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
 }
+
+/** A list's elements; empty ones are none (RFC 9110 §5.6.1). */
+export function elements(list: string): string[] {
+  return list.split(/[ \t]*,[ \t]*/).filter((element) => element !== '');
+}
