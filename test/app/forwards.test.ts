@@ -264,7 +264,7 @@ t.test('an early answer reaches a client that waits for it', async (t) => {
 });
 
 t.test('another expectation gets 417, after the answers to the requests before it', async (t) => {
-  for (const value of ['x', '100-continue, x', '']) {
+  for (const value of ['x', '100-continue, x', ', x,']) {
     const client = await proxy.client();
     client.send(
       `${request('GET', '/first')}${request('PUT', '/up', `expect: ${value}`, 'content-length: 5')}`,
@@ -274,6 +274,24 @@ t.test('another expectation gets 417, after the answers to the requests before i
     t.same([response.status, JSON.parse(response.text).code], [417, 'expectation-failed'], value);
     client.close();
   }
+});
+
+t.test('an empty expectation is none: it passes, and the connection goes on', async (t) => {
+  const client = await proxy.client();
+  for (const value of ['', ' ', ',', ' , ,']) {
+    for (const [target, status] of [
+      ['/up', 200],
+      ['/x/%zz', 400],
+    ] as const) {
+      const sent = `${request('PUT', target, `expect: ${value}`, 'content-length: 2')}hi`;
+      const response = await client.send(sent).response();
+      t.same([response.status, response.interim], [status, []], `${JSON.stringify(value)} ${target}`);
+      t.notMatch(response.header('connection'), /close/i);
+    }
+  }
+  client.send(request('PUT', '/up', 'expect: , 100-continue ,', 'content-length: 2'));
+  await until(() => client.received.includes('100 Continue'), 'no 100');
+  client.close();
 });
 
 t.test("hop-by-hop headers of the client, and what its Connection names, don't pass", async (t) => {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { PROBLEMS, Problem, type ProblemCode } from '../../base/errors.ts';
 import type { RequestEvent } from '../../base/events.ts';
 import { linger, lingerAtEnd } from './linger.ts';
+import { elements } from './request-head.ts';
 
 /** The body of each problem (RFC 9457) by its detail, made once: nothing of a request ever goes into it. */
 const BODIES = new Map<string, Buffer>();
@@ -70,7 +71,9 @@ export function answerProblem(
   }
   response.sendDate = true;
   // A body that was announced by `Expect` and not called for may come or not: the connection can't be read further.
-  if (CLOSES.has(problem.code) || response.req.headers.expect !== undefined) response.shouldKeepAlive = false;
+  const { expect } = response.req.headers;
+  const expects = expect !== undefined && elements(expect).length > 0;
+  if (CLOSES.has(problem.code) || expects) response.shouldKeepAlive = false;
   // The body of the request may still be under way.
   if (!response.req.complete) lingerAtEnd(response.req.socket);
   // The phrase is said because an upstream's, which could not be written, may still be set.

@@ -120,11 +120,12 @@ function read(head: Draft, name: number, value: string): void {
       head.contentLength = -1;
       head.hasBody = true;
       break;
-    case field.EXPECT: {
-      const known = value.toLowerCase() === '100-continue' && head.expectation !== 'unknown';
-      head.expectation = known ? 'continue' : 'unknown';
+    case field.EXPECT:
+      for (const expectation of elements(value)) {
+        const known = expectation.toLowerCase() === '100-continue' && head.expectation !== 'unknown';
+        head.expectation = known ? 'continue' : 'unknown';
+      }
       break;
-    }
     case field.VIA:
       head.via = head.via === '' ? value : `${head.via}, ${value}`;
       break;
