@@ -18,6 +18,9 @@ export interface Guard {
 
 /** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{0,5})?$/i;
+/** No host name, address or port has such a character (RFC 9110 §7.2, RFC 3986 §3.2.2). */
+const NO_HOST = /[^a-z0-9._~!$&'()*+,;=:%[\]-]/i;
+const MALFORMED_HOST = new Problem('bad-request');
 const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
 
@@ -34,9 +37,8 @@ export function createGuard(
 
     checkHost(host, socket) {
       const name = hostName(host);
-      if (name === undefined) return unlessByUnix(socket);
-      if (isOwn(name)) return undefined;
-      return name === arrivedAt(socket) ? undefined : unlessByUnix(socket);
+      if (name !== undefined && (isOwn(name) || name === arrivedAt(socket))) return undefined;
+      return unlessByUnix(socket, NO_HOST.test(host) ? MALFORMED_HOST : REFUSED_HOST);
     },
 
     checkOrigin({ origin, originLines, fetchSite, host }, socket) {
@@ -76,8 +78,8 @@ function ownNames(config: HostNames): (name: string) => boolean {
  * The `Host` rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
  * socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
  */
-function unlessByUnix(socket: Socket): Problem | undefined {
-  return arrivedByUnixSocket(socket) ? undefined : REFUSED_HOST;
+function unlessByUnix(socket: Socket, problem: Problem): Problem | undefined {
+  return arrivedByUnixSocket(socket) ? undefined : problem;
 }
 
 /** The name in lower case, without port and without one trailing dot; undefined where it is no host at all. */

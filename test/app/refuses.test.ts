@@ -89,14 +89,7 @@ t.test('a Host has to name this proxy', async (t) => {
     '[::1',
     '[::ffff:7f00:1]:x',
   );
-  bad.push(
-    'user@localhost',
-    'localhost@evil.test',
-    'localhost/',
-    'localhost,evil.test',
-    'localhost evil',
-    'local\xe9host',
-  );
+  bad.push('localhost,evil.test');
   bad.push(
     'svc.cluster.local',
     'evilsvc.cluster.local',
@@ -105,6 +98,13 @@ t.test('a Host has to name this proxy', async (t) => {
     '192.0.2.7',
   );
   for (const host of bad) refused(t, await proxy.ask(withHost(host)), 'host-refused', host);
+  const malformed = ['local host', 'localhost\tevil', 'user@localhost', 'localhost@evil.test', 'localhost/'];
+  malformed.push('local\xe9host', 'localhost#', 'localhost?', '"localhost"', 'localhost\\', '<localhost>');
+  for (const host of malformed) {
+    const client = await proxy.client();
+    refused(t, await client.send(withHost(host)).response(), 'bad-request', host);
+    t.equal(await client.end(), 'end', host);
+  }
   refused(
     t,
     await proxy.ask(lines('GET', '/', 'host: localhost', 'Host: localhost')),
