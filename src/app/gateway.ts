@@ -200,7 +200,7 @@ export class Gateway {
 
   /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
   take(request: IncomingMessage, response: ServerResponse): void {
-    this.#proxy.take(request, response, request.url!);
+    this.#proxy.takeForeign(request, response);
   }
 
   /**

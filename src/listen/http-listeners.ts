@@ -109,6 +109,7 @@ export class HttpListeners {
     const { headerSizeBytes, shouldUpgrade } = this.#options;
     return {
       IncomingMessage: JoinedRequest,
+      insecureHTTPParser: false, // Whatever NODE_OPTIONS says.
       maxHeaderSize: headerSizeBytes,
       keepAlive: true, // Notices a client whose machine is gone.
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,

@@ -19,6 +19,7 @@ import { mount } from './mount.ts';
 import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
 import { nameRequest } from './request-id.ts';
+import { hasIllegalCharacter } from './well-formed.ts';
 
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
 export interface ProxySettings extends AdmissionRules {
@@ -44,6 +45,7 @@ const DRAINING: Admission = {
   problem: new Problem('draining', { retryAfterS: 1 }),
   corsOrigin: undefined,
 };
+const MALFORMED: Admission = { kind: 'refuse', problem: new Problem('bad-request'), corsOrigin: undefined };
 /** The fast lane was made for other routes than there are now. */
 const NO_LANE: Admission = { kind: 'refuse', problem: new Problem('no-route'), corsOrigin: undefined };
 
@@ -113,10 +115,16 @@ export class ProxyListener {
     await this.#app.close();
   }
 
+  /** Takes over a request that came in on a server of somebody else's. */
+  takeForeign(request: IncomingMessage, response: ServerResponse): void {
+    const malformed = hasIllegalCharacter(request.url!, request.rawHeaders);
+    this.take(request, response, request.url!, malformed ? MALFORMED : undefined);
+  }
+
   /** Takes over one request, whose target may be another one than the client sent. */
-  take(request: IncomingMessage, response: ServerResponse, target: string): void {
+  take(request: IncomingMessage, response: ServerResponse, target: string, refused?: Admission): void {
     try {
-      const forwardable = this.#admit(request, response, target);
+      const forwardable = this.#admit(request, response, target, refused);
       if (forwardable === undefined) return;
       if (forwardable.head.hasBody) this.#context.departures.attend(request, request.socket);
       new Exchange(this.#context, forwardable).start();
@@ -151,7 +159,12 @@ export class ProxyListener {
   }
 
   /** What is to be forwarded; undefined where the answer has been given here. */
-  #admit(request: IncomingMessage, response: ServerResponse, target: string): Forwardable | undefined {
+  #admit(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: string,
+    refused?: Admission,
+  ): Forwardable | undefined {
     const settings = this.#settings();
     const event = this.#event(request.method!);
     const { requestIdHeader } = settings;
@@ -163,7 +176,7 @@ export class ProxyListener {
       ? DRAINING
       : asked === undefined
         ? NO_LANE
-        : admit(request, asked, settings, event);
+        : (refused ?? admit(request, asked, settings, event));
     const trace = this.#context.tracing?.begin(request, event);
     if (trace !== undefined) event.trace = trace;
     if (admission.kind === 'forward') {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -38,6 +40,32 @@ function refused(t: Test, { status, text }: RawResponse, expected: readonly unkn
   t.same([status, JSON.parse(text).code], expected, what);
   t.same(upstream.requests, [], `${what}: nothing goes upstream`);
 }
+
+t.test('no option of Node makes the parser of a listener lenient', async (t) => {
+  const servers = new Map<Server, string>();
+  const note = (message: unknown) => {
+    const { server, request } = message as { server: Server; request: IncomingMessage };
+    if (request.url?.startsWith('/lenient')) servers.set(server, request.url);
+  };
+  subscribe('http.server.request.start', note);
+  const pem = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
+  const secure = await gatewayFor(t, {
+    baseUrl: upstream.url,
+    env: {
+      BEARERD_LISTEN_TLS_CERT_FILE: pem('server.pem'),
+      BEARERD_LISTEN_TLS_KEY_FILE: pem('server.key'),
+    },
+  });
+  for (const [name, where] of Object.entries(LISTENERS))
+    await ask(where, request('GET', `/lenient/${encodeURI(name)}`));
+  const client = await RawClient.secure(secure.port, { rejectUnauthorized: false });
+  await client.send(request('GET', '/lenient/TLS')).response();
+  client.close();
+  unsubscribe('http.server.request.start', note);
+  t.equal(servers.size, 5);
+  for (const [server, url] of servers)
+    t.equal((server as { insecureHTTPParser?: boolean }).insecureHTTPParser, false, url);
+});
 
 for (const [name, where] of Object.entries(LISTENERS)) {
   t.test(`${name}: the size of headers is what they take on the wire`, async (t) => {

@@ -157,3 +157,33 @@ t.test('nobody from another machine may call without a caller key, unless that i
   t.equal((await ask(port, request('GET', '/named/echo', 'x-bearerd-key: shop-key-1'))).status, 200);
   t.equal((await ask(port, request('GET', '/named/echo', 'x-bearerd-key: none-key-1'))).status, 403);
 });
+
+t.test('a lenient parser of the host lets nothing through that bearerd would not', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const app = fastify({ http: { insecureHTTPParser: true } });
+  t.teardown(() => app.close());
+  app.register(bearerd, { log, prefix: '/api', config: { ...CONFIG, baseUrl: upstream.url } });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as { port: number };
+  const body = '3\r\nabc\r\n0\r\n\r\n';
+  for (const lines of [
+    ['transfer-encoding: chunked', 'content-length: 3'],
+    ['content-length: 3', 'transfer-encoding: chunked'],
+    ['content-length: 3', 'content-length: 3'],
+    ['content-length: +3'],
+    ['transfer-encoding: chunked', 'transfer-encoding: chunked'],
+    ['transfer-encoding: xchunked'],
+    ['transfer-encoding:'],
+    ['content-length: 3', 'transfer-encoding:'],
+    ['x-a: a\x01b', 'content-length: 3'],
+    ['x-a: a\x00b', 'content-length: 3'],
+    ['x-a: \x7f', 'content-length: 3'],
+    ['x-a: a\rx-b: b', 'content-length: 3'],
+  ]) {
+    const { status } = await ask(port, request('POST', '/api/x', ...lines) + body);
+    t.equal(status, 400, JSON.stringify(lines));
+  }
+  t.same(upstream.requests, []);
+  const { status } = await ask(port, `${request('POST', '/api/x', 'transfer-encoding: chunked')}${body}`);
+  t.equal(status, 200);
+});

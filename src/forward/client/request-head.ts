@@ -24,6 +24,7 @@ export interface RequestHead {
   readonly hasBody: boolean;
   /** `Content-Length` as it was sent. */
   readonly length: string | undefined;
+  readonly lengthLines: number;
   /** -1 for chunked. */
   readonly contentLength: number;
   /** All `Transfer-Encoding` values in lower case, joined (several lines are one list); empty where there is none. */
@@ -60,6 +61,7 @@ export function readRequestHead(pairs: readonly string[]): RequestHead {
     proxyAuthorization: undefined,
     hasBody: false,
     length: undefined,
+    lengthLines: 0,
     contentLength: 0,
     transferEncoding: '',
     expectation: 'none',
@@ -109,7 +111,8 @@ function read(head: Draft, name: number, value: string): void {
       break;
     case field.CONTENT_LENGTH:
       head.length = value;
-      head.contentLength = Number(value);
+      head.lengthLines++;
+      if (head.contentLength !== -1) head.contentLength = Number(value);
       if (head.contentLength > 0) head.hasBody = true;
       break;
     case field.TRANSFER_ENCODING:
