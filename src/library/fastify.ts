@@ -7,7 +7,9 @@ import { arrivedAtLoopback } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
 import type { ConfigObject } from './config-object.ts';
 import { openHosted } from './hosted.ts';
+import { connectInjected } from './injected.ts';
 import type { LibraryOptions } from './options.ts';
+import { routableBelow } from './routable.ts';
 
 export interface BearerdPluginOptions extends LibraryOptions {
   readonly config: ConfigObject;
@@ -36,11 +38,14 @@ async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPlugin
     },
   });
   app.addHook('onClose', () => hosted.close());
-  const take = (request: FastifyRequest, reply: FastifyReply) => {
+  const targetOf = routableBelow(app, mount);
+  const take = ({ raw }: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
+    connectInjected(raw, reply.raw);
+    raw.url = targetOf(raw);
     // By the same rule a listener of our own isn't opened to others at all.
     const open = inForce !== undefined && (asksForKey(inForce) || inForce.allowRemoteCallers);
-    if (open || arrivedAtLoopback(request.raw)) hosted.gateway.take(request.raw, reply.raw);
+    if (open || arrivedAtLoopback(raw)) hosted.gateway.take(raw, reply.raw);
     else answerProblem(reply.raw, new Problem('caller-key-required'));
   };
   app.removeAllContentTypeParsers();

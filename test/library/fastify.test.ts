@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import type { ConfigObject } from '../../src/library/config-object.ts';
@@ -6,7 +7,7 @@ import { startMockApi } from '../../src/mock/mock-api.ts';
 import { request } from '../support/gateway.ts';
 import { hostLogFor } from '../support/internal-errors.ts';
 import { ask } from '../support/raw-client.ts';
-import { head, RawUpstream } from '../support/raw-upstream.ts';
+import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const api = await startMockApi();
 t.teardown(() => api.close());
@@ -187,3 +188,90 @@ t.test('a lenient parser of the host lets nothing through that bearerd would not
   const { status } = await ask(port, `${request('POST', '/api/x', 'transfer-encoding: chunked')}${body}`);
   t.equal(status, 200);
 });
+
+t.test('app.inject is a caller on loopback, and gets what a client gets', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const app = fastify();
+  t.teardown(() => app.close());
+  app.register(bearerd, { log, prefix: '/api', config: { ...CONFIG, baseUrl: upstream.url } });
+  upstream.onRequest = ({ target }) => ok(`<${target}>`, 'x-a: \xe6', 'set-cookie: a=1', 'set-cookie: b=2');
+  const got = await app.inject('/api/x?y=1');
+  t.match(got, { statusCode: 200, body: '</x?y=1>' });
+  t.same(got.headers['set-cookie'], ['a=1', 'b=2']);
+  t.match(upstream.last.header('authorization'), /^Bearer tok-/);
+  const sent = async () => {
+    const { body, framing } = await upstream.last.message;
+    return [body.toString(), framing];
+  };
+  for (const payload of ['abc', Buffer.from('abc'), Readable.from([Buffer.from('a'), Buffer.from('bc')])]) {
+    t.equal((await app.inject({ method: 'POST', url: '/api/x', payload })).statusCode, 200);
+    t.same(await sent(), ['abc', payload instanceof Readable ? 'chunked' : 'length']);
+  }
+  t.equal((await app.inject({ method: 'HEAD', url: '/api/x' })).statusCode, 200);
+  const refused = await app.inject('/api/api/identity/v1/session');
+  t.match(refused, { statusCode: 403, headers: { 'content-type': 'application/problem+json' } });
+  t.equal((await app.inject({ url: '/api/x', headers: { host: 'evil.test' } })).statusCode, 403);
+  upstream.onRequest = ({ connection }) =>
+    connection.send(`${head('200 OK', 'content-length: 9')}half`).end();
+  await t.rejects(app.inject('/api/x'), 'an answer that breaks off is no answer');
+});
+
+t.test('a body of app.inject goes up as long as it says it is, or not at all', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const app = fastify();
+  t.teardown(() => app.close());
+  app.register(bearerd, { log, config: { ...CONFIG, baseUrl: upstream.url } });
+  const post = async (payload: string, headers: Record<string, string>) =>
+    (await app.inject({ method: 'POST', url: '/x', payload, headers })).statusCode;
+  const smuggled = 'abcGET /admin HTTP/1.1\r\nhost: x\r\n\r\n';
+  t.equal(await post(smuggled, { 'content-length': '3' }), 400, 'too long');
+  t.equal(await post('ab', { 'content-length': '3' }), 400, 'too short');
+  t.equal(await post('abc', { 'content-length': '3', 'transfer-encoding': 'chunked' }), 400);
+  t.equal(await post('abc', { 'x-a': 'a\u010d\u010ax-b: b' }), 400, 'what would be cut to CR and LF');
+  t.equal(await post('abc', { 'content-length': '3' }), 200);
+  t.notOk(upstream.requests.some(({ target }) => target === '/admin'));
+});
+
+t.test('a path that the router of the host can not decode gets the answer of bearerd', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const seen: string[] = [];
+  const app = fastify();
+  t.teardown(() => app.close());
+  app.addHook('onRequest', async ({ url }, reply) => {
+    seen.push(url);
+    if (url.startsWith('/api/closed')) await reply.code(401).send('no');
+  });
+  app.get('/own/*', async () => 'own');
+  const config = { ...CONFIG, baseUrl: upstream.url };
+  app.register(bearerd, { log, prefix: '/api', config });
+  app.register(bearerd, { log, prefix: '/two', config });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as { port: number };
+  for (const [target, status, sent] of [
+    ['/api/caf%E4', 200, '/caf%E4'],
+    ['/api/%E4/%C3%A4?q=%E4', 200, '/%E4/%C3%A4?q=%E4'],
+    ['/two/caf%E4', 200, '/caf%E4'],
+    ['/api/%zz', 400, undefined],
+    ['/api/%', 400, undefined],
+    ['/api/x%2', 400, undefined],
+    ['/api/closed/%E4', 401, undefined],
+    ['/api/%E4/..%2fclosed', 400, undefined],
+  ] as const) {
+    for (const answer of [await ask(port, request('GET', target)), await injected(app, target)]) {
+      t.equal(answer.status, status, target);
+      if (status === 400) t.match(answer.text, /"code":"bad-path"/, target);
+      if (sent !== undefined) t.equal(upstream.last.target, sent);
+    }
+  }
+  t.ok(seen.includes('/api/caf%25E4'), 'a hook that the router would have gone past sees it');
+  t.match(
+    (await ask(port, request('GET', '/own/%zz'))).text,
+    /FST_ERR_BAD_URL/,
+    'all others stay the host’s',
+  );
+});
+
+async function injected(app: FastifyInstance, url: string) {
+  const { statusCode, body } = await app.inject(url);
+  return { status: statusCode, text: body };
+}
