@@ -33,6 +33,10 @@ export interface AdminView {
 export const PAGE_PATH = '/page/';
 
 export function addEndpoints(app: FastifyInstance, view: AdminView, feed: StatusFeed): void {
+  app.setNotFoundHandler((_request, reply) => {
+    reply.hijack();
+    answerProblem(reply.raw, new Problem('no-route'));
+  });
   // What went wrong in here is nothing for whoever asks.
   app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
   // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
@@ -81,8 +85,9 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
     if (problem !== undefined) answerProblem(reply.raw, problem);
   });
   app.get('/', (_request, reply) => sendFile(reply, page, 'page.html'));
-  app.get<{ Params: { name: string } }>(`${PAGE_PATH}:name`, ({ params }, reply) =>
-    sendFile(reply, page, params.name),
+  // Not `:name`, whose length the router limits, and says so in its own words.
+  app.get<{ Params: { '*': string } }>(`${PAGE_PATH}*`, ({ params }, reply) =>
+    sendFile(reply, page, params['*']),
   );
 }
 

@@ -61,6 +61,11 @@ export class AdminListener {
       logger: false,
       exposeHeadRoutes: true,
       rewriteUrl: ({ url = '/' }) => splitTarget(url)?.path ?? url, // The absolute form, too.
+      // What the router can't decode is none of the endpoints.
+      frameworkErrors: (_error, _request, reply) => {
+        reply.hijack();
+        answerProblem(reply.raw, new Problem('no-route'));
+      },
       clientErrorHandler: () => {}, // As for the proxy: ours has answered already.
       serverFactory: (fastifyHandler) => {
         handler = fastifyHandler;

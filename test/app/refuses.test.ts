@@ -451,6 +451,16 @@ t.test('the admin listener has the same guards', async (t) => {
   t.same(await code(lines('CONNECT', 'a:1', host)), [405, 'method-refused']);
   t.same(await code(lines('GET', '/nothing', host)), [404, 'no-route']);
   t.same(await code(lines('GET', '/%zz', host)), [404, 'no-route']);
+  for (const odd of ['%zz', '%E4', '%2e%2e', 'x/y', 'x'.repeat(101), 'x'.repeat(20_000), '', 'main.js%00'])
+    for (const method of ['GET', 'HEAD'])
+      t.match(
+        await admin(lines(method, `/page/${odd}`, host)).then(({ status, header }) => [
+          status,
+          header('content-type'),
+        ]),
+        [404, 'application/problem+json'],
+        `${method} /page/${odd.slice(0, 20)}`,
+      );
   t.same(await code(lines('GET', '/healthz', host, 'connection: upgrade', 'upgrade: websocket')), [
     200,
     undefined,
