@@ -36,7 +36,6 @@ const OWNERS: Record<string, string[]> = {
   '@redis/client': ['integrations'],
   'env-schema': ['config'],
   yaml: ['config', 'cli'],
-  'close-with-grace': ['cli'],
   '@opentelemetry/api': ['integrations'],
   '@opentelemetry/core': ['integrations'],
   '@opentelemetry/exporter-trace-otlp-http': ['integrations'],

@@ -7,13 +7,15 @@ import { childVariables, filledIn } from './child-variables.ts';
 import type { Command } from './command.ts';
 import { sourceOf } from './configuration.ts';
 import { isForeground } from './foreground.ts';
+import { GroupWitness } from './group-witness.ts';
 import { open } from './serve.ts';
+import { ONE_EVENT_MS } from './signals.ts';
 
 /** What a shell answers for a command that it can't find, or may not run. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
-/** A terminal sends these to its whole foreground group: the command has had them, when we have. */
-const OF_TERMINALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH'];
+/** A command takes a second one of these for "at once". */
+const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'];
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
 /** In hexadecimal digits it may stand in a URL, in a header and in an argument. */
@@ -81,20 +83,39 @@ function execEnvironment(): Record<string, string | undefined> {
 function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve) => {
     // First the listeners: a signal that came in between would end us, and leave the command behind.
-    const early: NodeJS.Signals[] = [];
-    let pass = (signal: NodeJS.Signals): unknown => early.push(signal);
+    const early = new Set<NodeJS.Signals>();
+    let pass = (signal: NodeJS.Signals): unknown => early.add(signal);
     for (const signal of SIGNALS) process.on(signal, () => pass(signal));
+    const witness = new GroupWitness();
     const child: ChildProcess = spawn(command, args, { env, stdio: 'inherit' });
     for (const signal of early) child.kill(signal);
-    pass = (signal) => (OF_TERMINALS.includes(signal) && isForeground()) || child.kill(signal);
+    pass = passedOn(child, witness);
+    const end = (code: number) => {
+      witness.end();
+      resolve(code);
+    };
     child.on('error', (error: NodeJS.ErrnoException) => {
       process.stderr.write(
         `bearerd: ${command}: ${error.code === 'ENOENT' ? 'no such command' : error.code}\n`,
       );
-      resolve(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
+      end(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
     });
     child.on('exit', (code, signal) => {
-      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+      end(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });
+}
+
+/** Passes each event on once: not what the command has got with us, nor the same signal again from our parent. */
+function passedOn(child: ChildProcess, witness: GroupWitness): (signal: NodeJS.Signals) => Promise<void> {
+  const lastMs = new Map<NodeJS.Signals, number>();
+  return async (signal) => {
+    const now = performance.now();
+    const isRepeat = now - (lastMs.get(signal) ?? Number.NEGATIVE_INFINITY) < ONE_EVENT_MS;
+    if (ENDING.includes(signal) && isRepeat) return;
+    lastMs.set(signal, now);
+    // By default this one ends no process, and no witness.
+    const isCommands = signal === 'SIGWINCH' ? isForeground() : await witness.saw(signal);
+    if (!isCommands) child.kill(signal);
+  };
 }

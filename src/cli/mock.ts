@@ -1,11 +1,14 @@
-import closeWithGrace from 'close-with-grace';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../base/errors.ts';
 import { parseAddress } from '../config/values/addresses.ts';
 import { parseBehaviour } from '../mock/behaviour.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print, textOption } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { stopOnSignal } from './signals.ts';
 
 const DEFAULT_LISTEN = '127.0.0.1:9190';
+const CLOSE_MS = 1_000;
 
 export const mock: Command = {
   synopsis: '[--listen 127.0.0.1:9190] [--behave KNOBS]',
@@ -29,7 +32,10 @@ export const mock: Command = {
     api.behave(patch);
     await print(announcement(api));
     return new Promise<number>(() => {
-      closeWithGrace({ delay: 1_000, logger: false, skip: ['beforeExit'] }, () => api.close());
+      stopOnSignal(async () => {
+        await Promise.race([api.close(), sleep(CLOSE_MS)]);
+        return EXIT.done;
+      });
     });
   },
 };

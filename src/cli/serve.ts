@@ -1,4 +1,3 @@
-import closeWithGrace from 'close-with-grace';
 import { Gateway } from '../app/gateway.ts';
 import { Reloads } from '../app/reloads.ts';
 import { EventBus } from '../base/events.ts';
@@ -16,6 +15,7 @@ import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { harden } from './hardening.ts';
 import { serviceOf } from './service.ts';
+import { stopOnSignal } from './signals.ts';
 import { tracesAskedFor } from './traces.ts';
 
 /** By then a login has mostly been made, and no request is late for it. */
@@ -118,22 +118,10 @@ function forChild(config: Config, key: Secret | undefined): Config {
   return config.listen.some(isRemotelyReachable) ? alone : { ...rest, callers: [] };
 }
 
-/** Runs until SIGTERM or SIGINT, then drains; a second signal ends it at once. */
+/** Runs until a signal, then drains; a second one ends it at once. */
 export async function serve(options: ServeOptions): Promise<number> {
-  const served = await open(options);
-  return new Promise<number>(() => {
-    closeWithGrace(
-      {
-        delay: false, // The drain has its own limit.
-        logger: false,
-        skip: ['SIGHUP', 'SIGUSR2', 'uncaughtException', 'unhandledRejection', 'beforeExit'],
-        onSecondSignal: () => served.log.abandon(),
-      },
-      async ({ signal }) => {
-        process.exit(await served.stop(signal ?? 'unknown'));
-      },
-    );
-  });
+  const { stop, log } = await open(options);
+  return new Promise<number>(() => stopOnSignal(stop, () => log.abandon()));
 }
 
 /**

@@ -6,6 +6,7 @@ import { childEnvironment } from '../../src/cli/child-environment.ts';
 import { COMPILED, MAIN, run, start } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { isRunning } from '../support/processes.ts';
 import { until, within } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
@@ -98,6 +99,66 @@ t.test('without a terminal each signal to bearerd alone gets to the command of e
     await Promise.all(ends),
     signals.map((signal) => ({ code: 9, signals: [signal] })),
   );
+});
+
+const SIGNALLED = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Leads a process group of its own, as under `timeout` or in a shell's job. */
+async function inGroup(t: Test) {
+  const { PATH, HOME } = process.env;
+  const leader = spawn(process.execPath, [MAIN, ...UNDER_EXEC], {
+    env: { PATH, HOME, NODE_NO_WARNINGS: '1', ...COMPILED, ...ACCOUNT },
+    cwd: t.testdirName,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const output = saidBy(t, leader);
+  const closed = new Promise<number | null>((resolve) => leader.once('close', resolve));
+  await until(() => /is up$/m.test(output()), 'the command is not up', 30_000);
+  return { leader, output, code: () => within(60_000, closed, () => `no end: ${output()}`) };
+}
+
+t.test('a signal to the whole group gets to the command of exec once', async (t) => {
+  t.testdir({});
+  const ends = SIGNALLED.map(async (signal) => {
+    const { leader, output, code } = await inGroup(t);
+    process.kill(-leader.pid!, signal);
+    // A parent that has got it, too, sends it on: npm does, and `timeout` does it before.
+    leader.kill(signal);
+    return [await code(), signalsIn(output())];
+  });
+  t.same(
+    await Promise.all(ends),
+    SIGNALLED.map((signal) => [9, [signal]]),
+  );
+});
+
+t.test('a signal that a parent repeats at once gets to the command of exec once', async (t) => {
+  t.testdir({});
+  const { leader, output, code } = await inGroup(t);
+  for (let i = 0; i < 3; i++) leader.kill('SIGTERM');
+  t.equal(await code(), 9);
+  t.same(signalsIn(output()), ['SIGTERM']);
+});
+
+t.test('exec leaves no process behind, however it ends', async (t) => {
+  t.testdir({});
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const { leader, output } = await inGroup(t);
+    const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' });
+    const rows = stdout.split('\n').map((row) => row.trim().split(/\s+/));
+    const own = rows.filter(([, parent, name]) => parent === `${leader.pid}` && !/node/i.test(name ?? ''));
+    const pids = own.map(([pid]) => Number(pid));
+    t.ok(pids.length > 0, output());
+    leader.kill(signal);
+    await until(
+      () => pids.every((pid) => !isRunning(pid)),
+      `a process is left behind after ${signal}`,
+      30_000,
+    );
+    const command = rows.find(([, parent, name]) => parent === `${leader.pid}` && /node/i.test(name ?? ''));
+    if (signal === 'SIGKILL') process.kill(Number(command?.[0]), 'SIGKILL');
+  }
 });
 
 t.test("the command of exec has its proxy's host in NO_PROXY and no_proxy", async (t) => {

@@ -22,6 +22,9 @@ import { MAIN, run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { happens, until } from '../support/raw-client.ts';
 
+/** From the first signal on: what comes earlier belongs to the same event. */
+const A_SECOND_EVENT_MS = 300;
+
 interface Answer {
   readonly status: number;
   readonly body: string;
@@ -124,6 +127,7 @@ t.test(
     await other.ready();
     other.child.kill('SIGTERM');
     await other.until(/"msg":"not ready any more/);
+    await sleep(A_SECOND_EVENT_MS);
     other.child.kill('SIGTERM');
     t.equal((await other.finished).code, 1, 'a second signal ends the delay, too');
   },
@@ -150,10 +154,24 @@ t.test(
     await other.busy();
     other.child.kill('SIGINT');
     await other.until(/"msg":"stopping/);
+    await sleep(A_SECOND_EVENT_MS);
     other.child.kill('SIGINT');
     t.equal((await other.finished).code, 1);
   },
 );
+
+t.test('a signal that comes more than once within a quarter of a second cuts nothing', async (t) => {
+  t.testdir({});
+  const mock = await mockFor(t);
+  mock.behave({ dataDelayMs: 600 });
+  const proxy = await serving(t, account(mock));
+  await proxy.ready();
+  const under = get(`${proxy.url}/echo`);
+  await proxy.busy();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT'] as const) proxy.child.kill(signal);
+  t.equal((await under).status, 200);
+  t.equal((await proxy.finished).code, 0);
+});
 
 t.test('SIGTERM while a login hangs ends an idle process at once', async (t) => {
   t.testdir({});

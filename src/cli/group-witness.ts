@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ONE_EVENT_MS } from './signals.ts';
+
+/** Within this it ends that has got a signal; under load the kernel says what it has not handled yet. */
+const MOMENT_MS = 30;
+
+/** Leaves no core file at SIGQUIT, and ends with us: then its input does. */
+const SCRIPT = 'ulimit -c 0; exec cat';
+
+/**
+ * Tells a signal that was sent to our whole process group (by a terminal, `timeout`, a job control) from one to us
+ * alone. The system doesn't say; so another process stands in the group, and ends by the first kind.
+ */
+export class GroupWitness {
+  #witness = standIn();
+  #seenMs = Number.NEGATIVE_INFINITY;
+
+  /** Whether the others in the group have got this signal, too; asked right after we got it. */
+  async saw(signal: NodeJS.Signals): Promise<boolean> {
+    const witness = this.#witness;
+    if (witness.signalCode === null) await Promise.race([ended(witness), sleep(MOMENT_MS)]);
+    if (witness.signalCode !== null || isPending(witness.pid, signal)) {
+      this.#seenMs = performance.now();
+      if (this.#witness === witness) this.#witness = standIn();
+    }
+    // What comes a moment later, to a group that has lost its witness, belongs to the same event.
+    return performance.now() - this.#seenMs < ONE_EVENT_MS;
+  }
+
+  end(): void {
+    this.#witness.stdin?.end();
+  }
+}
+
+function standIn(): ChildProcess {
+  const { PATH } = process.env;
+  const child = spawn('sh', ['-c', SCRIPT], { env: { PATH }, stdio: ['pipe', 'ignore', 'ignore'] });
+  // Where there is no shell, a signal is taken for one to us alone.
+  child.on('error', () => {});
+  child.stdin.on('error', () => {});
+  return child;
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/** proc(5): `ShdPnd` is a mask of the signals that a process has got and not handled. */
+function isPending(pid: number | undefined, signal: NodeJS.Signals): boolean {
+  try {
+    const mask = /^ShdPnd:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+    return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * One event may bring a signal more than once: a terminal and `timeout` send it to the whole group, and a parent such as
+ * npm, which got it too, sends it on.
+ */
+export const ONE_EVENT_MS = 250;
+
+/** The last one is Ctrl-Break of Windows. */
+const ENDING = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGBREAK'] as const;
+
+/** Stops at the first signal, with the exit code that the stop gives; a second one, of another event, ends the process. */
+export function stopOnSignal(stop: (signal: string) => Promise<number>, abandon = () => {}): void {
+  let firstMs: number | undefined;
+  const signalled = (signal: string) => {
+    if (firstMs === undefined) {
+      firstMs = performance.now();
+      stop(signal).then(process.exit, () => process.exit(1));
+    } else if (performance.now() - firstMs >= ONE_EVENT_MS) {
+      abandon();
+      process.exit(1);
+    }
+  };
+  for (const signal of ENDING) process.on(signal, signalled);
+}
