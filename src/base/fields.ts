@@ -104,6 +104,11 @@ export function foldedName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
+/** True for a name that is read as this one, which `foldedName` gives. */
+export function isSameHeader(name: string, folded: string): boolean {
+  return name.length === folded.length && (name === folded || foldedName(name) === folded);
+}
+
 /** A table of true and false by field. */
 export function tableOf(fields: readonly number[]): readonly boolean[] {
   const table = Array.from({ length: FIELDS }, () => false);

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestEvent } from '../base/events.ts';
+import { foldedName, isSameHeader } from '../base/fields.ts';
 
 /** Nothing that could mean something to whoever logs it, or be longer than a line is. */
 const GOOD_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
 /**
- * Gives the request the ID that its client sent, or one that no other has. Of two, none is kept: who comes after us
- * could take the other one.
+ * Gives the request the ID that its client sent, or one that no other has. Of two, none is kept, also where one is written
+ * with `_`: the upstream could take the other one.
  *
  * @param header in lower case
  */
 export function nameRequest(event: RequestEvent, header: string, raw: readonly string[]): void {
+  const folded = foldedName(header);
   let id = '';
   let lines = 0;
   for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]!.length !== header.length || raw[i]!.toLowerCase() !== header) continue;
+    if (!isSameHeader(raw[i]!, folded)) continue;
     id = raw[i + 1]!;
     lines++;
   }

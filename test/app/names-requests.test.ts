@@ -42,6 +42,8 @@ t.test('what is no ID, or is said twice, is replaced by one that is made', async
     [`x-request-id: ${'x'.repeat(129)}`],
     ['x-request-id: one', 'X-Request-Id: two'],
     ['x-request-id: one', 'x-request-id: one'],
+    ['x-request-id: one', 'X_Request_Id: two'],
+    ['x-request_id: a b'],
   ];
   const made = new Set<string>();
   for (const given of lines) {
@@ -49,6 +51,8 @@ t.test('what is no ID, or is said twice, is replaced by one that is made', async
     const [id = ''] = sent();
     t.match(id, UUID, given.join());
     t.equal(sent().length, 1);
+    for (const name of ['x_request_id', 'x-request_id'])
+      t.same(upstream.last.all(name), [], 'CGI reads both alike');
     t.same(answer.all('x-request-id'), [id]);
     made.add(id);
   }
@@ -95,14 +99,18 @@ t.test('it may not be a header that means something else', async (t) => {
     'Connection',
     'TE',
     'Upgrade',
+    'Content_Length',
+    'X_Bearerd_Key',
     'a b',
     '',
   ]) {
     t.ok('problem' in parseRequestIdHeader(name), name);
   }
-  const env = { BEARERD_REQUEST_ID_HEADER: 'x-API-key', BEARERD_API_KEY: 'k' };
-  const yaml = 'credentials: { key: { type: apiKey, key: k, header: X-Api-Key } }\n';
-  const problem = await configOf({ baseUrl: upstream.url, env, yaml }).catch((error: unknown) => error);
-  t.ok(problem instanceof ConfigError);
-  t.match(String(problem), /BEARERD_REQUEST_ID_HEADER: the credential \w+ is sent in this header/);
+  for (const name of ['x-API-key', 'X_Api_Key', 'x-api_key']) {
+    const env = { BEARERD_REQUEST_ID_HEADER: name, BEARERD_API_KEY: 'k' };
+    const yaml = 'credentials: { key: { type: apiKey, key: k, header: X-Api-Key } }\n';
+    const problem = await configOf({ baseUrl: upstream.url, env, yaml }).catch((error: unknown) => error);
+    t.ok(problem instanceof ConfigError, name);
+    t.match(String(problem), /BEARERD_REQUEST_ID_HEADER: the credential \w+ is sent in this header/);
+  }
 });

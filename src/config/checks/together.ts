@@ -1,3 +1,4 @@
+import { foldedName, isSameHeader } from '../../base/fields.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import type { Callers } from '../reading/callers.ts';
 import type { Credentials } from '../reading/credentials.ts';
@@ -51,7 +52,7 @@ function checkSecure(reading: Reading, { upstream, upstreamAddress }: Values): v
 /** An ID in the place of a credential would be sent as one. */
 function checkRequestIdHeader(reading: Reading, { requestIdHeader }: Values, { usable }: Credentials): void {
   for (const { name, header } of usable.values()) {
-    if (header.toLowerCase() !== requestIdHeader?.toLowerCase()) continue;
+    if (requestIdHeader === undefined || !isSameHeader(requestIdHeader, foldedName(header))) continue;
     reading.report(
       sourceOf(SETTINGS.requestIdHeader, reading).key,
       `the credential ${name} is sent in this header`,

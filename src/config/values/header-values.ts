@@ -1,3 +1,4 @@
+import { foldedName } from '../../base/fields.ts';
 import type { Parsed } from './kind.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -20,16 +21,13 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 /** A header name (RFC 9110 §5.1) that a credential may be sent in. */
 export function parseHeaderName(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as Authorization or X-Api-Key' };
-  if (TAKEN.has(text.toLowerCase())) {
-    return { problem: OTHERS };
-  }
-  return { value: text };
+  return TAKEN.has(foldedName(text)) ? { problem: OTHERS } : { value: text };
 }
 
 /** One that a request's ID may be sent in: it takes the place of what both sides send there. */
 export function parseRequestIdHeader(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as X-Request-Id' };
-  const name = text.toLowerCase();
+  const name = foldedName(text);
   return TAKEN.has(name) || name === 'authorization' ? { problem: OTHERS } : { value: text };
 }
 

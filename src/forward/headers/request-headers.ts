@@ -1,4 +1,12 @@
-import { AUTHORIZATION, COOKIE, type FieldLines, fieldOf, foldedName, OTHER } from '../../base/fields.ts';
+import {
+  AUTHORIZATION,
+  COOKIE,
+  type FieldLines,
+  fieldOf,
+  foldedName,
+  isSameHeader,
+  OTHER,
+} from '../../base/fields.ts';
 import type { Elsewhere } from '../../config/config.ts';
 import type { AccessToken } from '../../login/access-token.ts';
 import type { Forwardable } from '../forwardable.ts';
@@ -86,6 +94,7 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
   const named = namedByConnection(lines);
   const { credentialHeader, keepClientCredential, dropCookies, credential, cookie, id, scrub } = injection;
   const dropped = injection.keepOverrides ? DROPPED_FROM_REQUESTS : DROPPED_WITH_OVERRIDES;
+  const idHeader = id && foldedName(id.header);
   const result: string[] = [];
   for (let i = 0; i < fields.length; i++) {
     const name = pairs[2 * i]!;
@@ -95,7 +104,7 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
     } else if (dropped[field] || (dropCookies && field === COOKIE)) {
       continue;
     }
-    if (named?.has(name.toLowerCase()) || (id !== undefined && name.toLowerCase() === id.header)) continue;
+    if (named?.has(name.toLowerCase()) || (idHeader !== undefined && isSameHeader(name, idHeader))) continue;
     if (scrub && field === OTHER && NOT_WITH_SCRUB.has(name.toLowerCase())) continue;
     if (cookie !== undefined && field === COOKIE) {
       const kept = withoutCookie(pairs[2 * i + 1]!, cookie.name);
@@ -157,9 +166,5 @@ export function clientCredentials(
  * `X-Api-Key`, so that spelling is struck out, too.
  */
 function isCredential(field: number, name: string, credentialHeader: string): boolean {
-  if (field === AUTHORIZATION) return true;
-  return (
-    name.length === credentialHeader.length &&
-    (name === credentialHeader || foldedName(name) === credentialHeader)
-  );
+  return field === AUTHORIZATION || isSameHeader(name, credentialHeader);
 }
