@@ -12,7 +12,7 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { replyHead } from './headers/response-headers.ts';
 import { HeldAnswer } from './held-answer.ts';
-import { Repeats } from './repeats.ts';
+import { isRepeatable, Repeats, type Sendable } from './repeats.ts';
 import { isCoded, type Scrubbing, scrubbingOf } from './scrub/scrubbing.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
 import type { Tunnel } from './tunnel.ts';
@@ -123,7 +123,8 @@ export class Exchange implements Watched {
     this.#course = 'waiting';
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // To connect has a limit of its own.
     this.attempt = new Attempt(this, token, this.#f.trace?.sending(this.#f));
-    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1 });
+    const once = !isRepeatable(this.#sendable);
+    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1, once });
   }
 
   connected(attempt: Attempt, carrier: Carrier): void {
@@ -302,10 +303,13 @@ export class Exchange implements Watched {
       this.#held.problem = problem;
       return;
     }
-    const sendable = { method: this.#f.request.method!, body: this.#body };
-    const next = this.#reply.begun ? undefined : this.#repeats.next(repeatable, sendable);
+    const next = this.#reply.begun ? undefined : this.#repeats.next(repeatable, this.#sendable);
     if (next === undefined) this.#upstreamFailed(problem);
     else this.#connect(attempt.token, next);
+  }
+
+  get #sendable(): Sendable {
+    return { method: this.#f.request.method!, body: this.#body };
   }
 
   #upstreamFailed(problem: Problem): void {

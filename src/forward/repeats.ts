@@ -23,6 +23,11 @@ export interface Sendable {
   readonly body: { readonly replayable: boolean } | undefined;
 }
 
+/** It may be sent again where its connection may have ended before it came: nobody knows whether it was seen. */
+export function isRepeatable({ method, body }: Sendable): boolean {
+  return body === undefined && IDEMPOTENT.has(method);
+}
+
 /** How often one request has been sent again, and so whether it may be once more, and on what. */
 export class Repeats {
   #retried = false;
@@ -33,17 +38,17 @@ export class Repeats {
    * Counts a failure after which the request could be sent again. Gives what it is sent on, where it may; each way
    * back to HTTP/1.1 is for good.
    */
-  next(repeatable: Repeatable, { method, body }: Sendable): Pick<SendOptions, 'fresh' | 'http1'> | undefined {
+  next(repeatable: Repeatable, sendable: Sendable): Pick<SendOptions, 'fresh' | 'http1'> | undefined {
     switch (repeatable) {
       case 'no':
         return undefined;
       case 'stale':
         // The upstream had closed this idle connection before the request came: nobody has seen it.
-        if (this.#retried || body !== undefined) return undefined;
+        if (this.#retried || !isRepeatable(sendable)) return undefined;
         this.#retried = true;
-        return IDEMPOTENT.has(method) ? { fresh: true, http1: this.#http1 } : undefined;
+        return { fresh: true, http1: this.#http1 };
       default:
-        if (this.#unseen++ >= MOST_UNSEEN || body?.replayable === false) return undefined;
+        if (this.#unseen++ >= MOST_UNSEEN || sendable.body?.replayable === false) return undefined;
         if (repeatable === 'http1') this.#http1 = true;
         // Whoever has been refused twice goes alone: he is the first that his connection carries.
         return { fresh: this.#unseen > 1, http1: this.#http1 };

@@ -67,4 +67,6 @@ export interface SendOptions {
   readonly upgrade: boolean;
   /** HTTP/2 can't carry it. */
   readonly http1: boolean;
+  /** It can't be sent again where its connection ends as it comes: it takes none that might be about to. */
+  readonly once: boolean;
 }

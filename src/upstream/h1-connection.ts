@@ -15,20 +15,26 @@ const ONE_WRITE_BYTES = 16 * 1024;
 /** The peer needs so long to close an idle connection, and we to hear of it. */
 const MARGIN_S = 1;
 
+/** What comes later than this behind an answer is hardly about it: a 408 that announces the end, say. */
+const LATE_MS = 1_000;
+
 /** What the pool wants to hear from its connections. */
 export interface ConnectionOwner {
   readonly host: string;
   readonly headerSizeBytes: number;
-  /** It can carry another request. */
+  /** It can carry another request, once what may follow its last answer has been waited for. */
   free(connection: Http1Connection): void;
   /** It carries nothing any more. */
   gone(connection: Http1Connection): void;
+  /** The peer has sent what belongs to no request, soon after an answer. */
+  surplus(): void;
 }
 
 /** One HTTP/1.1 connection to the upstream: it carries one request at a time. */
 export class Http1Connection implements Carrier, ResponseEvents, BufferReader, Member {
   memberAt = -1;
   readonly openedMonoMs = performance.now();
+  freeSinceMonoMs = this.openedMonoMs;
   /** It is not to be used again after this moment. */
   idleUntilMonoMs = this.openedMonoMs + KEEP_ALIVE_MS;
   readonly #owner: ConnectionOwner;
@@ -166,6 +172,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   read(bytes: Buffer): void {
     if (this.#receiver === undefined || !this.#sending) {
       // A late answer, or a word about the end: nothing that follows can be told from the next response.
+      if (performance.now() - this.freeSinceMonoMs < LATE_MS) this.#owner.surplus();
       this.destroy();
       return;
     }
@@ -195,7 +202,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
       idleSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, (idleSeconds - MARGIN_S) * 1000);
     // An answer that didn't wait for the whole request: the rest of it is not sent.
     if (keepsAlive && this.#sent && !this.#upgrading && !this.#peerGone && idleMs > 0) {
-      this.idleUntilMonoMs = performance.now() + idleMs;
+      this.freeSinceMonoMs = performance.now();
+      this.idleUntilMonoMs = this.freeSinceMonoMs + idleMs;
       this.#owner.free(this);
     } else {
       this.destroy();

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { Members } from '../base/members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
-import { CONNECTION_MAX_AGE_MS } from './connection.ts';
 import type { Connector } from './connector.ts';
 import { type ConnectionOwner, Http1Connection } from './h1-connection.ts';
+import { IdleConnections, isFit } from './idle-connections.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
@@ -19,10 +19,19 @@ export interface Http1PoolOptions {
 
 /** How often connections that have been idle for too long are looked for. */
 const SWEEP_MS = 1_000;
+/** An origin that sent bytes that belong to no request gets each on a connection of its own for so long. */
+const DISTRUST_MS = 60_000;
+
+interface Waiting {
+  readonly receiver: Receiver;
+  readonly once: boolean;
+}
 
 /**
- * The HTTP/1.1 connections to one origin, each with one request at a time. The one used last is taken first: it is
- * the least likely to be closed by now, and the others come to their idle time.
+ * The HTTP/1.1 connections to one origin, each with one request at a time.
+ *
+ * A request takes an idle one at the end of the event loop's turn: by then all has been read that had come before
+ * it. What came on an idle connection, its end or bytes that belong to no request, is so seen in time.
  */
 export class Http1Pool implements ConnectionOwner {
   readonly host: string;
@@ -30,8 +39,12 @@ export class Http1Pool implements ConnectionOwner {
   readonly #open: Connector;
   readonly #plain: boolean;
   readonly #all = new Members<Http1Connection>();
-  readonly #idle: Http1Connection[] = [];
+  readonly #idle = new IdleConnections();
+  #waiting: Waiting[] = [];
+  #turns = false;
+  readonly #turn = () => this.#endOfTurn();
   #sweep: NodeJS.Timeout | undefined;
+  #distrustUntilMonoMs = 0;
   #closed = false;
 
   constructor({ host, headerSizeBytes, open, plain }: Http1PoolOptions) {
@@ -41,12 +54,16 @@ export class Http1Pool implements ConnectionOwner {
     this.#plain = plain;
   }
 
-  send(receiver: Receiver, { fresh, upgrade }: SendOptions): void {
-    const idle = fresh || upgrade ? undefined : this.#takeIdle();
-    if (idle !== undefined) {
-      idle.carry(receiver);
-      return;
+  send(receiver: Receiver, { fresh, upgrade, once }: SendOptions): void {
+    if (fresh || upgrade || this.#idle.size === 0) {
+      this.#sendAlone(receiver, upgrade);
+    } else {
+      this.#waiting.push({ receiver, once });
+      this.#turnSoon();
     }
+  }
+
+  #sendAlone(receiver: Receiver, upgrade: boolean): void {
     // What is read from a tunnel is read by the tunnel.
     const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
     this.#open(
@@ -65,58 +82,79 @@ export class Http1Pool implements ConnectionOwner {
     );
   }
 
+  #turnSoon(): void {
+    if (this.#turns) return;
+    this.#turns = true;
+    setImmediate(this.#turn);
+  }
+
+  #endOfTurn(): void {
+    this.#turns = false;
+    const now = performance.now();
+    const waiting = this.#waiting;
+    const next: Waiting[] = [];
+    this.#waiting = next;
+    this.#idle.rest(now);
+    for (const one of waiting) {
+      const connection = this.#idle.take(one.once, now);
+      if (connection !== undefined) connection.carry(one.receiver);
+      // One that has just been freed is there a turn later, which is sooner than a new one.
+      else if (!one.once && next.length < this.#idle.freed) next.push(one);
+      else this.#sendAlone(one.receiver, false);
+    }
+    this.#idle.endTurn();
+    if (next.length > 0) this.#turnSoon();
+  }
+
   /** Takes a connection that is open already, for the next request. */
   adopt(socket: Socket): void {
     if (socket.destroyed) return;
     const connection = new Http1Connection(this, socket);
     this.#all.add(connection);
-    this.free(connection);
+    if (this.#closed) connection.destroy();
+    else this.#idle.addUnused(connection);
+    this.#sweepSoon();
   }
 
   /** Lets the requests under way end, then closes. What begins now gets a connection of its own. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#sweep);
-    for (const connection of this.#idle.splice(0)) connection.destroy();
+    this.#idle.destroy();
   }
 
   destroy(): void {
     this.close();
+    for (const { receiver } of this.#waiting.splice(0)) receiver.failed(upstreamFailure('closed'), 'no');
     for (const connection of this.#all) connection.destroy();
   }
 
   free(connection: Http1Connection): void {
-    if (this.#closed || !fit(connection, performance.now())) {
+    const now = connection.freeSinceMonoMs;
+    if (this.#closed || now < this.#distrustUntilMonoMs || !isFit(connection, now)) {
       connection.destroy();
       return;
     }
-    this.#idle.push(connection);
-    this.#sweep ??= setTimeout(() => this.#sweepIdle(), SWEEP_MS).unref();
+    this.#idle.add(connection);
+    this.#sweepSoon();
   }
 
   gone(connection: Http1Connection): void {
-    if (!this.#all.delete(connection)) return;
-    const index = this.#idle.lastIndexOf(connection);
-    if (index !== -1) this.#idle.splice(index, 1);
+    if (this.#all.delete(connection)) this.#idle.remove(connection);
   }
 
-  #takeIdle(): Http1Connection | undefined {
-    const now = performance.now();
-    for (;;) {
-      const connection = this.#idle.pop();
-      if (connection === undefined || fit(connection, now)) return connection;
-      connection.destroy();
-    }
+  surplus(): void {
+    this.#distrustUntilMonoMs = performance.now() + DISTRUST_MS;
+    this.#idle.destroy();
+  }
+
+  #sweepSoon(): void {
+    this.#sweep ??= setTimeout(() => this.#sweepIdle(), SWEEP_MS).unref();
   }
 
   #sweepIdle(): void {
     this.#sweep = undefined;
-    const now = performance.now();
-    for (const connection of this.#idle.filter((one) => !fit(one, now))) connection.destroy();
-    if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#sweepIdle(), SWEEP_MS).unref();
+    for (const connection of this.#idle.unfit(performance.now())) connection.destroy();
+    if (this.#idle.size > 0) this.#sweepSoon();
   }
-}
-
-function fit({ idleUntilMonoMs, openedMonoMs }: Http1Connection, now: number): boolean {
-  return idleUntilMonoMs > now && now - openedMonoMs < CONNECTION_MAX_AGE_MS;
 }

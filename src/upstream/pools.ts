@@ -85,7 +85,8 @@ export class UpstreamPool {
     this.#http2FromMonoMs = performance.now() + HTTP1_FOR_MS;
     if (this.#http2 === pool) this.#http2 = undefined;
     pool.close();
-    for (const receiver of waiting) this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true });
+    for (const receiver of waiting)
+      this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true, once: true });
   }
 
   /** Opens a connection that is nobody's yet, for HTTP/1.1: a login's. */
