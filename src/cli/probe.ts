@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns';
 import { Client } from 'undici';
 import { ConfigError } from '../base/errors.ts';
 import { codeOf, connectionFailureOf } from '../base/failures/kind.ts';
@@ -9,8 +10,17 @@ import { adminListenOf } from './configuration.ts';
 import { isReadiness, whyUnready } from './readiness-words.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
+/** Where `localhost` listens, whichever of the two the machine has: its own table of names may know one only. */
+const LOOPBACK = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
 const LIMITS: Client.Options = {
-  connect: { timeout: PROBE_TIMEOUT_MS },
+  connect: {
+    timeout: PROBE_TIMEOUT_MS,
+    lookup: (hostname, options, done) =>
+      hostname === 'localhost' ? done(null, LOOPBACK) : lookup(hostname, options, done),
+  },
   headersTimeout: PROBE_TIMEOUT_MS,
   bodyTimeout: PROBE_TIMEOUT_MS,
   maxResponseSize: 1 << 20,

@@ -20,6 +20,7 @@ import type { LoadInput, Reading } from './reading/reading.ts';
 import { readRoutes } from './reading/route-drafts.ts';
 import { readSettings, reportUnknownSettings, sourceOf } from './reading/single-settings.ts';
 import { readSinks } from './reading/sinks.ts';
+import { workingDirectory } from './reading/text-file.ts';
 import { readListenTls, readTls } from './reading/tls.ts';
 import { effectiveView } from './shown/effective.ts';
 import { originsOf, placeInFile } from './shown/origins.ts';
@@ -34,7 +35,7 @@ async function startReading(
   { report }: FaultList,
   warnings = faultList(),
 ): Promise<Reading> {
-  const cwd = input.cwd ?? process.cwd();
+  const cwd = input.cwd ?? workingDirectory();
   const environment = readEnvironment(input, cwd, report);
   const file = await readConfigFile(input, cwd, environment, report);
   const { readFile, flags = {}, defaults = {} } = input;

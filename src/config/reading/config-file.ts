@@ -5,7 +5,7 @@ import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
 import type { ConfigFile, Environment, LoadInput } from './reading.ts';
-import { NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
+import { DELETED, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
 import { slipsFrom, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;
@@ -84,6 +84,9 @@ export async function readConfigFile(
     } catch (error) {
       const failure = readFailure(error);
       if (failure.missing && named === undefined) continue;
+      if (cwd === DELETED && named !== undefined && !isAbsolute(named)) {
+        throw new ConfigFileError(named, 'the working directory has been deleted; name an absolute path');
+      }
       throw new ConfigFileError(path, failure.reason);
     }
     return parseYaml(text, path, report);

@@ -30,6 +30,17 @@ export function readFailure(error: unknown): ReadFailure {
   };
 }
 
+/** Nothing is below it: so a relative path names no file where the working directory has been deleted. */
+export const DELETED = '/dev/null';
+
+export function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return DELETED;
+  }
+}
+
 export const NOT_UTF8 = 'not UTF-8 text; save it as UTF-8 (it may be UTF-16 now)';
 
 /** What is left of another encoding once it was read as UTF-8; U+FFFD is what the decoder leaves where bytes were none. */
@@ -47,7 +58,8 @@ export function withoutMark(text: string): string {
  * a log, so only what looks like a path is shown.
  */
 export function shown(path: string, folder: string): string {
-  return isAbsolute(path) || /^\.\.?\//.test(path) ? path : `the file that it names (read from ${folder})`;
+  if (isAbsolute(path) || /^\.\.?\//.test(path)) return path;
+  return `the file that it names (read from ${folder === DELETED ? 'a folder that has been deleted' : folder})`;
 }
 
 /**
