@@ -31,6 +31,11 @@ export class Secret {
     return pattern.test(this.#value);
   }
 
+  /** How many characters it has: enough to see that it is the wrong one, or cut off. */
+  characters(): number {
+    return [...this.#value].length;
+  }
+
   toString(): string {
     return '***';
   }

@@ -1,13 +1,25 @@
 import { SETTINGS } from '../config/declaration/settings.ts';
 
-export const ACCOUNTS = ['service', 'user', 'key'] as const;
+export const ACCOUNTS = ['service', 'user', 'key', 'oauth2'] as const;
 export type Account = (typeof ACCOUNTS)[number];
 
 const SECRETS = {
   service: { clientId: SETTINGS.clientId, clientSecret: SETTINGS.clientSecret },
   user: { username: SETTINGS.username, password: SETTINGS.password },
   key: { key: SETTINGS.apiKey },
+  // bearerd's own variables would make a session of it, whatever the file says.
+  oauth2: {
+    clientId: { variable: 'OAUTH_CLIENT_ID', description: 'ID of the client' },
+    clientSecret: { variable: 'OAUTH_CLIENT_SECRET', description: "The client's secret" },
+  },
 } as const;
+
+const TYPES: Readonly<Record<Account, string>> = {
+  service: 'session',
+  user: 'session',
+  key: 'apiKey',
+  oauth2: 'oauth2',
+};
 
 /** What somebody is most likely to change next, as comments that show the defaults. */
 const NEXT = ['listen', 'adminListen', 'tokenWaitMs', 'drainTimeoutMs', 'logLevel'] as const;
@@ -32,9 +44,9 @@ baseUrl: ${baseUrl}
 
 credentials:
   ${credential}:
-    # ${account === 'key' ? 'A long-lived key, sent as it is' : 'Logs in, and keeps the token fresh'}
-    type: ${account === 'key' ? 'apiKey' : 'session'}
-${secrets.join('')}
+    # ${account === 'key' ? 'A long-lived key, sent as Authorization: Bearer KEY. For another header: header: X-Api-Key' : 'Logs in, and keeps the token fresh'}
+    type: ${TYPES[account]}
+${account === 'oauth2' ? tokenUrlLines(baseUrl) : ''}${secrets.join('')}
 # Which requests get which credential. The longest prefix wins, whatever the order.
 routes:
   - { prefix: /, credential: ${credential} }
@@ -43,6 +55,12 @@ routes:
 
 # What else there is, with its defaults ("bearerd start --help" lists all of it):
 ${NEXT.map(commented).join('')}`;
+}
+
+function tokenUrlLines(baseUrl: string): string {
+  return `    # The whole URL of the token endpoint: the API's documentation says it
+    tokenUrl: ${new URL(baseUrl).origin}/oauth2/token
+`;
 }
 
 function commented(name: (typeof NEXT)[number]): string {

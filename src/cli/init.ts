@@ -12,11 +12,12 @@ const DEFAULT_OUTPUT = 'bearerd.yaml';
 const EXAMPLE_URL = 'https://api.example.com';
 
 export const init: Command = {
-  synopsis: '[--base-url URL] [--account service|user|key] [--output FILE]',
+  synopsis: '[--base-url URL] [--account service|user|key|oauth2] [--output FILE]',
   summary: 'writes a first configuration file, with comments and without any secret',
   help: `
   --base-url URL   the upstream; ${EXAMPLE_URL} unless given
-  --account KIND   what it logs in with: a service account (the default), a user, or a key that needs no login
+  --account KIND   what it logs in with: a service account (the default) or a user at the API's session endpoint, a key that
+                   needs no login, or a client of an OAuth 2.0 token endpoint
   --output FILE    where to write; ${DEFAULT_OUTPUT} unless given. A file that is there already stays as it is
 
 On a terminal it asks for what isn't given.

@@ -32,7 +32,7 @@ export interface CredentialPlacement {
   readonly origins: readonly string[];
   /** Header name as it is sent, `Authorization` unless configured. */
   readonly header: string;
-  /** `Bearer` unless configured; empty for the bare value. */
+  /** `Bearer` in `Authorization` and empty elsewhere, unless configured; empty for the bare value. */
   readonly scheme: string;
   /** Where it stands if in no header. */
   readonly elsewhere?: Elsewhere;

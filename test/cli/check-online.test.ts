@@ -291,10 +291,17 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
     if (request.method === 'POST') return void response.end(LOGIN);
     if (request.method === 'HEAD') return void response.end();
     // A body that never ends holds nothing up.
-    response.writeHead(request.url === '/missing' ? 404 : 200).write('{');
+    const status = { '/missing': 404, '/keyed/wrong': 401, '/wrong': 401, '/open/x': 401, '/keyed/no': 403 }[
+      request.url!
+    ];
+    response.writeHead(status ?? 200).write('{');
   });
-  const env = { BEARERD_API_KEY: 'the-api-key', BEARERD_ROUTES: '/=token,/keyed=apiKey,/closed=deny' };
-  const config = await configOf({ baseUrl, env });
+  const env = {
+    BEARERD_API_KEY: 'the-api-key',
+    BEARERD_ROUTES: '/=token,/keyed=apiKey,/open=none,/closed=deny',
+  };
+  const yaml = 'credentials: { apiKey: { type: apiKey, header: X-Api-Key, key: of the file } }';
+  const config = await configOf({ baseUrl, env, yaml });
   const request = async (method: string, target: string) => {
     const findings = await onlineChecks(config, { method, target });
     t.same([...new Set(findings.map(({ name }) => name))], [...NAMES, 'request']);
@@ -311,7 +318,23 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
   );
   t.notOk(seen.some(({ headers }) => 'x-bearerd-key' in headers));
   t.match(await request('GET', '/keyed'), { ok: true, detail: /route \/keyed, credential apiKey/ });
-  t.match(await request('GET', '/missing'), { ok: false, detail: /status 404 \(route \//, exitCode: 1 });
+  t.match(await request('GET', '/missing'), {
+    ok: false,
+    detail: /status 404 \(route \//,
+    remedy: /bearerd routes/,
+    exitCode: 1,
+  });
+  t.match(await request('GET', '/keyed/wrong'), {
+    ok: false,
+    detail: /status 401 \(route \/keyed, credential apiKey, \d+ ms, sent X-Api-Key: <11 characters>\)$/,
+    remedy: /header and scheme of credentials\.apiKey/,
+  });
+  t.match(await request('GET', '/keyed/no'), { ok: false, remedy: /rights of the account/ });
+  t.match(await request('GET', '/wrong'), {
+    detail: /sent Authorization: Bearer <a token>\)$/,
+    remedy: /login gave this token/,
+  });
+  t.match(await request('GET', '/open/x'), { detail: /sent no credential\)$/, remedy: /route sends none/ });
   t.match(await request('GET', '/closed'), {
     ok: false,
     detail: /^bearerd answers with status 403 route-denied/,

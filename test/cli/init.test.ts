@@ -12,11 +12,13 @@ const VALUES = {
   BEARERD_USERNAME: 'c',
   BEARERD_PASSWORD: 'd',
   BEARERD_API_KEY: 'e',
+  OAUTH_CLIENT_ID: 'f',
+  OAUTH_CLIENT_SECRET: 'g',
 };
 
 t.test('what init writes passes check once the variables that it names are there', async (t) => {
   const dir = t.testdir({});
-  for (const account of ['service', 'user', 'key']) {
+  for (const account of ['service', 'user', 'key', 'oauth2']) {
     const file = `${account}.yaml`;
     const made = await run(
       t,
@@ -27,7 +29,7 @@ t.test('what init writes passes check once the variables that it names are there
     t.match(made, { code: 0, stderr: '' });
     t.match(made.stdout, `bearerd check --online --config ${file}`);
     const text = readFileSync(join(dir, file), 'utf8');
-    const named = [...text.matchAll(/\{ env: (BEARERD_\w+) \}/g)].map(([, name = '']) => name);
+    const named = [...text.matchAll(/\{ env: (\w+_\w+) \}/g)].map(([, name = '']) => name);
     t.ok(named.length > 0);
     const env = Object.fromEntries(Object.entries(VALUES).filter(([name]) => named.includes(name)));
     t.match(await run(t, ['check', '--config', file], env, dir), {
@@ -82,7 +84,7 @@ t.test('a wrong URL or account is a fault, and nothing is written', async (t) =>
   });
   t.match(await run(t, ['init', '--account', 'robot'], {}, dir), {
     code: 64,
-    stderr: /one of service, user, key/,
+    stderr: /one of service, user, key, oauth2/,
   });
   t.throws(() => readFileSync(join(dir, 'bearerd.yaml')));
 });
@@ -100,7 +102,7 @@ t.test('on a terminal it asks for what is not given', { skip: noTerminal }, asyn
   });
   const answers = new Map([
     ['Base URL of the API', 'https://x.example/v1\n'],
-    ['Account (service, user, key)', 'user\n'],
+    ['Account (service, user, key, oauth2)', 'user\n'],
   ]);
   t.teardown(() => child.kill('SIGKILL'));
   let output = '';

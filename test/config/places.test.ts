@@ -18,7 +18,7 @@ t.test('a key may stand in a header, the query or a cookie, by name', async (t) 
   t.match(await at('{ type: apiKey, key: x, in: cookie, name: sid }'), {
     elsewhere: { in: 'cookie', name: 'sid' },
   });
-  t.match(await at("{ type: apiKey, key: x, in: header, name: X-Key, scheme: '' }"), {
+  t.match(await at('{ type: apiKey, key: x, in: header, name: X-Key }'), {
     header: 'X-Key',
     scheme: '',
   });

@@ -9,6 +9,7 @@ import type { Config } from '../../config/config.ts';
 import { EXIT } from '../exit-codes.ts';
 import { endingInOrder } from '../log-in.ts';
 import { type Finding, failed, passed } from './check-result.ts';
+import { remedyFor, whatWasSent } from './what-was-sent.ts';
 
 /** The proxy tells of a request as soon as it sees that the client has gone. */
 const TOLD_WITHIN_MS = 5_000;
@@ -29,7 +30,7 @@ export async function requestCheck(config: Config, method: string, target: strin
       await send(gateway.urls[0]!, method, target, key);
       const request = await Promise.race([over.promise, sleep(TOLD_WITHIN_MS)]);
       if (request === undefined) throw new Error('the request is not over');
-      return judge([`request`, `${method} ${target}`], request, told);
+      return judge(config, [`request`, `${method} ${target}`], request, told);
     } finally {
       await gateway.destroy();
     }
@@ -68,6 +69,7 @@ async function send(url: string, method: string, target: string, key: string): P
 
 /** What came of it. Pure. */
 function judge(
+  config: Config,
   about: readonly ['request', string],
   { status, code, route, credential, durationMs }: RequestEvent,
   told: readonly Event[],
@@ -76,8 +78,9 @@ function judge(
   const seen = `${way}, ${Math.round(durationMs)} ms`;
   if (code === undefined) {
     if (status < 400) return passed(about, `the upstream answers with status ${status} (${seen})`);
-    const detail = `the upstream answers with status ${status} (${seen})`;
-    return failed(about, { detail, remedy: undefined, exitCode: EXIT.failed });
+    const sent = route === '' ? '' : `, sent ${whatWasSent(config, credential)}`;
+    const detail = `the upstream answers with status ${status} (${seen}${sent})`;
+    return failed(about, { detail, remedy: remedyFor(status, config, credential), exitCode: EXIT.failed });
   }
   const failure = told.find((event) => event.type === 'upstream-failed');
   const words = failure?.detail ?? PROBLEMS[code].detail;

@@ -21,8 +21,8 @@ export const PLACEMENT_FIELDS = {
   },
   scheme: {
     kind: kinds.scheme,
-    default: 'Bearer',
-    description: 'the word before it; empty for none',
+    description:
+      'the word before it, empty for none; Bearer in Authorization, none in another header, unless given',
   },
   in: {
     kind: kinds.choice(['header', 'query', 'cookie']),

@@ -30,13 +30,15 @@ export function readPlacement(
   const at = {
     origins: readField(map, path, 'origins', origins.kind, report) ?? (origin ? [origin] : []),
     header: readField(map, path, 'header', header.kind, report) ?? header.default,
-    scheme: readField(map, path, 'scheme', scheme.kind, report) ?? scheme.default,
   };
   if (type === 'basic') return { ...at, scheme: 'Basic' };
+  const word = readField(map, path, 'scheme', scheme.kind, report);
   const where = readField(map, path, 'in', PLACEMENT_FIELDS.in.kind, report) ?? PLACEMENT_FIELDS.in.default;
   const name = readField(map, path, 'name', PLACEMENT_FIELDS.name.kind, report);
-  if (where === 'header')
-    return name === undefined ? at : { ...at, header: namedHeader(map, path, name, at.header, reading) };
+  if (where === 'header') {
+    const sentIn = name === undefined ? at.header : namedHeader(map, path, name, at.header, reading);
+    return { ...at, header: sentIn, scheme: word ?? usualScheme(sentIn) };
+  }
   for (const key of ['header', 'scheme'] as const) {
     if (!isAbsent(entry(map, key)))
       report(below(path, key), `is for a header; it means nothing with in: ${where}`);
@@ -45,6 +47,11 @@ export function readPlacement(
   const problem = where === 'cookie' && name !== undefined ? cookieNameProblem(name) : undefined;
   if (problem !== undefined) report(below(path, 'name'), problem);
   return { ...at, header: header.default, scheme: '', elsewhere: { in: where, name: name ?? '' } };
+}
+
+/** Authorization has a scheme (RFC 9110 §11.6.2); whoever made up another header reads its whole value. */
+function usualScheme(header: string): string {
+  return header.toLowerCase() === 'authorization' ? 'Bearer' : '';
 }
 
 /** `name` of a header is `header` by another word. */

@@ -1,0 +1,36 @@
+import { logsIn } from '../../app/logins.ts';
+import { sentOf } from '../../app/sources.ts';
+import type { Config, CredentialConfig } from '../../config/config.ts';
+
+/** What went with a request, by its shape alone: `X-Api-Key: <8 characters>`. @param name of a credential, or `none` */
+export function whatWasSent({ credentials }: Config, name: string): string {
+  const credential = credentials.get(name);
+  return credential === undefined ? 'no credential' : shapeOf(credential);
+}
+
+function shapeOf(credential: CredentialConfig): string {
+  const { header, scheme, elsewhere } = credential;
+  const value = logsIn(credential) ? '<a token>' : `<${sentOf(credential).characters()} characters>`;
+  if (elsewhere?.in === 'query') return `?${elsewhere.name}=${value}`;
+  if (elsewhere?.in === 'cookie') return `Cookie: ${elsewhere.name}=${value}`;
+  return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
+}
+
+/** What to do about an answer of the upstream, where its status says that. */
+export function remedyFor(status: number, { credentials }: Config, name: string): string | undefined {
+  const credential = credentials.get(name);
+  switch (status) {
+    case 401:
+      if (credential === undefined)
+        return 'The upstream wants a credential, and the route sends none: name one as its credential.';
+      return logsIn(credential)
+        ? 'The login gave this token, and the upstream refuses it: check that both belong to one environment, and header and scheme.'
+        : `Check the key, and in which header and with which word before it the API wants it: header and scheme of credentials.${name}.`;
+    case 403:
+      return 'The upstream knows who asks, and does not allow this: check the rights of the account.';
+    case 404:
+      return 'Check the path: bearerd routes METHOD PATH shows the URL that it is sent to.';
+    default:
+      return undefined;
+  }
+}
