@@ -71,9 +71,9 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#buffer = buffer;
     buffer?.readBy(this);
     this.#reader = new ResponseReader(this, owner.headerSizeBytes);
-    this.#unhear = hearLastWords(socket, () => {
+    this.#unhear = hearLastWords(socket, (reset) => {
       this.#peerGone = true;
-      this.#peerReset = true;
+      this.#peerReset = reset;
     });
     for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener);
   }
@@ -223,8 +223,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
 
   #ended(): void {
     this.#peerGone = true;
-    // With the request still under way, it may be a reset, which the kernel tells only once, and not always here.
-    const inOrder = this.#sent && !this.#peerReset && !wasCutOff(this.#socket);
+    // The kernel tells a reset once: where a write has heard of it, it looks like an end in order here.
+    const inOrder = !this.#peerReset && !wasCutOff(this.#socket);
     if (this.#receiver !== undefined && inOrder && this.#reader.finish()) return;
     this.#broken(new Error('the upstream closed the connection'));
   }

@@ -86,3 +86,37 @@ t.test(
     }
   },
 );
+
+const ORDERLY_ENDS: Record<string, (request: UpstreamRequest) => unknown> = {
+  'reads on': () => {},
+  'closes behind it': ({ connection }) => connection.socket.on('finish', () => connection.socket.destroy()),
+  'closes a little later': ({ connection }) => setTimeout(() => connection.socket.destroy(), 5),
+};
+
+for (const [what, then] of Object.entries(ORDERLY_ENDS)) {
+  for (const framing of ['content-length: 4000000', 'transfer-encoding: chunked']) {
+    t.test(
+      `an answer that ends with the connection, in order, is whole: an upstream that ${what} (${framing})`,
+      async (t) => {
+        const upstream = await RawUpstream.startedFor(t);
+        const { client, internalErrors } = await gatewayFor(t, { baseUrl: upstream.url });
+        upstream.onHead = (request) => {
+          then(request);
+          request.connection.send(`${head('413 Content Too Large')}too large`).end();
+        };
+        const piece = framing.startsWith('transfer')
+          ? `${(10_000).toString(16)}\r\n${'a'.repeat(10_000)}\r\n`
+          : 'a'.repeat(10_000);
+        for (let n = 0; n < 20; n++) {
+          const one = await client();
+          one.send(request('POST', '/', framing)).send(piece);
+          const feed = setInterval(() => one.send(piece), 1);
+          const response = await one.response().finally(() => clearInterval(feed));
+          t.match(response, { status: 413, text: 'too large', whole: true });
+          one.close();
+        }
+        t.same(internalErrors(), []);
+      },
+    );
+  }
+}
