@@ -91,7 +91,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#sent = complete;
     this.#chunked = chunked;
     this.#upgrading = upgrade !== undefined;
-    this.#reader.expect(method, this.#upgrading);
+    this.#reader.expect(method, upgrade);
     const connection = upgrade === undefined ? 'keep-alive' : `Upgrade\r\nupgrade: ${upgrade}`;
     let head = `${method} ${target} HTTP/1.1\r\nhost: ${this.#owner.host}\r\nconnection: ${connection}\r\n`;
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;

@@ -5,8 +5,8 @@ import {
   fieldOf,
   KEEP_ALIVE,
   TRANSFER_ENCODING,
-  UPGRADE,
 } from '../base/fields.ts';
+import { isAskedProtocol } from './asked-protocol.ts';
 import { ChunkDecoder } from './chunk-decoder.ts';
 import { HeadScanner, ResponseFault } from './head-scanner.ts';
 
@@ -71,7 +71,8 @@ export class ResponseReader {
   #left = 0;
   #interim = 0;
   #forHead = false;
-  #mayUpgrade = false;
+  /** What the request's `Upgrade` asks for. */
+  #upgrade: string | undefined;
 
   /** @param limitBytes of all header lines of a response */
   constructor(events: ResponseEvents, limitBytes: number) {
@@ -88,12 +89,12 @@ export class ResponseReader {
     return this.#state >= BY_LENGTH && this.#state <= TO_THE_END;
   }
 
-  /** The next response answers such a request. */
-  expect(method: string, mayUpgrade: boolean): void {
+  /** The next response answers such a request, which asks for these protocols by `Upgrade`. */
+  expect(method: string, upgrade?: string): void {
     this.begun = false;
     this.#state = HEAD;
     this.#forHead = method === 'HEAD';
-    this.#mayUpgrade = mayUpgrade;
+    this.#upgrade = upgrade;
     this.#interim = 0;
     this.#beginHead();
   }
@@ -271,9 +272,8 @@ export class ResponseReader {
   }
 
   #switch(head: ResponseHead, bytes: Buffer, end: number): number {
-    // RFC 9110 §15.2.2: it names the protocol, and answers somebody who asked.
-    if (!this.#mayUpgrade || !head.lines.fields.includes(UPGRADE)) {
-      throw new ResponseFault('the protocol is switched, which nobody asked for');
+    if (this.#upgrade === undefined || !isAskedProtocol(head.lines, this.#upgrade)) {
+      throw new ResponseFault('the protocol is switched to one that was not asked for');
     }
     this.stop();
     this.#events.switched(head, end === bytes.length ? NOTHING : bytes.subarray(end));

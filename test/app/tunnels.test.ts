@@ -300,11 +300,33 @@ t.test('a protocol that is no token is no upgrade', async (t) => {
     t.same([status, text], [200, 'plain'], protocol);
     t.notMatch(upstream.last.head, /upgrade/i, protocol);
   }
-  upstream.onRequest = () => SWITCH;
+  upstream.onRequest = ({ header }) =>
+    head('101 Switching Protocols', 'connection: Upgrade', `upgrade: ${header('upgrade')}`);
   for (const protocol of ['websocket', 'a/1.0', 'a, ,b', "x!#$%&'*+-.^_`|~1"]) {
     const client = await proxy.client();
     client.send(request('GET', '/', 'connection: Upgrade', `upgrade: ${protocol}`));
     t.equal((await client.response()).status, 101, protocol);
+    client.close();
+  }
+});
+
+t.test('a 101 that names a protocol that was not asked for opens no tunnel', async (t) => {
+  for (const named of ['h2c', 'websocket, h2c', 'websocket/13', 'HTTP/2.0', 'web', '']) {
+    upstream.onRequest = () => head('101 Switching Protocols', 'connection: Upgrade', `upgrade: ${named}`);
+    const response = await proxy.get('/', 'connection: Upgrade', 'upgrade: websocket');
+    t.equal(response.status, 502, named);
+    t.match(JSON.parse(response.text), { code: 'upstream-invalid' }, named);
+    t.ok(await until(() => upstream.last.connection.isClosed, 'its connection stays open'));
+  }
+  for (const [asked, named] of [
+    ['websocket', 'WebSocket'],
+    ['a/1, b', 'B'],
+    ['a, b', 'b, a'],
+  ] as const) {
+    upstream.onRequest = () => head('101 Switching Protocols', 'connection: Upgrade', `upgrade: ${named}`);
+    const client = await proxy.client();
+    client.send(request('GET', '/', 'connection: Upgrade', `upgrade: ${asked}`));
+    t.equal((await client.response()).status, 101, named);
     client.close();
   }
 });

@@ -26,7 +26,11 @@ function caseOf(chance: Chance): { bytes: Buffer; asked: Asked } {
   }
   const method = chance.pick(METHODS);
   const bytes = Buffer.concat(answerOf(chance, method).pieces);
-  const asked = { method, upgrade: chance.odds(0.2), limitBytes: chance.pick(LIMITS) };
+  const asked = {
+    method,
+    ...(chance.odds(0.2) && { upgrade: 'websocket' }),
+    limitBytes: chance.pick(LIMITS),
+  };
   return { bytes: chance.odds(0.3) ? mutate(bytes, chance, 2) : bytes, asked };
 }
 

@@ -207,7 +207,11 @@ export function response(status: number, body: string, method: string, ...lines:
 function plainAnswer(request: Message): Buffer | undefined {
   const [method = '', target = ''] = request.startLine.split(' ');
   if (valuesOf(request, 'upgrade').length > 0 && !target.includes('401')) {
-    return Buffer.from('HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    const asked = valuesOf(request, 'upgrade').join(', ');
+    return Buffer.from(
+      `HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: ${asked}\r\n\r\n`,
+      'latin1',
+    );
   }
   const status = target.includes('/401') ? 401 : 200;
   return response(status, 'an answer', method);

@@ -7,8 +7,8 @@ import {
 
 export interface Asked {
   readonly method?: string;
-  /** The request wants to switch protocols. */
-  readonly upgrade?: boolean;
+  /** The request's `Upgrade`. */
+  readonly upgrade?: string;
   readonly limitBytes?: number;
 }
 
@@ -33,7 +33,7 @@ export class Reading implements ResponseEvents {
     this.#reader = new ResponseReader(this, limitBytes);
   }
 
-  outcome(pieces: readonly Buffer[], { method = 'GET', upgrade = false }: Asked = {}): string {
+  outcome(pieces: readonly Buffer[], { method = 'GET', upgrade }: Asked = {}): string {
     this.#head = undefined;
     this.#body = '';
     this.#end = '';

@@ -73,7 +73,9 @@ function readBody({ minor, status, lines, rest }: Head, { method, upgrade }: Ask
   const whole = (body: string, behind: string, keeps = kept && !options.includes('close')) =>
     `${body} | whole, ${keeps && behind === '' ? 'keeps' : 'closes'}`;
   if (status === 101) {
-    return upgrade === true && valuesOf('upgrade').length > 0 ? `${rest} | switched` : undefined;
+    const asked = upgrade?.toLowerCase().split(/[, ]+/) ?? [];
+    const named = valuesOf('upgrade').flatMap((value) => value.toLowerCase().match(/[^, \t]+/g) ?? []);
+    return named.length > 0 && named.every((one) => asked.includes(one)) ? `${rest} | switched` : undefined;
   }
   if (method === 'HEAD' || status === 204 || status === 304) return whole('', rest);
   if (chunked) {

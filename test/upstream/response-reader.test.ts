@@ -48,7 +48,7 @@ t.test('after stop() nothing is told, in the middle of a piece too', async (t) =
         { head: tell('head'), body: tell('body'), finished: tell('finished'), switched: tell('switched') },
         1024,
       );
-      reader.expect('GET', false);
+      reader.expect('GET');
       reader.read(bytesOf(`HTTP/1.1 200 OK\r\n${rest}`));
       t.ok(reader.finish(), 'an end is no break');
       if (told.includes(at)) t.equal(told.at(-1), at, JSON.stringify(rest));
@@ -73,12 +73,12 @@ t.test('each answer is read anew, whatever came before it on the connection', as
 
 t.test('an answer has begun with its first byte, be it an interim one', async (t) => {
   const reader = new ResponseReader(SILENT, 1024);
-  reader.expect('GET', false);
+  reader.expect('GET');
   t.notOk(reader.begun);
   reader.read(bytesOf('H'));
   t.ok(reader.begun);
   t.notOk(reader.finish());
-  reader.expect('GET', false);
+  reader.expect('GET');
   t.notOk(reader.begun);
   reader.read(bytesOf('HTTP/1.1 103 x\r\n\r\n'));
   t.ok(reader.begun);
@@ -87,7 +87,7 @@ t.test('an answer has begun with its first byte, be it an interim one', async (t
 t.test('after stop() nothing is a fault', async (t) => {
   const reader: ResponseReader = new ResponseReader({ ...SILENT, body: () => reader.stop() }, 1024);
   for (const body of ['1\r\naZ', `1\r\na\r\n1388\r\n${'b'.repeat(5_000)}Z`, '1\r\na\r\n0\r\nX: \0']) {
-    reader.expect('GET', false);
+    reader.expect('GET');
     const bytes = bytesOf(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
     t.doesNotThrow(() => reader.read(bytes), JSON.stringify(body.slice(0, 20)));
     t.ok(reader.finish(), 'and no break');
@@ -97,7 +97,7 @@ t.test('after stop() nothing is a fault', async (t) => {
 t.test('small chunks of one read are told as one piece', async (t) => {
   const pieces: number[] = [];
   const reader = new ResponseReader({ ...SILENT, body: ({ length }) => pieces.push(length) }, 1024);
-  reader.expect('GET', false);
+  reader.expect('GET');
   reader.read(bytesOf(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}`));
   reader.read(bytesOf(`1\r\nb\r\n2000\r\n${'c'.repeat(8192)}\r\n2000\r\n${'d'.repeat(8192)}\r\n`));
   t.same(pieces, [5_000, 8193, 8192], 'and large ones stay where they are');
@@ -118,7 +118,7 @@ t.test('how long the peer keeps an idle connection is taken from Keep-Alive', as
     ['timeout=2\r\nKeep-Alive: timeout=5', 2],
     ['timeout=5\r\nKeep-Alive: timeout=2', 2],
   ] as const) {
-    reader.expect('GET', false);
+    reader.expect('GET');
     reader.read(bytesOf(`HTTP/1.1 200 OK\r\nKeep-Alive: ${value}\r\nContent-Length: 0\r\n\r\n`));
     t.equal(reader.idleSeconds, seconds, value);
   }
@@ -126,7 +126,7 @@ t.test('how long the peer keeps an idle connection is taken from Keep-Alive', as
 
 t.test('a fault says what it is by a constant, and how to tell it to others', async (t) => {
   const reader = new ResponseReader(SILENT, 16);
-  reader.expect('GET', false);
+  reader.expect('GET');
   try {
     reader.read(bytesOf(`HTTP/1.1 200 OK\r\na: ${'secret'.repeat(9)}\r\n\r\n`));
     t.fail('it is too large');

@@ -46,7 +46,7 @@ function trimmed(text: string): string {
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const SEEN = '200 OK | Content-Length: 2 | ok | whole, keeps';
-const UPGRADE: Asked = { upgrade: true };
+const UPGRADE: Asked = { upgrade: 'websocket, x/1' };
 const X = 'x';
 const HEAD: Asked = { method: 'HEAD' };
 
@@ -341,6 +341,7 @@ export const TABLE: readonly Group[] = [
       chunks('1\r\na\r\n000\r\n\r\n', 'a | whole, keeps'),
       chunks('1;x\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
       chunks('1;x=1;y="a b"\r\na\r\n0;z\r\n\r\n', 'a | whole, keeps'),
+      chunks('1 ; a=b\r\na\r\n0 ; c="d"\r\n\r\n', 'a | whole, keeps'),
       chunks('1 ;x\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
       chunks('1\t;x\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
       chunks('1;\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
@@ -460,11 +461,17 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'a 101 switches where it was asked for, and names the protocol (RFC 9110 §15.2.2)',
+    rule: 'a 101 switches to a protocol that was asked for, and names it (RFC 9110 §7.8, §15.2.2)',
     rows: [
       status(101, 'Upgrade: websocket', '', ' | switched', UPGRADE),
       status(101, 'Connection: Upgrade\r\nUpgrade: websocket', 'frame', 'frame | switched', UPGRADE),
-      status(101, 'upgrade: x', '\x00\xff', '\x00\xff | switched', UPGRADE),
+      status(101, 'upgrade: X/1', '\x00\xff', '\x00\xff | switched', UPGRADE),
+      status(101, 'Upgrade: x/1, WebSocket', '', ' | switched', UPGRADE),
+      [`HTTP/1.1 101 X\r\nUpgrade: x\r\n\r\n`, FAULT, UPGRADE],
+      [`HTTP/1.1 101 X\r\nUpgrade: h2c\r\n\r\n`, FAULT, UPGRADE],
+      [`HTTP/1.1 101 X\r\nUpgrade: websocket, h2c\r\n\r\n`, FAULT, UPGRADE],
+      [`HTTP/1.1 101 X\r\nUpgrade: websocket\r\nUpgrade: h2c\r\n\r\n`, FAULT, UPGRADE],
+      [`HTTP/1.1 101 X\r\nUpgrade: ,\r\n\r\n`, FAULT, UPGRADE],
       [`HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n`, FAULT],
       [`HTTP/1.1 101 X\r\n\r\n`, FAULT, UPGRADE],
       [`HTTP/1.1 101 X\r\nConnection: Upgrade\r\n\r\n`, FAULT, UPGRADE],
