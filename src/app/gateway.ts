@@ -29,6 +29,7 @@ import { type Lookup, systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { openListener } from './open-listener.ts';
 import { type OpenEngine, openRedis } from './sharing.ts';
 import { Sources } from './sources.ts';
 import { Stop } from './stop.ts';
@@ -164,10 +165,17 @@ export class Gateway {
   async start(): Promise<void> {
     try {
       const { proxy, admin } = this.#sockets;
-      this.urls = await this.#proxy.listen(placesOf(proxy, this.#config.listen));
-      if (proxy.length > 0) checkReach(this.urls, this.#config);
-      this.adminUrls = (await this.#admin?.listen(placesOf(admin, this.#config.adminListen))) ?? [];
-      this.probeUrls = await this.#probes.listen(this.#config.probesListen);
+      const config = this.#config;
+      this.urls = await openListener('proxy', config, () =>
+        this.#proxy.listen(placesOf(proxy, config.listen)),
+      );
+      if (proxy.length > 0) checkReach(this.urls, config);
+      this.adminUrls = await openListener(
+        'admin',
+        config,
+        async () => (await this.#admin?.listen(placesOf(admin, config.adminListen))) ?? [],
+      );
+      this.probeUrls = await openListener('probes', config, () => this.#probes.listen(config.probesListen));
     } catch (error) {
       await this.destroy();
       throw error;

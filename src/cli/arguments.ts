@@ -62,9 +62,7 @@ export function parseArguments(
     });
     return { values: values as OptionValues, positionals };
   } catch (error) {
-    throw new UsageError(
-      `${problemOf(error, Object.keys(options))}\nusage: bearerd ${name} ${command.synopsis}`,
-    );
+    throw new UsageError(`${problemOf(error, options)}\nusage: bearerd ${name} ${command.synopsis}`);
   }
 }
 
@@ -77,15 +75,41 @@ function withBareValues(args: readonly string[]): string[] {
   });
 }
 
-/** Node's own words name the argument in quotes, and never its value. */
-function problemOf(error: unknown, known: readonly string[]): string {
+/** In words of our own: Node's are long, and advise what is of no use here. */
+function problemOf(error: unknown, options: Options): string {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
-    const option = /'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1] ?? 'an option';
-    return `${option} needs a value, or takes none`;
+    const option = /'(?:-\w, )?--([\w-]+)/.exec(message)?.[1] ?? '';
+    return options[option]?.type === 'boolean'
+      ? `--${option} takes no value`
+      : `--${option} needs a value: --${option} VALUE, or --${option}=VALUE where that begins with a hyphen`;
   }
   const given = /'(--?[\w-]+)/.exec(message)?.[1];
-  return given === undefined ? 'unexpected argument' : flagProblem(given, known);
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && given !== undefined) {
+    return flagProblem(given, Object.keys(options));
+  }
+  const positional = /'(.*)'/s.exec(message)?.[1];
+  return positional === undefined ? 'these arguments are not understood' : unexpected(positional);
+}
+
+export function unexpected(argument: string): string {
+  const shown = argument.length > MOST_SHOWN ? `${argument.slice(0, MOST_SHOWN)}…` : argument;
+  return `unexpected argument "${shown}"`;
+}
+
+const MOST_SHOWN = 40;
+
+/** What other programs call it, by our name. */
+const OTHER_NAMES: Readonly<Record<string, { readonly flag: string; readonly use: string }>> = {
+  ...named(['port', 'p', 'host', 'bind', 'addr', 'address'], 'listen', '--listen HOST:PORT'),
+  ...named(['url', 'upstream', 'target', 'backend', 'u'], 'base-url', '--base-url URL'),
+  ...named(['verbose', 'debug'], 'log-level', '--log-level debug'),
+  ...named(['v'], 'version', '--version'),
+  ...named(['conf', 'file', 'f', 'c'], 'config', '--config FILE'),
+};
+
+function named(others: readonly string[], flag: string, use: string) {
+  return Object.fromEntries(others.map((other) => [other, { flag, use }]));
 }
 
 /** What is wrong with a flag that isn't known here, and which one was most likely meant. */
@@ -94,6 +118,8 @@ export function flagProblem(given: string, known: readonly string[] = Object.key
   if (SECRET_FLAGS.includes(name)) {
     return `${given} would show a secret to every user of this machine; use --${name}-file FILE`;
   }
+  const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+  if (other !== undefined && known.includes(other.flag)) return `unknown flag ${given}; use ${other.use}`;
   const near = nearest(name, known);
   return `unknown flag ${given}${near === undefined || near === name ? '' : `; did you mean --${near}?`}`;
 }

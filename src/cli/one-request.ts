@@ -15,7 +15,7 @@ export interface OneRequest {
  */
 export function oneRequest(command: string, [method, target]: readonly string[]): OneRequest | undefined {
   if (method === undefined) return undefined;
-  if (target === undefined) throw new UsageError(`usage: bearerd ${command} [METHOD PATH]`);
+  if (target === undefined) throw new UsageError(`PATH is missing\nusage: bearerd ${command} [METHOD PATH]`);
   const name = method.toUpperCase();
   if (METHODS.includes(name)) return { method: name, target };
   throw new UsageError(`${method}: no method that can be received${didYouMean(nearest(name, METHODS))}`);

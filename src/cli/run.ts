@@ -1,7 +1,7 @@
 import { ConfigError, UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { nearest } from '../config/values/nearest.ts';
-import { commandIndex, flagProblem, parseArguments, unknownFlag } from './arguments.ts';
+import { commandIndex, flagProblem, parseArguments, unexpected, unknownFlag } from './arguments.ts';
 import { complain, print } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -55,7 +55,9 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   }
   const [fewest, most] = command.positionals;
   if (positionals.length < fewest || positionals.length > most) {
-    throw new UsageError(`usage: bearerd ${name} ${command.synopsis}`);
+    const surplus = positionals[most];
+    const problem = surplus === undefined ? 'an argument is missing' : unexpected(surplus);
+    throw new UsageError(`${problem}\nusage: bearerd ${name} ${command.synopsis}`);
   }
   return command.run(values, positionals);
 }

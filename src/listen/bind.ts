@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { ListenError } from '../base/errors.ts';
+import { listenReason } from '../base/failures/listen-words.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 
@@ -162,18 +163,11 @@ function isStale(path: string): Promise<boolean> {
   });
 }
 
-const REASONS: Record<string, string> = {
-  EADDRINUSE: 'the address is already in use',
-  EACCES: 'permission denied',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the name does not resolve',
-};
-
 function listening(server: Server, listen: () => void, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) => {
       server.off('listening', done);
-      const reason = REASONS[error.code ?? ''] ?? error.code ?? 'unknown error';
+      const reason = listenReason(error.code);
       reject(new ListenError(`cannot listen on ${name}: ${reason}`, { cause: error }));
     };
     const done = () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { ListenError } from '../base/errors.ts';
+import { listenReason } from '../base/failures/listen-words.ts';
 import { type Behaviour, checkBehaviour, defaultBehaviour } from './behaviour.ts';
 import { answerControl, isControlPath } from './control.ts';
 import { answerData } from './data.ts';
@@ -76,7 +77,7 @@ function listen(server: Server, { host, port }: MockOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
-        new ListenError(`cannot listen on ${inUrl(host)}:${port}: ${error.code}`, {
+        new ListenError(`cannot listen on ${inUrl(host)}:${port}: ${listenReason(error.code)}`, {
           cause: error,
         }),
       );

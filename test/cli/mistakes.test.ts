@@ -52,7 +52,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a flag without its value': {
     args: ['check', '--base-url'],
     code: 64,
-    names: [/--base-url needs a value/],
+    names: [/--base-url needs a value: --base-url VALUE/],
   },
   'a wrong value of a flag': {
     args: ['check', '--token-wait', '10'],
@@ -125,14 +125,56 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   ),
   'one address for both listeners': check(
     { ...KEY, BEARERD_LISTEN: 'localhost:9181' },
-    /LISTEN: .*(?:9181|both|same)/,
+    /LISTEN: localhost:9181 is the same address as localhost:9181 of .*LISTEN; give one of them another port/,
   ),
   'a port in use': {
     args: ['start'],
     env: { ...ACCOUNT, ...QUIET, BEARERD_LISTEN: `127.0.0.1:${port}` },
     code: 71,
-    names: [new RegExp(`127\\.0\\.0\\.1:${port}`), /in use/],
+    names: [
+      new RegExp(`127\\.0\\.0\\.1:${port}: the address is already in use`),
+      /the proxy's listener, from BEARERD_LISTEN/,
+      /Stop what listens there, or give another address: BEARERD_LISTEN, --listen, or listen/,
+    ],
   },
+  'a port in use by the admin listener': {
+    args: ['start', '--admin-listen', `127.0.0.1:${port}`],
+    env: { ...ACCOUNT, ...QUIET },
+    code: 71,
+    names: [/the admin listener, from --admin-listen\)/, /BEARERD_ADMIN_LISTEN/],
+  },
+  'a port in use by the mock': {
+    args: ['mock', '--listen', `127.0.0.1:${port}`],
+    code: 71,
+    names: [/the address is already in use/],
+  },
+  'a URL as an address': check(
+    { ...KEY, BEARERD_LISTEN: 'http://localhost:9180/' },
+    /BEARERD_LISTEN: must be an address and no URL: write localhost:9180$/m,
+  ),
+  'a port alone': check({ ...KEY, BEARERD_LISTEN: '9180' }, /write localhost:9180$/m),
+  'a host alone': check({ ...KEY, BEARERD_LISTEN: 'localhost' }, /HOST:PORT: the port is missing$/m),
+  'an IPv6 address without brackets': check(
+    { ...KEY, BEARERD_LISTEN: '::1' },
+    /\[IPv6\]:PORT, with the brackets$/m,
+  ),
+  'a flag as others call it': {
+    args: ['--port', '8080'],
+    code: 64,
+    names: [/unknown flag --port; use --listen HOST:PORT/],
+  },
+  'a value of a flag that takes none': {
+    args: ['check', '--json=yes'],
+    code: 64,
+    names: [/--json takes no value$/m],
+  },
+  'an argument too many': { args: ['start', 'now'], code: 64, names: [/unexpected argument "now"/] },
+  'an argument too many behind others': {
+    args: ['check', '--online', 'GET', '/', 'now'],
+    code: 64,
+    names: [/unexpected argument "now"/, /usage: bearerd check/],
+  },
+  'an argument too few': { args: ['exec'], code: 64, names: [/an argument is missing/, /-- CMD/] },
   'a file that is not there': {
     args: ['check', '--config', 'no.yaml'],
     env: KEY,

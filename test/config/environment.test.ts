@@ -431,10 +431,10 @@ t.test('whoever can be reached from elsewhere needs a caller key', async (t) => 
 
 t.test('two listeners have two addresses', async (t) => {
   t.match(await faultsOf({ env: { ...LEAST, BEARERD_ADMIN_LISTEN: '127.0.0.1:9180' } }), [
-    /^BEARERD_ADMIN_LISTEN: cannot listen on 127\.0\.0\.1:9180: localhost:9180 takes it/,
+    /^BEARERD_ADMIN_LISTEN: 127\.0\.0\.1:9180 is the same address as localhost:9180 of BEARERD_LISTEN; give/,
   ]);
   t.match(await faultsOf({ env: { ...LEAST, BEARERD_LISTEN: 'localhost:1,[::1]:1' } }), [
-    /^BEARERD_LISTEN: cannot listen/,
+    /^BEARERD_LISTEN: \[::1\]:1 is the same address as localhost:1$/,
   ]);
   t.same(
     await faultsOf({ env: { ...LEAST, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' } }),

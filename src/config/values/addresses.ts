@@ -1,4 +1,4 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 import type { ListenAddress, UpstreamAddress } from '../config.ts';
 import type { Parsed } from './kind.ts';
@@ -29,14 +29,7 @@ function parseSocketPath(path: string): Parsed<ListenAddress> {
 export function parseAddress(text: string): Parsed<ListenAddress> {
   if (text.startsWith('unix:')) return parseSocketPath(text.slice('unix:'.length));
   const [, v6, name, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? [];
-  if (digits === undefined) {
-    const bareV6 = isIP(text) === 6 || /:.*:/.test(text.replace(/^\[.*\]/, ''));
-    return {
-      problem: bareV6
-        ? 'must be [IPv6]:PORT, with the brackets'
-        : 'must be HOST:PORT, [IPv6]:PORT or unix:/path',
-    };
-  }
+  if (digits === undefined) return { problem: notAnAddress(text) };
   const port = Number(digits);
   if (port > 65_535) return { problem: 'must have a port between 0 and 65535' };
   if (v6 !== undefined) {
@@ -50,6 +43,21 @@ export function parseAddress(text: string): Parsed<ListenAddress> {
     };
   }
   return { value: { kind: 'tcp', host: name, port } };
+}
+
+/** What is wrong with it, and what would be right. */
+function notAnAddress(text: string): string {
+  // A URL, whose host and port are what was meant: http://localhost:9180/
+  const bare = text.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').replace(/[/?#].*$/s, '');
+  if (bare !== text) {
+    const meant = 'value' in parseAddress(bare) ? `write ${bare}` : 'HOST:PORT';
+    return `must be an address and no URL: ${meant}`;
+  }
+  if (/^\d{1,5}$/.test(text)) return `must be HOST:PORT: write localhost:${text}`;
+  if (/^[\w.-]+$/.test(text)) return 'must be HOST:PORT: the port is missing';
+  if (isIPv6(text) || /^[\da-f:.]*:[\da-f:.]*:[\da-f:.]*$/i.test(text))
+    return 'must be [IPv6]:PORT, with the brackets';
+  return 'must be HOST:PORT, [IPv6]:PORT or unix:/path';
 }
 
 /** The inverse of `parseAddress`. */
