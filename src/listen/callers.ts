@@ -129,14 +129,16 @@ function identify(
   };
 }
 
-/** `Basic` (RFC 7617) with the key as its password, under any name; any other scheme with the key behind it. */
+/** `Basic` (RFC 7617) with the key as its password or its user name; any other scheme with the key behind it. */
 function keysIn(authorization: string): readonly string[] {
   const [, scheme, rest] = /^([!#$%&'*+.^_`|~0-9a-z-]+) +(.+)$/i.exec(authorization) ?? [];
   if (scheme === undefined || rest === undefined) return [];
   if (scheme.toLowerCase() !== 'basic') return [rest];
   const pair = Buffer.from(rest, 'base64').toString('latin1');
   const colon = pair.indexOf(':');
-  return colon === -1 ? [] : [pair.slice(colon + 1)];
+  if (colon === -1) return [];
+  // A key may hold colons itself: as a user name it ends at the last one, though RFC 7617 allows none there.
+  return [pair.slice(colon + 1), pair.slice(0, pair.lastIndexOf(':'))];
 }
 
 function without(keyLines: ReadonlySet<number>, head: RequestHead): RequestHead {

@@ -55,6 +55,8 @@ const PLACES: Record<string, (key: string) => string> = {
   'Proxy-Authorization: Basic': (key) => `proxy-authorization: ${basic('', key)}`,
   'Authorization: Bearer': (key) => `authorization: Bearer ${key}`,
   'Authorization: Basic': (key) => `authorization: ${basic('anybody', key)}`,
+  'Authorization: Basic, the key as user name': (key) => `authorization: ${basic(key, '')}`,
+  'Proxy-Authorization: Basic, the key as user name': (key) => `proxy-authorization: ${basic(key, 'x')}`,
   'Authorization: Token': (key) => `authorization: Token ${key}`,
   'Authorization alone': (key) => `authorization: ${key}`,
 };
