@@ -124,6 +124,9 @@ export class Gateway {
       tokens: () => this.#sources.statuses(),
       droppedLogLines,
       secretFiles: () => this.#config.fileNames,
+      ...(config.listenTls && {
+        certificateExpiryMs: () => this.#config.listenTls?.validUntilMs ?? 0,
+      }),
     });
     this.#events = events;
     this.#observe = events.tell;

@@ -259,6 +259,8 @@ export interface ListenTls {
   /** PEM texts, read when the configuration was. */
   readonly cert: string;
   readonly key: Secret;
+  /** When the first certificate of the chain expires, in epoch milliseconds. */
+  readonly validUntilMs: number;
 }
 
 /** The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. */

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LoginFailure } from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
+import { registerCertificateGauge } from './certificate-gauge.ts';
 import { processMetrics } from './process-metrics.ts';
 import { RequestMetrics, SECONDS } from './request-metrics.ts';
 
@@ -22,6 +23,8 @@ export interface MetricsView {
   readonly waiting: () => number;
   readonly tokens: () => ReadonlyMap<string, TokenStatus>;
   readonly droppedLogLines: () => number;
+  /** When the certificate that clients see expires, in epoch milliseconds; absent where they speak plain HTTP. */
+  readonly certificateExpiryMs?: () => number;
   /** Path by which each is read, and as it was configured. */
   readonly secretFiles: () => ReadonlyMap<string, string>;
 }
@@ -91,6 +94,7 @@ export function createMetrics(view: MetricsView): Metrics {
     registers,
   });
   registerGauges(registry, view);
+  if (view.certificateExpiryMs) registerCertificateGauge(registry, view.certificateExpiryMs);
   let sharing: Counter<'op' | 'result'> | undefined;
   /** There only where tokens are shared. */
   const share = () => {

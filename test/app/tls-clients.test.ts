@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { readTls } from '../support/h2-upstream.ts';
-import { happens, RawClient, until } from '../support/raw-client.ts';
+import { ask, happens, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // The proxy's listener speaks TLS where it has a certificate: the same proxy, behind a handshake.
@@ -252,4 +253,27 @@ t.test('a drain ends idle connections and lets the busy one finish', async (t) =
   t.match(await busy.response(), { text: 'done' });
   await Promise.all([idle.end(), busy.end()]);
   t.equal(await drained, 0);
+});
+
+t.test('a metric tells when the certificate expires, also of a renewed one', async (t) => {
+  const { adminPort, gateway, upstream } = await world(t, { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
+  const expiry = async () => {
+    const { text } = await ask(adminPort, request('GET', '/metrics'));
+    return Number(/^bearerd_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(text)?.[1]);
+  };
+  const endOf = (name: string) => new X509Certificate(readTls(name)).validToDate.getTime() / 1000;
+  t.equal(await expiry(), endOf('server.pem'));
+  const expired = {
+    BEARERD_LISTEN_TLS_CERT_FILE: pem('expired.pem'),
+    BEARERD_LISTEN_TLS_KEY_FILE: pem('expired.key'),
+  };
+  gateway.reconfigure(await configOf({ baseUrl: 'http://127.0.0.1:1', env: expired }));
+  t.equal(await expiry(), endOf('expired.pem'));
+
+  const plain = await gatewayFor(t, {
+    baseUrl: upstream.url,
+    env: { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' },
+  });
+  const { text } = await ask(plain.adminPort, request('GET', '/metrics'));
+  t.notMatch(text, /tls_certificate/, 'nothing where clients speak plain HTTP');
 });

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
-
+import { validityProblem } from '../../src/config/reading/tls.ts';
 import { CWD, FILE, type Files, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
 /** Made for this test alone; it is good for a hundred years and for nothing else. */
@@ -132,4 +133,34 @@ t.test('what clients are shown is held to the same, under its own names', async 
     t.ok(faults[0]?.startsWith(fault), fault);
   }
   t.match(await faultsWith({ [cert]: '/tls/cert.pem', [key]: '/tls/gone.pem' }), [/\/tls\/gone\.pem/]);
+});
+
+t.test('a certificate that has expired, or will in a day, is warned of', async (t) => {
+  const at = (iso: string) => new Date(iso);
+  const certificate = { validFromDate: at('2026-01-01T00:00:00Z'), validToDate: at('2026-04-01T00:00:00Z') };
+  const problem = (iso: string) => validityProblem(certificate, at(iso).getTime());
+  t.equal(problem('2026-02-01T00:00:00Z'), undefined);
+  t.equal(problem('2026-03-31T00:00:00Z'), undefined, 'a day and no less');
+  t.match(problem('2026-03-31T00:00:01Z'), /expires within a day, at 2026-04-01T00:00:00Z/);
+  t.match(problem('2026-04-01T00:00:00Z'), /expired at 2026-04-01T00:00:00Z/);
+  t.match(problem('2025-12-31T23:59:59Z'), /not valid before 2026-01-01T00:00:00Z/);
+
+  const expired = (name: string) =>
+    readFileSync(new URL(`../support/tls/expired.${name}`, import.meta.url), 'utf8');
+  const files = { '/tls/expired.pem': expired('pem'), '/tls/expired.key': expired('key') };
+  for (const name of ['BEARERD_LISTEN_TLS', 'BEARERD_TLS']) {
+    const env = {
+      ...LEAST,
+      [`${name}_CERT_FILE`]: '/tls/expired.pem',
+      [`${name}_KEY_FILE`]: '/tls/expired.key',
+    };
+    const { warnings } = await loadFrom({ env, files });
+    t.match(warnings, [{ key: `${name}_CERT_FILE`, problem: /expired at 20\d\d-/ }]);
+  }
+  const env = {
+    ...LEAST,
+    BEARERD_LISTEN_TLS_CERT_FILE: '/tls/cert.pem',
+    BEARERD_LISTEN_TLS_KEY_FILE: '/tls/key.pem',
+  };
+  t.same((await loadFrom({ env, files: FILES })).warnings, []);
 });

@@ -84,6 +84,33 @@ function checkPair(cert: TlsFile | undefined, key: TlsFile | undefined, reading:
   }
 }
 
+/** A certificate that has expired, or will in this time, is hardly meant. */
+const SOON_MS = 86_400_000;
+
+/** What is doubtful about the time that a certificate is valid for, if anything is. Pure. */
+export function validityProblem(
+  { validFromDate, validToDate }: Pick<X509Certificate, 'validFromDate' | 'validToDate'>,
+  nowMs: number,
+): string | undefined {
+  const [from, to] = [validFromDate, validToDate].map((date) => date.toISOString().replace('.000Z', 'Z'));
+  if (validToDate.getTime() <= nowMs) return `names a certificate that expired at ${to}; renew it`;
+  if (validToDate.getTime() - nowMs < SOON_MS)
+    return `names a certificate that expires within a day, at ${to}; renew it`;
+  if (validFromDate.getTime() > nowMs)
+    return `names a certificate that is not valid before ${from}; check it, and this machine's clock`;
+  return undefined;
+}
+
+/** The first end in the chain; warns where it has come, or nearly so. */
+function validUntilMs({ pem, key }: TlsFile, { warn }: Reading): number {
+  const chain = certificatesIn(pem);
+  for (const certificate of chain) {
+    const problem = validityProblem(certificate, Date.now());
+    if (problem !== undefined) warn(key, problem);
+  }
+  return Math.min(...chain.map(({ validToDate }) => validToDate.getTime()));
+}
+
 function isUsable(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
@@ -100,6 +127,7 @@ export function readTls(values: Values, reading: Reading): TlsFiles {
   if (ca && certificatesIn(ca.pem).length === 0) {
     reading.report(ca.key, 'names a file without a PEM certificate, or with a damaged one');
   }
+  if (cert) validUntilMs(cert, reading);
   return {
     ...(ca && { caFile: ca.path, ca: ca.pem }),
     ...(cert && { certFile: cert.path, cert: cert.pem }),
@@ -110,5 +138,12 @@ export function readTls(values: Values, reading: Reading): TlsFiles {
 /** The same for clients; undefined where they speak plain HTTP. */
 export function readListenTls(values: Values, reading: Reading): ListenTls | undefined {
   const { cert, key } = readPair('listenCertFile', 'listenKeyFile', values, reading);
-  return cert && key && { certFile: cert.path, keyFile: key.path, cert: cert.pem, key: new Secret(key.pem) };
+  if (cert === undefined || key === undefined) return undefined;
+  return {
+    certFile: cert.path,
+    keyFile: key.path,
+    cert: cert.pem,
+    key: new Secret(key.pem),
+    validUntilMs: validUntilMs(cert, reading),
+  };
 }
