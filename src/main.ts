@@ -28,5 +28,12 @@ process.on('SIGUSR1', () => {});
 // Too early for a reload: what is being read is the newest.
 if (serves) process.on('SIGHUP', () => {});
 
-const { run } = await import('./cli/run.ts');
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = (await quick()) ?? (await (await import('./cli/run.ts')).run(process.argv.slice(2)));
+
+/** What orchestrators start every few seconds; undefined for all else. */
+async function quick(): Promise<number | undefined> {
+  const [command, ...args] = process.argv.slice(2);
+  if (command !== 'healthcheck') return undefined;
+  const { quickHealthcheck } = await import('./cli/quick-healthcheck.ts');
+  return quickHealthcheck(args, process.env, process.cwd);
+}

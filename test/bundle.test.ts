@@ -124,6 +124,27 @@ t.test(
   },
 );
 
+t.test('a healthcheck of a ready proxy loads one file, and no client for HTTP', async (t) => {
+  const proxy = run(t, ['demo'], { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
+  const admin = await proxy.until(/"admin":\["http:\/\/([^"]+)"/);
+  await proxy.until(/(logged in)/);
+  const hook = `import { registerHooks } from 'node:module';
+const loaded = [];
+registerHooks({ load(url, context, next) { loaded.push(url.split('/').at(-1)); return next(url, context); } });
+process.on('exit', (code) => console.log(JSON.stringify({ code, loaded, ofNode: process.moduleLoadList })));`;
+  const env = {
+    BEARERD_ADMIN_LISTEN: admin!,
+    NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(hook).toString('base64')}`,
+  };
+  const { code, loaded, ofNode } = JSON.parse(await run(t, ['healthcheck'], env).closed);
+  t.equal(code, 0);
+  t.same(loaded, ['main.js', 'quick-healthcheck.js']);
+  const dear = ofNode.filter((name: string) =>
+    /^NativeModule (_http_|http|https|dns|crypto|tls)\b/.test(name),
+  );
+  t.same(dear, []);
+});
+
 t.test('the parts that are loaded when they are called are there', async (t) => {
   const file = join(root, 'given.yaml');
   writeFileSync(file, 'baseUrl: https://api.example.com\ncredentials:\n  apiKey: {type: apiKey, key: k}\n');

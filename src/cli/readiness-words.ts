@@ -3,12 +3,6 @@ import type { Readiness, Status } from '../observe/status.ts';
 /** States in which there is no token to send. */
 const UNREADY = new Set(['starting', 'expired', 'refused']);
 
-/** Whether an answer to `GET /readyz` is one of ours. */
-export function isReadiness(answer: unknown): answer is Readiness {
-  const { ready, credentials } = (answer ?? {}) as Partial<Record<keyof Readiness, unknown>>;
-  return typeof ready === 'boolean' && typeof credentials === 'object' && credentials !== null;
-}
-
 /**
  * Why a proxy is not ready, a line for each reason: at least one.
  *

@@ -1,6 +1,7 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 
 import { ConfigFileError } from '../../base/errors.ts';
+import { defaultPlaces } from './default-places.ts';
 import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
@@ -46,18 +47,6 @@ async function parseYaml(source: string, path: string, report: Report): Promise<
     report(path, 'an alias (*name) has no anchor (&name) before it, or there are far too many aliases');
   }
   return { path, content: {}, placeOf: NOWHERE, broken: true };
-}
-
-function defaultPlaces(env: LoadInput['env'], cwd: string): readonly string[] {
-  // The XDG specification: a relative path is to be ignored, an unset one means ~/.config.
-  const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
-  const home = absolute(env.HOME);
-  const userFolder = absolute(env.XDG_CONFIG_HOME) ?? (home && join(home, '.config'));
-  return [
-    join(cwd, 'bearerd.yaml'),
-    join(cwd, 'config', 'bearerd.yaml'),
-    ...(userFolder === undefined ? [] : [join(userFolder, 'bearerd', 'bearerd.yaml')]),
-  ];
 }
 
 /** What a program hands in has no lines, and its relative paths begin where the process runs. */
