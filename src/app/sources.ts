@@ -3,7 +3,7 @@ import { untilMs } from '../base/deadline.ts';
 import type { EngineState } from '../base/engine-state.ts';
 import { LoginError } from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
-import type { Secret } from '../base/secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
 import type { Told } from '../integrations/fleet/shared-login.ts';
 import type { Present } from '../integrations/sink.ts';
@@ -208,6 +208,11 @@ function credentialOf(config: CredentialConfig, source: RenewingSource | undefin
   if (source !== undefined) return { ...placement, kind: 'token', source };
   if (logsIn(config)) throw new Error(`no source for credential ${name}`);
   const key = sentOf(config);
-  const secrets = config.kind === 'basic' ? [key, config.password] : [key];
+  const secrets = config.kind === 'basic' ? [key, secretOfBasic(config)] : [key];
   return { ...placement, kind: 'api-key', headerValue: headerValueOf(key, scheme), secrets };
+}
+
+/** Without a password, the user name is the key. */
+function secretOfBasic({ username, password }: Extract<FixedCredentialConfig, { kind: 'basic' }>): Secret {
+  return password.equals(new Secret('')) ? username : password;
 }

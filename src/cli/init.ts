@@ -12,26 +12,45 @@ const DEFAULT_OUTPUT = 'bearerd.yaml';
 const EXAMPLE_URL = 'https://api.example.com';
 
 export const init: Command = {
-  synopsis: '[--base-url URL] [--account service|user|key|oauth2] [--output FILE]',
+  synopsis: '[--base-url URL] [--account service|user|key|oauth2] [--from-curl LINE [--try]] [--output FILE]',
   summary: 'writes a first configuration file, with comments and without any secret',
   help: `
   --base-url URL   the upstream; ${EXAMPLE_URL} unless given
   --account KIND   what it logs in with: a service account (the default) or a user at the API's session endpoint, a key that
                    needs no login, or a client of an OAuth 2.0 token endpoint
+  --from-curl LINE what a line of curl calls and with which credential: the secret goes to the file bearerd-secret,
+                   and the same call by bearerd is printed. "-" reads the line from standard input, which keeps the
+                   secret out of the shell's history
+  --try            with --from-curl: sends the request (GET and HEAD only) directly and by bearerd, and compares
   --output FILE    where to write; ${DEFAULT_OUTPUT} unless given. A file that is there already stays as it is
 
 On a terminal it asks for what isn't given.
 `,
   examples: [
     'bearerd init',
+    'bearerd init --from-curl \'curl https://api.example.com/v1/me -H "X-Api-Key: …"\'',
     'bearerd init --base-url https://api.example.com --account key --output api.yaml',
   ],
   variables: [],
-  options: { 'base-url': { type: 'string' }, account: { type: 'string' }, output: { type: 'string' } },
+  options: {
+    'base-url': { type: 'string' },
+    account: { type: 'string' },
+    'from-curl': { type: 'string' },
+    try: { type: 'boolean' },
+    output: { type: 'string' },
+  },
   positionals: [0, 0],
   async run(values) {
     const output = textOption(values, 'output') ?? DEFAULT_OUTPUT;
     const given = { url: textOption(values, 'base-url'), account: textOption(values, 'account') };
+    const line = textOption(values, 'from-curl');
+    if (line !== undefined) {
+      if (given.url !== undefined || given.account !== undefined)
+        throw new UsageError('--from-curl takes the URL and the account from the line: give neither of them');
+      const { fromCurl } = await import('./from-curl/from-curl.ts');
+      return fromCurl(line, output, values.try === true);
+    }
+    if (values.try === true) throw new UsageError('--try goes with --from-curl');
     // What was given wrongly is said before anything is asked.
     if (given.url !== undefined) checkedUrl(given.url);
     if (given.account !== undefined) checkedAccount(given.account);

@@ -47,12 +47,14 @@ export function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   cwd = t.testdirName,
+  input?: string,
 ): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: environment(env),
     cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   });
+  child.stdin.on('error', () => {}).end(input); // It may end without having read.
   let stdout = '';
   let stderr = '';
   const listeners = new Set<() => void>();
@@ -107,6 +109,7 @@ export function run(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   cwd?: string,
+  input?: string,
 ): Promise<Finished> {
-  return start(t, args, env, cwd).finished;
+  return start(t, args, env, cwd, input).finished;
 }

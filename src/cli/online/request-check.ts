@@ -38,7 +38,7 @@ export async function requestCheck(config: Config, method: string, target: strin
 }
 
 /** On a port of its own, for nobody but us; what the configuration keeps elsewhere is kept by the proxy that runs. */
-function forOneRequest(config: Config, key: string): Config {
+export function forOneRequest(config: Config, key: string): Config {
   const { listenTls: _, ...rest } = config;
   const listen = [{ kind: 'tcp', host: '127.0.0.1', port: 0 }] as const;
   return {

@@ -1,3 +1,4 @@
+import { Secret } from '../../base/secret.ts';
 import type { CredentialConfig, CredentialPlacement, Upstream } from '../config.ts';
 import {
   type CredentialType,
@@ -110,7 +111,10 @@ function keyUse(map: YamlMap): SecretUse {
 
 function basicFromFile(map: YamlMap, path: string, reading: Reading): Content | undefined {
   const [username, password] = SECRET_FIELDS.basic.map((field) => {
-    const given = secretFromFile(entry(map, field), below(path, field), field, reading);
+    const raw = entry(map, field);
+    // Where a key is the user name, there is no password (`curl -u KEY:`).
+    if (field === 'password' && raw === '') return new Secret('');
+    const given = secretFromFile(raw, below(path, field), field, reading);
     if (given === undefined) reading.report(below(path, field), 'is missing');
     return given?.secret;
   });

@@ -1,0 +1,27 @@
+import { UsageError } from '../../base/errors.ts';
+import type { CurlLine } from './curl-line.ts';
+import { type Given, givenValue } from './given-value.ts';
+
+/** A value in the file: text as it is, or a secret, which never stands there. */
+export type Entry = string | { readonly secret: Given } | { readonly [key: string]: string };
+
+/** What the line proves itself by, as an entry of `credentials`. */
+export interface FoundCredential {
+  /** Undefined where a client certificate is all there is. */
+  readonly name: 'token' | 'apiKey' | 'account' | undefined;
+  readonly fields: Readonly<Record<string, Entry>>;
+  /** The path of the session endpoint, where the line is a login there. */
+  readonly sessionPath?: string;
+  /** The line asks for a token: it is no call of the API. */
+  readonly isLogin: boolean;
+  /** What else looks like a credential, and is not carried, in words. */
+  readonly others: readonly string[];
+  /** What the person has to know besides. */
+  readonly notes: readonly string[];
+}
+
+/** @throws UsageError where it is empty, or made of parts. */
+export function secret(text: string, line: CurlLine, what: string): { readonly secret: Given } {
+  if (text === '') throw new UsageError(`${what} is empty: give the line with the credential in it`);
+  return { secret: givenValue(text, line, what) };
+}

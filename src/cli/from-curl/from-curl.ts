@@ -1,0 +1,150 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { NotWrittenError, UsageError } from '../../base/errors.ts';
+import { readFailure } from '../../config/reading/text-file.ts';
+import { ConfigurationSource } from '../../config/source.ts';
+import { print } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { FoundCredential } from './credential-entry.ts';
+import { type CurlLine, optionValue, readCurlLine } from './curl-line.ts';
+import { type CurlRequest, requestOf } from './curl-request.ts';
+import { findCredential } from './found-credential.ts';
+import { plainText } from './given-value.ts';
+import { headersLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
+import { readShellLine } from './shell-line.ts';
+import { filesOf, type WrittenFiles } from './written-files.ts';
+
+const LISTEN = 'localhost:9180';
+const MAX_LINE = 1024 * 1024;
+
+/**
+ * Writes the configuration for what a line of curl does, and prints the same call by bearerd.
+ *
+ * @param given the line, or `-` for standard input
+ * @returns the exit code: 1 where `isTried` and the two answers differ
+ * @throws UsageError where the line can't be read (64); NotWrittenError where a file exists already (73)
+ */
+export async function fromCurl(given: string, output: string, isTried: boolean): Promise<number> {
+  const written = given === '-' ? await text(process.stdin) : given;
+  if (written.length > MAX_LINE) throw new UsageError('--from-curl: the line is longer than 1 MiB');
+  const line = named(() => readCurlLine(readShellLine(written)));
+  const request = named(() => requestOf(line));
+  const found = named(() => findCredential(line, request));
+  const files = named(() => filesOf(line, request, found, output));
+  const call = named(() => sameCall(line, request, found, LISTEN));
+  const proxy = named(() => proxyWords(line, request));
+  write(output, files);
+  await print(report({ output, files, found, call, proxy, leftOut: leftOut(line, request, found) }));
+  return isTried ? tried(line, request, found, output) : EXIT.done;
+}
+
+/** What is wrong is wrong with the line. */
+function named<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`--from-curl: ${error.message}`);
+    throw error;
+  }
+}
+
+function leftOut(line: CurlLine, request: CurlRequest, { others }: FoundCredential): string[] {
+  return [
+    ...others.map(
+      (where) => `${where}: bearerd carries one credential; send this one yourself where it is needed`,
+    ),
+    ...headersLeftOut(request).map((name) => `header ${name}: it is about where the line was copied from`),
+    ...line.leftOut,
+  ];
+}
+
+/** Secrets first, for the configuration names them; nothing stays where one can't be written. */
+function write(output: string, { yaml, secrets }: WrittenFiles): void {
+  const files = [
+    ...secrets.map(({ path, text }) => ({ path, text, mode: 0o600 })),
+    { path: output, text: yaml, mode: 0o666 },
+  ];
+  const there = files.find(({ path }) => existsSync(path));
+  if (there !== undefined) throw notWritten(there.path, 'it exists already, and stays as it is');
+  const done: string[] = [];
+  for (const { path, text, mode } of files) {
+    try {
+      writeFileSync(path, text, { flag: 'wx', mode });
+      done.push(path);
+    } catch (error) {
+      for (const each of done) rmSync(each, { force: true });
+      throw notWritten(path, readFailure(error).reason);
+    }
+  }
+}
+
+function notWritten(path: string, why: string): NotWrittenError {
+  return new NotWrittenError(`${path} is not written: ${why}`);
+}
+
+/** Of a proxy only the address is shown: who logs in there is the environment's business. */
+function proxyWords(line: CurlLine, { origin }: CurlRequest): string {
+  const given = optionValue(line.options, 'proxy');
+  if (given === undefined || given === '') return '';
+  const [, scheme = 'http://', user, host = ''] = /^([a-z0-9]+:\/\/)?(?:([^@]*)@)?([^/]*)/i.exec(given)!;
+  if (!/^https?:\/\/$/i.test(scheme))
+    throw new UsageError('-x: bearerd goes through http:// and https:// proxies only');
+  const login =
+    user !== undefined || optionValue(line.options, 'proxy-user') !== undefined ? 'USER:PASSWORD@' : '';
+  const variable = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  return `${variable}=${scheme}${login}${plainText(host, line, '-x')} `;
+}
+
+/** It is in documentation, where one's own belongs. */
+const PLACEHOLDER =
+  /^(?:<.*>|\{.*\}|\[.*\]|your\b.*|.*\b(?:your|here)\b.*|.*_here|your[_-].*|x{4,}|\*{3,}|\.{3}|…|(?:api|access)[_-]?(?:key|token))$/i;
+
+interface Reported {
+  readonly output: string;
+  readonly files: WrittenFiles;
+  readonly found: FoundCredential;
+  readonly call: string;
+  readonly proxy: string;
+  readonly leftOut: readonly string[];
+}
+
+function report({ output, files: { secrets }, found, call, proxy, leftOut }: Reported): string {
+  const config = output === 'bearerd.yaml' ? '' : ` --config ${quoted(output)}`;
+  const paths = secrets.map(({ path }) => path).join(', ');
+  const placeholders = secrets.filter(({ text }) => PLACEHOLDER.test(text));
+  const notes = [
+    ...found.notes,
+    ...placeholders.map(
+      ({ path }) => `What ${path} holds looks like a placeholder: write the real one into it.`,
+    ),
+  ];
+  return [
+    `${output} is written${paths === '' ? '' : `, and the secret to ${paths} (readable by you only)`}.\n`,
+    ...notes.map((note) => `${note}\n`),
+    leftOut.length === 0 ? '' : `\nNot carried over:\n${leftOut.map((what) => `  - ${what}\n`).join('')}`,
+    `\nNext:\n\n  ${proxy}bearerd check --online${config}\n`,
+    found.isLogin ? '' : `  ${proxy}bearerd${config}\n`,
+    found.isLogin
+      ? `\nThe same login by bearerd, which prints the token:\n\n  ${proxy}${call}${config}\n`
+      : `\nThe same call by bearerd, without the credential:\n\n  ${call}\n`,
+  ].join('');
+}
+
+async function tried(
+  line: CurlLine,
+  request: CurlRequest,
+  found: FoundCredential,
+  output: string,
+): Promise<number> {
+  if (found.isLogin || !/^(?:GET|HEAD)$/.test(request.method)) {
+    await print(
+      `\nNot tried: ${found.isLogin ? 'it is a login' : `a ${request.method} may change something`}; only GET and HEAD are sent.\n`,
+    );
+    return EXIT.done;
+  }
+  const { tryBoth } = await import('./try-both.ts');
+  const source = new ConfigurationSource(process.env, { configFile: output, flags: {}, defaults: {} });
+  const { equal, words } = await tryBoth(line, request, targetOf(line, request), await source.load());
+  await print(`\nTried both, ${equal ? 'and the answers are equal' : 'and the answers differ'}:\n${words}`);
+  return equal ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,105 @@
+import { dirname, join, relative, resolve } from 'node:path';
+import { UsageError } from '../../base/errors.ts';
+import type { Entry, FoundCredential } from './credential-entry.ts';
+import { type CurlLine, optionValue } from './curl-line.ts';
+import type { CurlRequest } from './curl-request.ts';
+import { type Given, plainText } from './given-value.ts';
+
+/** What is to be written, and nothing has been yet. */
+export interface WrittenFiles {
+  readonly yaml: string;
+  /** The secrets' files beside it, with what stands in them. */
+  readonly secrets: readonly { readonly path: string; readonly text: string }[];
+}
+
+const SECRET_FILE = 'bearerd-secret';
+
+/**
+ * The configuration that does what the line does. Pure.
+ *
+ * @param output path of the configuration file; its relative paths begin at its folder
+ * @throws UsageError
+ */
+export function filesOf(
+  line: CurlLine,
+  { origin }: CurlRequest,
+  found: FoundCredential,
+  output: string,
+): WrittenFiles {
+  const texts = Object.entries(found.fields).flatMap(([field, entry]) =>
+    isSecret(entry) && 'text' in entry.secret ? [{ field, text: entry.secret.text }] : [],
+  );
+  const fileOf = (field: string) => (texts.length === 1 ? SECRET_FILE : `${SECRET_FILE}-${field}`);
+  const { name, sessionPath } = found;
+  const credentials =
+    name === undefined ? '' : `\ncredentials:\n  ${name}:\n${credential(found.fields, fileOf).join('')}`;
+  const session = sessionPath === undefined ? '' : `\nsession:\n  path: ${scalar(sessionPath)}\n`;
+  return {
+    yaml: `# The configuration of bearerd, made by "bearerd init --from-curl". No secret stands here.
+baseUrl: ${scalar(origin)}
+${credentials}${session}${tls(line, output)}
+# Which requests get which credential. The longest prefix wins, whatever the order.
+routes:
+  - { prefix: /, credential: ${name ?? 'none'} }
+`,
+    secrets: texts.map(({ field, text }) => ({ path: join(dirname(output), fileOf(field)), text })),
+  };
+}
+
+function isSecret(entry: Entry): entry is { readonly secret: Given } {
+  return typeof entry !== 'string' && typeof entry.secret === 'object';
+}
+
+function credential(fields: FoundCredential['fields'], fileOf: (field: string) => string): string[] {
+  const { key, ...rest } = fields;
+  // A command gives a key anew when it has ended: that is a credential of its own type.
+  if (key !== undefined && isSecret(key) && 'command' in key.secret) {
+    const { type: _, ...placed } = rest;
+    const command = key.secret.command.split(/\s+/).map(scalar).join(', ');
+    return ['    type: exec\n', `    command: [${command}]\n`, ...lines(placed, fileOf)];
+  }
+  return lines(fields, fileOf);
+}
+
+function lines(fields: FoundCredential['fields'], fileOf: (field: string) => string): string[] {
+  return Object.entries(fields).map(([field, entry]) => {
+    if (typeof entry === 'string') return `    ${field}: ${scalar(entry)}\n`;
+    if (isSecret(entry)) return `    ${field}: ${secretEntry(field, entry.secret, fileOf)}\n`;
+    const inner = Object.entries(entry).map(
+      ([name, value]) => `      ${scalar(name)}: ${scalar(String(value))}\n`,
+    );
+    return `    ${field}:\n${inner.join('')}`;
+  });
+}
+
+function secretEntry(field: string, given: Given, fileOf: (field: string) => string): string {
+  if ('text' in given) return `{ file: ${fileOf(field)} }`;
+  if ('variable' in given) return `{ env: ${given.variable} }`;
+  throw new UsageError(`${field}: "$(…)" is taken for a key alone; write the value, or a variable as $NAME`);
+}
+
+/** As YAML's core schema reads it back: in quotes, unless it is text in any case. */
+function scalar(text: string): string {
+  const isPlain =
+    /^[A-Za-z/][\w./:@+-]*$/.test(text) && !/:$|^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
+
+function tls(line: CurlLine, output: string): string {
+  const path = (name: string) => {
+    const value = optionValue(line.options, name);
+    return value === undefined ? undefined : relativePath(plainText(value, line, `--${name}`), output);
+  };
+  const type = optionValue(line.options, 'cert-type') ?? optionValue(line.options, 'key-type') ?? 'PEM';
+  if (type.toUpperCase() !== 'PEM')
+    throw new UsageError(`a certificate and its key have to be PEM files, and not ${type.slice(0, 10)}`);
+  const certFile = path('cert');
+  const files = { caFile: path('cacert'), certFile, keyFile: path('key') ?? certFile };
+  const given = Object.entries(files).filter((file): file is [string, string] => file[1] !== undefined);
+  if (given.length === 0) return '';
+  return `\ntls:\n${given.map(([key, file]) => `  ${key}: ${scalar(file)}\n`).join('')}`;
+}
+
+function relativePath(path: string, output: string): string {
+  return relative(resolve(dirname(output)), resolve(path)) || '.';
+}

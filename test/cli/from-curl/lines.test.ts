@@ -1,0 +1,145 @@
+import t from 'tap';
+import { readCurlLine } from '../../../src/cli/from-curl/curl-line.ts';
+import { requestOf } from '../../../src/cli/from-curl/curl-request.ts';
+import { findCredential } from '../../../src/cli/from-curl/found-credential.ts';
+import { sameCall } from '../../../src/cli/from-curl/same-call.ts';
+import { readShellLine } from '../../../src/cli/from-curl/shell-line.ts';
+import { filesOf } from '../../../src/cli/from-curl/written-files.ts';
+
+// What becomes of a line, without a disk or a network.
+
+function read(text: string, output = 'bearerd.yaml') {
+  const line = readCurlLine(readShellLine(text));
+  const request = requestOf(line);
+  const found = findCredential(line, request);
+  return {
+    found,
+    leftOut: line.leftOut,
+    call: sameCall(line, request, found, 'localhost:9180'),
+    ...filesOf(line, request, found, output),
+  };
+}
+
+const KEY = "-H 'X-Api-Key: k-1'";
+
+t.test('of several credentials one is carried, and the others are named', async (t) => {
+  const CARRIED: readonly (readonly [line: string, yaml: RegExp, others: readonly string[]])[] = [
+    ['curl https://h/ -u ada:pw -H "Authorization: Bearer k"', /type: apiKey\n {4}key/, ['-u']],
+    ['curl https://h/ -u ada:pw --oauth2-bearer k', /type: basic\n {4}username: ada\n/, ['--oauth2-bearer']],
+    [`curl 'https://h/?token=t' ${KEY}`, /header: X-Api-Key/, ['query parameter token']],
+    [
+      "curl 'https://h/' -H 'DD-API-KEY: a' -H 'DD-APPLICATION-KEY: b'",
+      /header: DD-API-KEY/,
+      ['header DD-APPLICATION-KEY'],
+    ],
+    [`curl https://h/ ${KEY} -b 'session=s; a=b'`, /header: X-Api-Key/, ['cookie session', 'cookie a']],
+    ["curl https://ada:p%40w@h/ -H 'Accept: */*'", /username: ada\n/, []],
+    ["curl https://h/ -b 'a=b; sid=s'", /in: cookie\n {4}name: sid\n/, ['cookie a']],
+    ["curl https://h/ -H 'Cookie: only=s'", /in: cookie\n {4}name: only\n/, []],
+  ];
+  for (const [line, yaml, others] of CARRIED) {
+    const { found, yaml: text, call } = read(line);
+    t.match(text, yaml, line);
+    t.same(found.others, others, line);
+    t.notMatch(call, /k-1|pw|session|sid|Authorization|KEY/i, line);
+  }
+});
+
+t.test('names that only sound like credentials are left alone', async (t) => {
+  for (const name of ['Idempotency-Key', 'X-CSRF-Token', 'Page-Token', 'Sec-WebSocket-Key', 'X-Request-Id']) {
+    const { call } = read(`curl https://h/ ${KEY} -H '${name}: v'`);
+    t.match(call, `-H '${name}: v'`);
+  }
+  const { call } = read(`curl 'https://h/x?nextToken=n&pageKey=p&q=a%20b' ${KEY}`);
+  t.match(call, "'http://localhost:9180/x?nextToken=n&pageKey=p&q=a%20b'");
+});
+
+t.test(
+  'what is not about the credential stays in the printed call, and the connection is bearerd’s',
+  async (t) => {
+    const { call, leftOut, yaml } = read(
+      `curl -sSL -X POST --max-time 5 -d '{"a":"it'\\''s"}' https://h:8443/p/q ${KEY} --cacert ca.pem --cert c.pem --key k.pem --resolve h:8443:10.0.0.1 --tlsv1.2 -H 'Origin: https://x' -H 'Sec-Fetch-Mode: cors' | jq`,
+      'conf/bearerd.yaml',
+    );
+    t.equal(call, `curl -s -S -L -X POST --max-time 5 -d '{"a":"it'\\''s"}' http://localhost:9180/p/q`);
+    t.match(yaml, /baseUrl: "?https:\/\/h:8443"?\n/);
+    t.match(
+      yaml,
+      /tls:\n {2}caFile: "?\.\.\/ca\.pem"?\n {2}certFile: "?\.\.\/c\.pem"?\n {2}keyFile: "?\.\.\/k\.pem"?\n/,
+    );
+    for (const name of ['--resolve', '--tlsv1.2', '| …'])
+      t.ok(
+        leftOut.some((what) => what.includes(name)),
+        name,
+      );
+  },
+);
+
+t.test('a client certificate alone makes a route without a credential', async (t) => {
+  const { yaml, secrets } = read('curl https://h/x -E client.pem');
+  t.match(yaml, /tls:\n {2}certFile: client\.pem\n {2}keyFile: client\.pem\n/);
+  t.match(yaml, /credential: none/);
+  t.notMatch(yaml, /credentials:/);
+  t.same(secrets, []);
+});
+
+t.test('several secrets have a file each, named after the field', async (t) => {
+  const { secrets, yaml } = read(
+    'curl https://h/token -d grant_type=password -d username=ada -d password=p -d client_id=c -d client_secret=s',
+    'conf/api.yaml',
+  );
+  t.same(secrets, [
+    { path: 'conf/bearerd-secret-password', text: 'p' },
+    { path: 'conf/bearerd-secret-clientSecret', text: 's' },
+  ]);
+  t.match(yaml, /grant: password\n {4}username: ada\n {4}password: \{ file: bearerd-secret-password \}/);
+});
+
+t.test('a variable is named, and no file is made for it', async (t) => {
+  const { secrets, yaml } = read('curl -u "$USER_ID:$PW" https://h/');
+  t.match(yaml, /username: \{ env: USER_ID \}\n {4}password: \{ env: PW \}\n/);
+  t.same(secrets, []);
+});
+
+const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
+  ['wget https://h/', /does not begin with curl/],
+  ['', /does not begin with curl/],
+  ['curl', /has no URL/],
+  [`curl https://h/ https://i/ ${KEY}`, /more than one URL/],
+  ['curl https://h/', /no credential that bearerd could send/],
+  ["curl https://h/ -d 'token=t'", /"token" stands in the body/],
+  [`curl -k https://h/ ${KEY}`, /-k: .*--cacert FILE/],
+  [`curl --insecure https://h/ ${KEY}`, /--insecure: /],
+  [`curl --digest -u a:b https://h/`, /--digest: /],
+  [`curl --aws-sigv4 aws:amz -u a:b https://h/`, /does not sign/],
+  [`curl -n https://h/`, /-n: .*another file/],
+  [`curl -K f https://h/`, /-K: .*another file/],
+  [`curl http://h/ ${KEY}`, /the URL is http:\/\//],
+  [`curl h/ ${KEY}`, /has no https:\/\//],
+  [`curl ftp://h/ ${KEY}`, /not https:\/\//],
+  [`curl https://h/ -H`, /-H has no value/],
+  [`curl https://h/ --heder x`, /--heder is no option of curl; did you mean --header/],
+  [`curl https://h/ -ü`, /an option is no option of curl/],
+  [`curl https://$HOST/ ${KEY}`, /the host of the URL holds \$HOST/],
+  [`curl https://h/$ORG ${KEY}`, /the path of the URL holds \$ORG/],
+  [`curl https://h/ ${KEY} -d "$BODY"`, /the value of -d .* holds \$BODY/],
+  ['curl https://h/ -H "X-Api-Key: k-$X"', /has to be the whole secret/],
+  ['curl https://h/ -u ada', /-u has no password/],
+  ["curl https://h/ -H 'Authorization: AWS4-HMAC-SHA256 Credential=x'", /made anew for each request/],
+  [
+    'curl https://h/token -d grant_type=authorization_code -d code=c',
+    /by authorization_code is not carried over/,
+  ],
+  [`curl https://h/ ${KEY} -E client.p12 --cert-type P12`, /PEM files, and not P12/],
+];
+
+t.test('a line that can not be carried is refused with the reason', async (t) => {
+  for (const [line, says] of REFUSED) {
+    t.throws(() => read(line), { code: 'usage', message: says }, line);
+    try {
+      read(line);
+    } catch (error) {
+      t.notMatch((error as Error).message, /k-1|Credential=x/, line);
+    }
+  }
+});
