@@ -123,8 +123,13 @@ export class Exchange implements Watched {
     this.#course = 'waiting';
     this.deadlineMonoMs = Number.POSITIVE_INFINITY; // To connect has a limit of its own.
     this.attempt = new Attempt(this, token, this.#f.trace?.sending(this.#f));
-    const once = !isRepeatable(this.#sendable);
-    this.#f.pool.send(this.attempt, { fresh, upgrade: this.#upgrade !== undefined, http1, once });
+    this.#f.pool.send(this.attempt, {
+      fresh,
+      upgrade: this.#upgrade !== undefined,
+      http1,
+      upload: this.#body?.whole === false,
+      once: !isRepeatable(this.#sendable),
+    });
   }
 
   connected(attempt: Attempt, carrier: Carrier): void {

@@ -67,6 +67,8 @@ export interface SendOptions {
   readonly upgrade: boolean;
   /** HTTP/2 can't carry it. */
   readonly http1: boolean;
+  /** Once it has begun to go up, its body can't be sent again, whatever the upstream says. */
+  readonly upload: boolean;
   /** It can't be sent again where its connection ends as it comes: it takes none that might be about to. */
   readonly once: boolean;
 }

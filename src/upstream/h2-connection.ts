@@ -42,6 +42,8 @@ export interface ConnectionOwner {
   closed(connection: Http2Connection): void;
   /** The peer wants to be spoken to in HTTP/1.1 (RFC 9113 §7). */
   http1Required(): void;
+  /** The peer ends a connection that is in use (RFC 9113 §6.8). */
+  retiredEarly(): void;
 }
 
 /** One HTTP/2 connection to the upstream. */
@@ -205,6 +207,7 @@ export class Http2Connection implements StreamOwner {
       this.#wantsHttp1 = true;
       this.#owner.http1Required();
     }
+    if (this.#taking) this.#owner.retiredEarly();
     if (code !== NGHTTP2_NO_ERROR) {
       this.#peerGone = true; // The library ends the connection at once.
       this.#saveAll();

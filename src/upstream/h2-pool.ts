@@ -15,6 +15,8 @@ export interface Http2PoolOptions {
   readonly http1: (socket: Socket, waiting: readonly Receiver[]) => void;
   /** The upstream speaks HTTP/2, and wants HTTP/1.1 all the same: here is who waited for a connection. */
   readonly http1Required: (waiting: readonly Receiver[]) => void;
+  /** The upstream ends connections that are in use. */
+  readonly retiredEarly: () => void;
 }
 
 /**
@@ -69,6 +71,10 @@ export class Http2Pool implements ConnectionOwner {
 
   http1Required(): void {
     this.#options.http1Required(this.#waiting.splice(0));
+  }
+
+  retiredEarly(): void {
+    this.#options.retiredEarly();
   }
 
   gone(connection: Http2Connection, error: Error): void {

@@ -20,6 +20,8 @@ export interface PoolOptions {
 
 /** An upstream that chose HTTP/1.1, or asked for it, is offered HTTP/2 again after this time. */
 const HTTP1_FOR_MS = 10 * 60_000;
+/** An upstream that has ended an HTTP/2 connection that was in use gets each upload on one of its own for this time. */
+const UPLOADS_ALONE_FOR_MS = 10 * 60_000;
 
 /** All connections to one origin, with one connect timeout. */
 export class UpstreamPool {
@@ -33,6 +35,8 @@ export class UpstreamPool {
   #http2: Http2Pool | undefined;
   /** HTTP/2 may be offered from this moment on. */
   #http2FromMonoMs: number;
+  /** Until then each upload has an HTTP/2 connection of its own. */
+  #uploadsAloneUntilMonoMs = 0;
   #closed = false;
 
   constructor(origin: string, options: PoolOptions, connectors: Connectors) {
@@ -53,9 +57,10 @@ export class UpstreamPool {
 
   /** Sends a request. After `close` too: a request that began before a reload ends as it began. */
   send(receiver: Receiver, options: SendOptions): void {
-    if (options.upgrade || options.http1 || performance.now() < this.#http2FromMonoMs) {
+    const now = performance.now();
+    if (options.upgrade || options.http1 || now < this.#http2FromMonoMs) {
       this.#http1.send(receiver, options);
-    } else if (options.fresh || this.#closed) {
+    } else if (options.fresh || this.#closed || (options.upload && now < this.#uploadsAloneUntilMonoMs)) {
       const alone = this.#createHttp2();
       alone.send(receiver);
       alone.close();
@@ -76,6 +81,10 @@ export class UpstreamPool {
         this.#speakHttp1(pool, waiting);
       },
       http1Required: (waiting) => this.#speakHttp1(pool, waiting),
+      // What a GOAWAY leaves out can be sent again, but for an upload of which a part has gone up and is kept nowhere.
+      retiredEarly: () => {
+        this.#uploadsAloneUntilMonoMs = performance.now() + UPLOADS_ALONE_FOR_MS;
+      },
     });
     return pool;
   }
@@ -86,7 +95,7 @@ export class UpstreamPool {
     if (this.#http2 === pool) this.#http2 = undefined;
     pool.close();
     for (const receiver of waiting)
-      this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true, once: true });
+      this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true, upload: true, once: true });
   }
 
   /** Opens a connection that is nobody's yet, for HTTP/1.1: a login's. */

@@ -16,7 +16,7 @@ const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`
 
 async function nginx(t: Test, settings: string): Promise<string> {
   const dir = t.testdir({});
-  const port = await freePort();
+  const [port, plain] = [await freePort(), await freePort()];
   const file = join(dir, 'nginx.conf');
   writeFileSync(
     file,
@@ -31,7 +31,9 @@ http {
     client_max_body_size 10m;
     ${settings}
     location / { return 200 "fine"; }
+    location /up { proxy_pass http://127.0.0.1:${plain}/; proxy_max_temp_file_size 0; client_body_buffer_size 1m; }
   }
+  server { listen 127.0.0.1:${plain}; location / { return 200 "read"; } }
 }
 `,
   );
@@ -81,3 +83,31 @@ t.test('uploads of 40 KB meet no end of a connection that they could not survive
   await Promise.all(Array.from({ length: 8 }, one));
   t.same([...statuses], [[200, 320]]);
 });
+
+// It is known after the first request on a connection, and with 50 only after the 50th.
+for (const [settings, before] of [
+  ['keepalive_timeout 0;', 1],
+  ['keepalive_requests 1;', 1],
+  ['keepalive_requests 50;', 60],
+] as const) {
+  t.test(`an nginx with "${settings}" gets each upload of 100 KB whole`, { skip }, async (t) => {
+    const baseUrl = await nginx(t, settings);
+    const env = { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' };
+    const { client, get } = await gatewayFor(t, { baseUrl, env, loggedIn: false });
+    for (let n = 0; n < before; n++) await get('/');
+    const body = 'x'.repeat(100_000);
+    const texts = new Map<string, number>();
+    const one = async () => {
+      const own = await client();
+      for (let n = 0; n < 10; n++) {
+        const { text } = await own
+          .send(request('POST', '/up', `content-length: ${body.length}`) + body)
+          .response();
+        texts.set(text, (texts.get(text) ?? 0) + 1);
+      }
+      own.close();
+    };
+    await Promise.all(Array.from({ length: 10 }, one));
+    t.same([...texts], [['read', 100]]);
+  });
+}

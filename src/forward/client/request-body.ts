@@ -36,7 +36,12 @@ export class RequestBody {
 
   /** It can be sent again: the whole is here, and small; or nothing of it has been given away. */
   get replayable(): boolean {
-    return this.#kept !== undefined && (!this.#taken || (this.complete && this.bytes <= REPLAY_LIMIT_BYTES));
+    return this.#kept !== undefined && (!this.#taken || this.whole);
+  }
+
+  /** All of it is here, and kept. */
+  get whole(): boolean {
+    return this.complete && this.bytes <= REPLAY_LIMIT_BYTES;
   }
 
   /** The upstream takes nothing at present: who stands still is not the client. */
