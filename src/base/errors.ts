@@ -257,7 +257,7 @@ export const PROBLEMS = {
   'token-unavailable': {
     status: 503,
     title: 'No access token',
-    detail: 'No usable access token could be had in time. bearerd goes on trying.',
+    detail: 'No access token was available in time. bearerd keeps trying.',
     proxyStatus: 'proxy_internal_error',
   },
   'login-refused': {

@@ -7,7 +7,7 @@ import { serve } from './serve.ts';
 
 export const demo: Command = {
   synopsis: '',
-  summary: 'runs the proxy before a built-in mock of the API, with no account and no configuration',
+  summary: 'runs the proxy in front of a built-in mock of the API, with no account and no configuration',
   help: '\nIt listens at BEARERD_LISTEN and BEARERD_ADMIN_LISTEN (localhost:9180 and localhost:9181).\n',
   examples: ['bearerd demo', 'bearerd demo --listen localhost:8080 --admin-listen off'],
   variables: ['BEARERD_LISTEN', 'BEARERD_ADMIN_LISTEN', 'BEARERD_LOG_LEVEL', 'BEARERD_LOG_FORMAT'],

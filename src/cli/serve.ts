@@ -139,7 +139,7 @@ function warnOfLimit({ limits }: Config, { maxConnections }: Gateway, log: Log):
   const fields = { maxConnections, configured: limits.connections };
   log.warn(
     fields,
-    `only ${maxConnections} client connections are taken: the process may not open more files`,
+    `client connections are limited to ${maxConnections}: the process may not open more files`,
   );
 }
 

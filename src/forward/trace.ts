@@ -22,6 +22,6 @@ export interface SendingTrace {
   responded(status: number): void;
   /** The answer is whole. */
   ended(): void;
-  /** Also where no connection could be had. */
+  /** Also where no connection was made. */
   failed(problem: Problem): void;
 }

@@ -93,7 +93,7 @@ function alone(config: Config, name: string): Config {
     return { ...config, credentials: new Map([[name, credential]]) };
   const problem =
     credential === undefined
-      ? 'is not there, and a token was asked for'
+      ? 'does not exist, and a token was asked for'
       : 'is a key, and a token was asked for';
   throw new ConfigError([{ key: `credentials.${name}`, problem }]);
 }

@@ -48,7 +48,7 @@ const REDIRECTS = {
 
 export type RedirectTarget = keyof typeof REDIRECTS;
 
-/** Where a `Location` leads, seen from the origin that was asked. No part of it gets out of here: it may hold anything. */
+/** Where a `Location` leads, seen from the origin that was asked. It may hold anything, so no part of it is returned. */
 export function redirectTargetOf(location: string, origin: string): RedirectTarget {
   const url = URL.parse(location, origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'nowhere';

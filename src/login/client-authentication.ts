@@ -51,7 +51,7 @@ function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): 
 /** Signed (RFC 7515 §7.1, three parts), or encrypted (RFC 7516 §7.1, five; the key's is empty where it is agreed on). */
 const JWT = /^[\w-]+\.[\w-]*\.(?:[\w-]*|[\w-]*\.[\w-]+\.[\w-]+)$/;
 
-/** A file that is half written, or of something else, is not sent to anybody. */
+/** A file that is half written, or no JWT, is not sent. */
 export function jwtOnly(token: Secret, what: string): Secret {
   if (token.fits(JWT)) return token;
   throw new LoginError(

@@ -28,7 +28,7 @@ export function httpLogin(
   };
 }
 
-/** A query may hold what is nobody's business. */
+/** A query may hold a secret. */
 function withoutQuery(path: string): string {
   return path.split('?', 1)[0]!;
 }

@@ -91,5 +91,5 @@ function oddities(name: string, secret: Secret): string[] {
     /^[^\S\ufeff]/.test(text) && 'begins with white space',
     /\s$/.test(text) && 'ends with white space',
   ];
-  return found.filter((words) => words !== false).map((words) => `Mind that the ${name} ${words}.`);
+  return found.filter((words) => words !== false).map((words) => `Note: the ${name} ${words}.`);
 }

@@ -9,7 +9,7 @@ export interface OAuthError {
 
 /**
  * What the `error` of an answer means (RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2, RFC 8628 §3.5). Only these get into
- * a message: whatever else stands there is somebody else's text.
+ * a message: other text comes from the server.
  */
 const ERRORS: ReadonlyMap<unknown, LoginFailure> = new Map([
   ['invalid_client', 'refused'],

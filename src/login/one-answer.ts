@@ -41,7 +41,7 @@ export function answerOf(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // A request that has no connection yet doesn't tell that it was ended; whoever opens it may say at what it was.
+    // A request that has no connection yet doesn't tell that it was ended; the code that opens it may say how far it got.
     signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)), { once: true });
     http
       .request({

@@ -102,7 +102,7 @@ function killGroup({ pid, stdout, stderr }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // There is nobody left in the group.
+    // No process is left in the group.
   }
   stdout?.destroy();
   stderr?.destroy();

@@ -3,14 +3,14 @@ import { LoginError } from '../base/errors.ts';
 import type { Login } from './http-login.ts';
 import { type ServerClock, skewText } from './server-clock.ts';
 
-/** A clock that is less wrong than this is not why a login is refused: servers allow for some seconds. */
+/** Servers allow for clocks that differ by some seconds: less than this is not the reason of a refusal. */
 const NOTICEABLE_MS = 5_000;
 /** There is at most one login in a second. */
 const PAUSE_MS = 1_000;
 
 /**
- * A login that signs what it sends, with the time in it. By a wrong clock it is refused for ever, and a refusal tells the
- * server's time: so it is sent once more with that, and what is signed later is right from the start.
+ * A login that signs its request, with the time in it. With a wrong clock the server refuses it, and the refusal's `Date`
+ * tells the server's time: the login is then sent once more with that time, and later ones use it from the start.
  */
 export function signedLogin(login: Login, time: ServerClock, clock: Clock): Login {
   return async (signal) => {

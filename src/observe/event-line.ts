@@ -86,7 +86,7 @@ export function describe(event: Exclude<Event, RequestEvent | ShareOperationEven
       return [
         'warn',
         { reason: event.reason },
-        'access tokens are not shared for now: the engine is gone, and each instance logs in by itself',
+        'cannot reach Redis: access tokens are not shared for now, and each instance logs in by itself',
       ];
     case 'sink-written':
       return ['info', { sink: event.sink }, 'sink written'];

@@ -72,7 +72,7 @@ export class RenewingSource implements TokenSource {
     return outcome;
   }
 
-  /** There is a better token to be had: a login is due, though the one at hand may yet do. */
+  /** A login is due, though the token at hand may still be sent. */
   loginDue(): void {
     this.#keeper.loginDue();
   }

@@ -55,7 +55,7 @@ export interface Receiver {
   ended(): void;
   /** @param socket the connection, which is nobody else's from here on */
   switched(head: ResponseHead, socket: Socket, early: Buffer): void;
-  /** Also where no connection could be had. */
+  /** Also where no connection was made. */
   failed(problem: Problem, repeatable: Repeatable): void;
   drained(): void;
 }

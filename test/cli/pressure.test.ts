@@ -40,8 +40,8 @@ t.test('with few open files, clients beyond what fits get 503, and the admin lis
     return ok('served');
   };
   const proxy = await limited(t, 128, upstream.url);
-  await until(() => /client connections are taken/.test(proxy.log()), 'the log says so');
-  t.match(proxy.log(), /"maxConnections":24,"configured":10000,.*only 24 client connections are taken/);
+  await until(() => /client connections are limited/.test(proxy.log()), 'the log says so');
+  t.match(proxy.log(), /"maxConnections":24,"configured":10000,.*client connections are limited to 24/);
   const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.to(proxy.port)));
   const answers = clients.map((client) => client.send(request('GET', '/')).response());
   await until(() => upstream.requests.length === 24, 'as many requests as fit are under way');

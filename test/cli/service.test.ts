@@ -123,7 +123,7 @@ t.test('where it can not be told, the log says so, and all goes on', async (t) =
   const [socket] = sockets(t, 1) as [PassedSocket];
   const env = { ...account(mock), PATH: t.testdir({}), NOTIFY_SOCKET: '/nowhere' };
   const { output } = serve(t, env, [socket]);
-  await until(() => output().includes('systemd-notify is not there'), 'no word of it', LIMIT_MS);
+  await until(() => output().includes('systemd-notify does not exist'), 'no word of it', LIMIT_MS);
   t.equal((await ask(socket.port, GET)).status, 200);
 });
 

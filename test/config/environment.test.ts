@@ -246,7 +246,7 @@ t.test(
     const env = { BEARERD_ROUTES: 'x=token,/a=nope,/b,/c=token,/c=none', BEARERD_LISTEN: 'foo,0.0.0.0:9180' };
     const faults = (await faultsOf({ env: { ...LEAST, ...env } })).join('\n');
     t.match(faults, /BEARERD_ROUTES: entry 1: .*entry 3: /);
-    t.match(faults, /BEARERD_ROUTES: entry \d: sends \/a to the credential nope, which is not there/);
+    t.match(faults, /BEARERD_ROUTES: entry \d: sends \/a to the credential nope, which does not exist/);
     t.match(faults, /BEARERD_ROUTES: entry \d: has the prefix of another route/);
     t.match(faults, /BEARERD_LISTEN: entry 1: /);
     t.match(

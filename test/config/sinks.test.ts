@@ -79,7 +79,7 @@ t.test('a sink that can not be, or would write over something, is a fault', asyn
     'sinks[1].name: is missing',
   ]);
   t.same(await faults('[{ file: x, credential: kay }]'), [
-    'sinks[0].credential: names the credential kay, which is not there (there are token, key, query, kept); did you mean key?',
+    'sinks[0].credential: names the credential kay, which does not exist (there are token, key, query, kept); did you mean key?',
   ]);
   t.same(await faults('[{ file: x, map: m }]'), ['sinks[0].map: unknown key']);
   t.same(await faults('[{ file: x }, { file: ./x }]'), ['sinks[1].file: is the place of another sink']);

@@ -4,7 +4,7 @@ import type { LoginFailure, ProblemCode } from '../errors.ts';
 export interface FailureWords {
   /** What happened; its subject is the server. Constant, so that a client may be told it too. */
   readonly what: string;
-  /** What whoever runs bearerd can do. */
+  /** What the operator of bearerd can do. */
   readonly remedy: string;
   /** What it makes of a login. */
   readonly login: LoginFailure;

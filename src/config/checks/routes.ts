@@ -27,7 +27,7 @@ function checkCredential(draft: RouteDraft, values: Values, credentials: Credent
   if (!credentials.names.includes(name)) {
     draft.report(
       'credential',
-      `sends ${draft.prefix ?? 'a route'} to the credential ${name}, which is not there ` +
+      `sends ${draft.prefix ?? 'a route'} to the credential ${name}, which does not exist ` +
         `(there are ${known.join(', ')})${didYouMean(nearest(name, known))}; ${definitionOf(name)}`,
     );
     return;

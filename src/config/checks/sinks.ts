@@ -19,7 +19,7 @@ export function checkSinks(sinks: readonly SinkDraft[], { names }: Credentials, 
     const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
     reading.report(
       `${at}.credential`,
-      `names the credential ${sink.credential}, which is not there (${known})${hint}`,
+      `names the credential ${sink.credential}, which does not exist (${known})${hint}`,
     );
   }
 }

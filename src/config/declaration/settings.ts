@@ -187,7 +187,7 @@ export const SETTINGS = {
     kind: kinds.flag,
     default: 'false',
     description:
-      'listen on an address that is not loopback without a caller key: whoever reaches it may call',
+      'listen on an address that is not loopback without a caller key: everyone who reaches it may call',
   },
   tokenWaitMs: {
     variable: 'BEARERD_TOKEN_WAIT',
@@ -318,7 +318,7 @@ export const SETTINGS = {
     key: 'share.prefix',
     kind: kinds.keyPrefix,
     default: 'bearerd',
-    description: 'what each key there begins with',
+    description: 'prefix of every key there',
   },
   shareKey: {
     secret: 'body',

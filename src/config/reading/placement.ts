@@ -49,7 +49,7 @@ export function readPlacement(
   return { ...at, header: header.default, scheme: '', elsewhere: { in: where, name: name ?? '' } };
 }
 
-/** Authorization has a scheme (RFC 9110 §11.6.2); whoever made up another header reads its whole value. */
+/** `Authorization` has a scheme (RFC 9110 §11.6.2); the value of a header of the API's own is the bare key. */
 function usualScheme(header: string): string {
   return header.toLowerCase() === 'authorization' ? 'Bearer' : '';
 }

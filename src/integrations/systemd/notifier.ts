@@ -33,7 +33,7 @@ export function notifierFor(
       execFile('systemd-notify', [state], options, (error) => {
         if (error !== null && !told) {
           told = true;
-          failed(error.code === 'ENOENT' ? 'systemd-notify is not there' : 'systemd-notify failed');
+          failed(error.code === 'ENOENT' ? 'systemd-notify does not exist' : 'systemd-notify failed');
         }
         resolve();
       });

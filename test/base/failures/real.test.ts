@@ -88,10 +88,10 @@ t.test('each answer that is no login is told in its words, with the URL and what
 t.test('where credentials are refused, what is odd about them is told, and nothing of them', async (t) => {
   const baseUrl = await plain(t, (_request, response) => response.writeHead(401).end());
   const odd: Record<string, RegExp> = {
-    'hush-hush ': /Mind that the client secret ends with white space\.$/,
-    '"hush-hush"': /Mind that the client secret stands in quotes\.$/,
-    'Bearer hush-hush': /Mind that the client secret begins with "Bearer "\.$/,
-    ' hush-hush': /Mind that the client secret begins with white space\.$/,
+    'hush-hush ': /Note: the client secret ends with white space\.$/,
+    '"hush-hush"': /Note: the client secret stands in quotes\.$/,
+    'Bearer hush-hush': /Note: the client secret begins with "Bearer "\.$/,
+    ' hush-hush': /Note: the client secret begins with white space\.$/,
   };
   for (const [secret, words] of Object.entries(odd)) {
     const { error } = await told(t, baseUrl, { BEARERD_CLIENT_SECRET: secret });
