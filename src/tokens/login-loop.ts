@@ -4,6 +4,9 @@ import type { IssuedToken } from '../login/session-response.ts';
 import { LOGIN_FLOOR_MS, LONGEST_SLEEP_MS } from './schedule.ts';
 import type { NotYet } from './source-login.ts';
 
+/** After "not yet", until it is asked again, whatever hurry there is. */
+const ASK_FLOOR_MS = 100;
+
 export interface LoginLoopOptions {
   readonly clock: Clock;
   /** Milliseconds until the next login is due; asked anew after every sleep. */
@@ -75,8 +78,14 @@ export class LoginLoop {
   async #logIn(): Promise<void> {
     const login = new AbortController();
     this.#login = login;
+    const before = this.#loginStartedMonoMs;
     this.#loginStartedMonoMs = this.#clock.monoMs();
     const outcome = await this.#outcomeOf(login.signal);
+    // No server was asked: that puts off the next login by a moment, and not by the floor.
+    if ('notYetMs' in outcome) {
+      const nextMonoMs = this.#clock.monoMs() + ASK_FLOOR_MS;
+      this.#loginStartedMonoMs = Math.max(before, nextMonoMs - LOGIN_FLOOR_MS);
+    }
     this.#login = undefined; // First: whoever hears of the end may ask for the next one.
     if (!login.signal.aborted) this.#options.ended(outcome);
   }

@@ -6,6 +6,9 @@ import type { Kept } from './engine.ts';
 import type { AccountKeys } from './keys.ts';
 import { endOf } from './shared-token.ts';
 
+/** The longest pause of all for what may be one instance's own trouble: its network is broken, and another's is whole. */
+const OWN_TROUBLE_MS = 5_000;
+
 /** Why nobody is to log in, and until when. */
 export interface Hold {
   readonly error: LoginError;
@@ -15,23 +18,17 @@ export interface Hold {
 }
 
 /**
- * What one failure means for all; undefined where it is one instance's own: a network may be broken here and whole
- * elsewhere. Since the whole fleet logs in as one, it backs off as one.
+ * The pause of the whole fleet after one login that failed. The fleet logs in as one, so it backs off as one: were the
+ * others to try in their turn, each would wait for the lock until it gives up waiting and logs in without it.
  *
  * @param before the hold before it, over or not
  */
-export function holdAfter(
-  error: LoginError,
-  before: Hold | undefined,
-  random: number,
-  clock: Clock,
-): Hold | undefined {
-  if (error.code !== 'refused' && error.code !== 'rate-limited' && error.retryAfterMs === undefined)
-    return undefined;
+export function holdAfter(error: LoginError, before: Hold | undefined, random: number, clock: Clock): Hold {
   const goesOn = before !== undefined && (before.error.code === 'refused') === (error.code === 'refused');
   const consecutive = goesOn ? before.consecutive + 1 : 1;
   const pauseMs = retryDelayMs(error.code, consecutive, error.retryAfterMs, random);
-  return { error, consecutive, ends: deadlineIn(pauseMs, clock) };
+  const heldMs = error.code === 'unreachable' ? Math.min(pauseMs, OWN_TROUBLE_MS) : pauseMs;
+  return { error, consecutive, ends: deadlineIn(heldMs, clock) };
 }
 
 /** What a login meets while it stands. */

@@ -10,10 +10,7 @@ export class Knowledge {
   /** The token that the source was given last, as long as no upstream has refused it. */
   mine: SharedToken | undefined;
   hold: Hold | undefined;
-  /**
-   * The end of its token, for the source to be renewed in without the others. Not all of them at once, and in time
-   * for some tries that end in nothing.
-   */
+  /** How much of the token's life is left for a renewal without the others: see `reserveOf`. */
   reserveMs = 0;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -93,8 +90,19 @@ export class Knowledge {
   #keep(shared: SharedToken): SharedToken {
     const leftMs = untilMs(shared.expires, this.#clock);
     this.mine = shared;
-    this.reserveMs = Math.max(leftMs * (0.04 + 0.1 * this.#random()), Math.min(3_000, leftMs * 0.2));
+    this.reserveMs = reserveOf(leftMs, this.#random());
     this.hold = undefined;
     return shared;
   }
+}
+
+/**
+ * The end of a token's life in which an instance logs in by itself, should the engine be gone. Each instance has its own
+ * (`random` in [0, 1)), so that they don't all log in at once, and each has time for some tries that fail: 4 to 14 % of the
+ * life, of a short one up to a quarter, which is what its renewal leaves.
+ */
+function reserveOf(lifeMs: number, random: number): number {
+  const least = Math.max(lifeMs * 0.04, Math.min(1_000, lifeMs * 0.1));
+  const most = Math.max(lifeMs * 0.14, Math.min(10_000, lifeMs * 0.24));
+  return least + (most - least) * random;
 }

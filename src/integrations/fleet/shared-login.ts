@@ -188,9 +188,8 @@ export class SharedLogin {
 
   #holdAfter(error: unknown): Hold | undefined {
     if (!(error instanceof LoginError)) return undefined;
-    const hold = holdAfter(error, this.#known.hold, this.#random(), this.#clock);
-    this.#known.hold = hold ?? this.#known.hold;
-    return hold;
+    this.#known.hold = holdAfter(error, this.#known.hold, this.#random(), this.#clock);
+    return this.#known.hold;
   }
 
   /** @throws LoginError while a failure keeps everybody from asking. */

@@ -9,6 +9,7 @@ import { SharedLogin } from '../../../src/integrations/fleet/shared-login.ts';
 import { sealToken } from '../../../src/integrations/fleet/shared-token.ts';
 import { RenewingSource } from '../../../src/tokens/renewing-source.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { MemoryEngine } from './memory-engine.ts';
 
 // When each of many logs in by itself, and when none does. The engine is a stub: what a real one does is in
 // redis-engine.test.ts and test/gateway/shares*.test.ts.
@@ -62,18 +63,25 @@ class StubEngine implements Engine {
   }
 
   /** A token that another instance has got just now. */
-  give(generation: number, clock: FakeClock): void {
+  give(generation: number, clock: FakeClock, lifetimeMs = LIFETIME_MS): void {
     const token = new Secret(`tok-${generation}`);
-    const expires = deadlineIn(LIFETIME_MS, clock);
-    const text = sealToken({ token, generation, mark: '', expires, lifetimeMs: LIFETIME_MS }, keys);
-    this.seen = { ...NOTHING, token: { text, ttlMs: LIFETIME_MS } };
+    const expires = deadlineIn(lifetimeMs, clock);
+    const text = sealToken({ token, generation, mark: '', expires, lifetimeMs }, keys);
+    this.seen = { ...NOTHING, token: { text, ttlMs: lifetimeMs } };
     for (const wake of this.#wakes) wake();
   }
 }
 
-function fleet(t: Test, size: number, login: () => Promise<Secret>) {
-  const clock = new FakeClock();
-  const engine = new StubEngine();
+interface FleetOptions<E extends Engine> {
+  readonly size: number;
+  readonly login: () => Promise<Secret>;
+  readonly lifetimeMs?: number;
+  readonly clock?: FakeClock;
+  readonly engine: E;
+}
+
+function fleet<E extends Engine>(t: Test, options: FleetOptions<E>) {
+  const { size, login, lifetimeMs = LIFETIME_MS, clock = new FakeClock(), engine } = options;
   const logins: number[] = [];
   const events: Event[] = [];
   const members = Array.from({ length: size }, () => {
@@ -85,7 +93,7 @@ function fleet(t: Test, size: number, login: () => Promise<Secret>) {
       observe,
       login: async () => {
         logins.push(clock.monoMs());
-        return { token: await login(), lifetimeMs: LIFETIME_MS, warnings: [] };
+        return { token: await login(), lifetimeMs, warnings: [] };
       },
       told: { fresher: () => source.loginDue(), refused: () => {} },
     });
@@ -93,7 +101,7 @@ function fleet(t: Test, size: number, login: () => Promise<Secret>) {
       name: 'token',
       login: (signal, spareMs) => shared.logIn(signal, spareMs),
       scheme: 'Bearer',
-      renewAfterMs: LIFETIME_MS,
+      renewAfterMs: lifetimeMs,
       tokenWaitMs: 10_000,
       maxWaiting: 10,
       clock,
@@ -126,11 +134,11 @@ t.test(
   'an engine that stays away costs each instance one login, long before its token ends and not all at once',
   async (t) => {
     let number = 1;
-    const { clock, engine, logins, members, internalErrors } = fleet(
-      t,
-      MEMBERS,
-      async () => new Secret(`own-${++number}`),
-    );
+    const { clock, engine, logins, members, internalErrors } = fleet(t, {
+      engine: new StubEngine(),
+      size: MEMBERS,
+      login: async () => new Secret(`own-${++number}`),
+    });
     engine.give(1, clock);
     await clock.advance(1_000);
     t.equal(usable(members), MEMBERS);
@@ -150,8 +158,12 @@ t.test(
 );
 
 t.test('who waits in vain for what others get does not log in together with all who do', async (t) => {
-  const { clock, logins, internalErrors } = fleet(t, MEMBERS, async () => {
-    throw new LoginError('server-error', 'it is overloaded');
+  const { clock, logins, internalErrors } = fleet(t, {
+    engine: new StubEngine(),
+    size: MEMBERS,
+    login: async () => {
+      throw new LoginError('server-error', 'it is overloaded');
+    },
   });
   await clock.advance(11_000);
   t.equal(logins.length, 0, 'another has the lock');
@@ -163,7 +175,11 @@ t.test('who waits in vain for what others get does not log in together with all 
 });
 
 t.test('a token that is heard of is taken without a second look', async (t) => {
-  const { clock, engine, logins, members, internalErrors } = fleet(t, 20, async () => new Secret('own'));
+  const { clock, engine, logins, members, internalErrors } = fleet(t, {
+    engine: new StubEngine(),
+    size: 20,
+    login: async () => new Secret('own'),
+  });
   engine.give(1, clock);
   await clock.advance(60_000);
   const before = engine.looks;
@@ -174,3 +190,61 @@ t.test('a token that is heard of is taken without a second look', async (t) => {
   t.equal(logins.length, 0);
   t.equal(internalErrors(), 0);
 });
+
+for (const lifetimeMs of [4_000, 20_000, 60_000]) {
+  t.test(`without the engine, tokens of ${lifetimeMs / 1000} s are not renewed at one moment`, async (t) => {
+    let number = 1;
+    const { clock, engine, logins, members, internalErrors } = fleet(t, {
+      engine: new StubEngine(),
+      size: MEMBERS,
+      login: async () => new Secret(`own-${++number}`),
+      lifetimeMs,
+    });
+    engine.give(1, clock, lifetimeMs);
+    await clock.advance(100);
+    engine.seen = undefined;
+    for (let step = 0; step < 40; step++) {
+      await clock.advance(lifetimeMs / 40);
+      t.equal(usable(members), MEMBERS, `all have a token at step ${step}`);
+    }
+    t.equal(logins.length, MEMBERS);
+    const [first, last] = [Math.min(...logins), Math.max(...logins)];
+    t.ok(last - first > 0.07 * lifetimeMs, `${last - first} ms from the first to the last`);
+    t.ok(mostWithin(0.02 * lifetimeMs, logins) < 0.35 * MEMBERS, 'no more than chance in one moment');
+    t.equal(internalErrors(), 0);
+  });
+}
+
+// A server that fails at once, one that takes its time, and one that never answers.
+for (const [code, takesMs] of [
+  ['server-error', 20],
+  ['server-error', 3_000],
+  ['unusable', 20],
+  ['unreachable', 0],
+  ['unreachable', 10_000],
+] as const) {
+  t.test(`a fleet asks once a second at most while logins end as ${code} after ${takesMs} ms`, async (t) => {
+    const clock = new FakeClock();
+    let down = true;
+    const { logins, members, internalErrors } = fleet(t, {
+      clock,
+      engine: new MemoryEngine(clock),
+      size: 20,
+      login: async () => {
+        await clock.sleep(takesMs);
+        if (down) throw new LoginError(code, 'not now');
+        return new Secret('good');
+      },
+    });
+    await clock.advance(120_000);
+    t.equal(mostWithin(1_000, logins), 1);
+    t.ok(logins.length < 61, `${logins.length} in two minutes`);
+    t.ok(logins.length >= 4, 'it goes on asking');
+    down = false;
+    const before = logins.length;
+    await clock.advance(75_000);
+    t.equal(usable(members), members.length, 'all have a token soon after it is back');
+    t.ok(logins.length - before <= 2, 'by one login, and perhaps one that was under way');
+    t.equal(internalErrors(), 0);
+  });
+}
