@@ -14,7 +14,7 @@ export const check: Command = {
   help: `
   --online               also asks each server for one answer, without a credential, and logs in with each
                          credential that is a token
-  --online METHOD PATH   sends that one request, too, as the proxy would
+  --online METHOD PATH   sends that one request, too, as the proxy would (GET unless METHOD is given)
   --json                 faults and checks as JSON, in place of what is in force
 `,
   examples: [

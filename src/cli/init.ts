@@ -76,19 +76,34 @@ async function asked({ url, account }: { [K in keyof Answers]: string | undefine
   const ended = new Promise<never>((_, reject) => {
     terminal.once('close', () => reject(new NotWrittenError('nothing was written')));
   });
-  const ask = async (question: string, preset: string) => {
-    const answer = await Promise.race([terminal.question(`${question} [${preset}]: `), ended]);
-    return answer.trim() === '' ? preset : answer.trim();
+  /** Asks again until the answer can be used: a slip must not end it. */
+  const ask = async (question: string, preset: string, check: (answer: string) => unknown) => {
+    for (;;) {
+      const given = (await Promise.race([terminal.question(`${question} [${preset}]: `), ended])).trim();
+      const answer = given === '' ? preset : given;
+      try {
+        check(answer);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
+        process.stderr.write(`  ${problemOf(error)}\n`);
+      }
+    }
   };
   ended.catch(() => {});
   try {
     return {
-      url: url ?? (await ask('Base URL of the API', defaults.url)),
-      account: account ?? (await ask(`Account (${ACCOUNTS.join(', ')})`, defaults.account)),
+      url: url ?? (await ask('Base URL of the API', defaults.url, checkedUrl)),
+      account: account ?? (await ask(`Account (${ACCOUNTS.join(', ')})`, defaults.account, checkedAccount)),
     };
   } finally {
     terminal.close();
   }
+}
+
+/** Without the flag, which nobody gave. */
+function problemOf(error: ConfigError | UsageError): string {
+  return error.message.replace(/^--[\w-]+: /, '');
 }
 
 function checkedUrl(text: string): string {

@@ -9,12 +9,14 @@ export interface OneRequest {
 }
 
 /**
- * `METHOD PATH` of a command line; undefined where there is neither.
+ * `METHOD PATH` of a command line, or `PATH` for a GET; undefined where there is neither.
  *
  * @throws UsageError
  */
 export function oneRequest(command: string, [method, target]: readonly string[]): OneRequest | undefined {
   if (method === undefined) return undefined;
+  // A path alone is what most people type.
+  if (target === undefined && method.startsWith('/')) return { method: 'GET', target: method };
   if (target === undefined) throw new UsageError(`PATH is missing\nusage: bearerd ${command} [METHOD PATH]`);
   const name = method.toUpperCase();
   if (METHODS.includes(name)) return { method: name, target };

@@ -3,7 +3,8 @@ import { PROBLEMS, type ProblemCode } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';
 import { createGuard } from '../listen/guard.ts';
-import { splitTarget } from '../routes/path.ts';
+import { readPath, splitTarget } from '../routes/path.ts';
+import { isUnder } from '../routes/prefixes.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { OneRequest } from './one-request.ts';
 
@@ -36,7 +37,10 @@ export function explain(table: RouteTable, config: Config, { method, target }: O
   if (split === undefined || match === undefined) {
     return refusal('bad-path', 'a target begins with / and holds no #', undefined);
   }
-  if (!match.ok) return refusal(match.code, match.why, match.route);
+  if (!match.ok) {
+    const misread = match.code === 'bad-path' ? misreading(table, split.path) : undefined;
+    return refusal(match.code, misread ?? match.why, match.route);
+  }
   const { route } = match;
   return {
     decision: 'forward',
@@ -48,6 +52,22 @@ export function explain(table: RouteTable, config: Config, { method, target }: O
     removed: removedHeaders(route, config.log.requestIdHeader),
     why: `${route.prefix} is the longest prefix that matches ${split.path} at a segment boundary`,
   };
+}
+
+/** How an upstream might read a path, where that belongs to a route that the path as written doesn't reach. */
+function misreading({ routes }: RouteTable, path: string): string | undefined {
+  const reading = readPath(path);
+  if (!reading.ok) return undefined;
+  const longestFirst = [...routes].sort((a, b) => b.prefix.length - a.prefix.length);
+  for (const text of reading.readings) {
+    const route = longestFirst.find(({ prefix }) => isUnder(text, prefix.toLowerCase()));
+    if (route === undefined || isUnder(path, route.prefix)) continue;
+    const how = text === path.toLowerCase() ? 'differs in letter case alone from' : 'may be read as';
+    const meant =
+      how === 'may be read as' ? `${text}, which is below ${route.prefix}` : `what is below ${route.prefix}`;
+    return `${path} ${how} ${meant}: an upstream may take both for one. Write ${route.prefix} as the route does`;
+  }
+  return undefined;
 }
 
 function refusal(code: ProblemCode, why: string, route: Route | undefined): Explanation {

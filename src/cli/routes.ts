@@ -9,7 +9,7 @@ import { tableOf } from './unfilled-table.ts';
 export const routes: Command = {
   synopsis: '[METHOD PATH] [--json] [--config FILE]',
   summary: 'prints the route table, or which route one request would take, and why',
-  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request\n  --json                          the same as JSON\n',
+  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request; a path alone is a GET\n  --json                          the same as JSON\n',
   examples: ['bearerd routes --config bearerd.yaml', 'bearerd routes GET /companies/example.com --json'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ROUTES'],
   options: { json: { type: 'boolean' } },

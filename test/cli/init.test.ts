@@ -92,32 +92,37 @@ t.test('a wrong URL or account is a fault, and nothing is written', async (t) =>
 const noTerminal =
   spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
 
-t.test('on a terminal it asks for what is not given', { skip: noTerminal }, async (t) => {
-  const dir = t.testdir({});
-  const { PATH, HOME } = process.env;
-  const child = spawn('script', ['-qfec', `'${process.execPath}' '${MAIN}' init`, '/dev/null'], {
-    env: { PATH, HOME, TERM: 'dumb' },
-    cwd: dir,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const answers = new Map([
-    ['Base URL of the API', 'https://x.example/v1\n'],
-    ['Account (service, user, key, oauth2)', 'user\n'],
-  ]);
-  t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    for (const [question, answer] of answers) {
-      if (!output.includes(question)) continue;
-      answers.delete(question);
+t.test(
+  'on a terminal it asks for what is not given, and again after a wrong answer',
+  { skip: noTerminal },
+  async (t) => {
+    const dir = t.testdir({});
+    const { PATH, HOME } = process.env;
+    const child = spawn('script', ['-qfec', `'${process.execPath}' '${MAIN}' init`, '/dev/null'], {
+      env: { PATH, HOME, TERM: 'dumb' },
+      cwd: dir,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const answers: [question: string, answer: string][] = [
+      ['Base URL of the API', 'x.example/v1\n'],
+      ['must begin with https://', 'https://x.example/v1\n'],
+      ['Account (service, user, key, oauth2)', 'robot\n'],
+      ['must be one of service, user, key, oauth2', 'user\n'],
+    ];
+    t.teardown(() => child.kill('SIGKILL'));
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const [question, answer] = answers[0] ?? [];
+      if (question === undefined || !output.includes(question)) return;
+      answers.shift();
       child.stdin.write(answer);
-    }
-  });
-  const [code] = await happens(child, 'close', 60_000);
-  t.equal(code, 0, output);
-  assertNoInternalError(output);
-  const text = readFileSync(join(dir, 'bearerd.yaml'), 'utf8');
-  t.match(text, /^baseUrl: https:\/\/x\.example\/v1$/m);
-  t.match(text, /password: \{ env: BEARERD_PASSWORD \}/);
-});
+    });
+    const [code] = await happens(child, 'close', 60_000);
+    t.equal(code, 0, output);
+    assertNoInternalError(output);
+    const text = readFileSync(join(dir, 'bearerd.yaml'), 'utf8');
+    t.match(text, /^baseUrl: https:\/\/x\.example\/v1$/m);
+    t.match(text, /password: \{ env: BEARERD_PASSWORD \}/);
+  },
+);

@@ -250,3 +250,30 @@ for (const [title, { args, env = {}, files = {}, code, names }] of Object.entrie
     t.notMatch(result.stdout + result.stderr, SECRET, 'no message shows a secret');
   });
 }
+
+t.test('a path alone is a GET, to routes and to check', async (t) => {
+  t.testdir({});
+  const env = { ...ACCOUNT, BEARERD_ROUTES: '/=token' };
+  t.match(await run(t, ['routes', '/companies'], env), { code: 0, stdout: /result: +forwarded/ });
+  t.match(await run(t, ['check', '--online', '/companies/example.com'], env), {
+    code: 0,
+    stdout: /✓ request GET \/companies\/example\.com: /,
+  });
+});
+
+t.test('routes says which route another reading of a path would take', async (t) => {
+  t.testdir({});
+  const env = { ...ACCOUNT, BEARERD_ROUTES: '/companies=token,/health=none' };
+  const cases = [
+    ['/Companies/1', /why: +\/Companies\/1 differs in letter case alone from what is below \/companies/],
+    ['//companies', /why: +\/\/companies may be read as \/companies, which is below \/companies/],
+    ['/comp%61nies', /may be read as \/companies/],
+    ['/HEALTH', /Write \/health as the route does/],
+  ] as const;
+  for (const [path, why] of cases) {
+    const { code, stdout } = await run(t, ['routes', 'GET', path], env);
+    t.equal(code, 0);
+    t.match(stdout, /refused with 400 bad-path/);
+    t.match(stdout, why);
+  }
+});
