@@ -257,13 +257,14 @@ export const PROBLEMS = {
   'token-unavailable': {
     status: 503,
     title: 'No access token',
-    detail: 'No access token was available in time. bearerd keeps trying.',
+    detail: 'No access token was available in time. bearerd keeps trying; its log and its /status say why.',
     proxyStatus: 'proxy_internal_error',
   },
   'login-refused': {
     status: 503,
     title: 'Login refused',
-    detail: 'The session endpoint refuses the configured credentials.',
+    detail:
+      'The session endpoint refuses the configured credentials. The log of bearerd and its /status say why.',
     proxyStatus: 'proxy_configuration_error',
   },
   'upstream-unreachable': {

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { wantsColours } from './colours.ts';
 import { describe, type Line } from './event-line.ts';
 import { Gatherer } from './gatherer.ts';
+import { RepeatedFailures } from './repeated-failures.ts';
 import { visibleJson } from './visible.ts';
 
 export interface Log {
@@ -40,6 +41,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   });
   const terminal = (fd === 1 ? process.stdout : process.stderr).isTTY === true;
   const pretty = format === 'pretty' || (format === 'auto' && terminal);
+  const repeated = pretty ? new RepeatedFailures() : undefined;
   const render = pretty ? await terminalText(wantsColours(process.env, terminal)) : visibleJson;
   const options = {
     level,
@@ -65,8 +67,10 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
     observe: (event) => {
       if (event.type === 'share-operation') return;
       if (event.type === 'sink-failed' && event.again) return; // Told when it began.
-      if (event.type !== 'request') write(...describe(event));
-      else if (logger.isLevelEnabled('info')) lines.write(requestLine(event, options.timestamp()));
+      if (event.type !== 'request') {
+        const line = repeated === undefined ? describe(event) : repeated.lineFor(event, performance.now());
+        if (line !== undefined) write(...line);
+      } else if (logger.isLevelEnabled('info')) lines.write(requestLine(event, options.timestamp()));
     },
     info: (fields, message) => write('info', fields, message),
     warn: (fields, message) => write('warn', fields, message),

@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
+import { LoginError } from '../../src/base/errors.ts';
 import { wantsColours } from '../../src/observe/colours.ts';
+import { RepeatedFailures } from '../../src/observe/repeated-failures.ts';
 import { type LogRecord, terminalLine } from '../../src/observe/terminal-line.ts';
 import { visibleJson } from '../../src/observe/visible.ts';
 import { COMPILED, MAIN, start } from '../support/cli.ts';
@@ -51,6 +53,46 @@ t.test('another line says its fields after the message, each in one piece', asyn
   );
   t.match(terminalLine({ level: 'error', time, msg: 'x' }, true), '\x1b[31mERROR\x1b[0m x');
   t.equal(terminalLine({ level: 'info', time, msg: 'stopped' }, false), '09:05:07.042 stopped');
+});
+
+t.test('a login that fails again in the same way is told once, and then how often', async (t) => {
+  const failures = new RepeatedFailures();
+  const failed = (message: string, usable = false) =>
+    ({
+      type: 'login-failed',
+      credential: 'token',
+      state: 'expired',
+      durationMs: 1,
+      error: new LoginError('unreachable', message),
+      nextTryInMs: 12_000,
+      usable,
+    }) as const;
+  const at = (seconds: number, message = 'nothing listens there', usable = false) =>
+    failures.lineFor(failed(message, usable), seconds * 1000)?.[2];
+  t.equal(at(0), 'login failed: nothing listens there');
+  t.same(
+    [1, 3, 6, 29].map((seconds) => at(seconds)),
+    [undefined, undefined, undefined, undefined],
+  );
+  t.equal(at(31), 'still no login, for the same reason: 6 tries in 31 s');
+  t.equal(at(40), undefined);
+  t.equal(at(70), 'still no login, for the same reason: 8 tries in 70 s');
+  t.equal(at(71, 'it refuses'), 'login failed: it refuses', 'another failure is news');
+  t.equal(at(72, 'it refuses', true), 'login failed: it refuses', 'and so is another state');
+  failures.lineFor(
+    {
+      type: 'login-succeeded',
+      credential: 'token',
+      state: 'fresh',
+      fingerprint: 'x',
+      durationMs: 1,
+      lifetimeMs: 1,
+      renewInMs: 1,
+      warnings: [],
+    },
+    73_000,
+  );
+  t.equal(at(74, 'it refuses', true), 'login failed: it refuses', 'and one after a login');
 });
 
 t.test('nothing that a client or a file says can act on the terminal', async (t) => {
