@@ -62,10 +62,9 @@ function misreading({ routes }: RouteTable, path: string): string | undefined {
   for (const text of reading.readings) {
     const route = longestFirst.find(({ prefix }) => isUnder(text, prefix.toLowerCase()));
     if (route === undefined || isUnder(path, route.prefix)) continue;
-    const how = text === path.toLowerCase() ? 'differs in letter case alone from' : 'may be read as';
-    const meant =
-      how === 'may be read as' ? `${text}, which is below ${route.prefix}` : `what is below ${route.prefix}`;
-    return `${path} ${how} ${meant}: an upstream may take both for one. Write ${route.prefix} as the route does`;
+    const isCase = text === path.toLowerCase();
+    const how = isCase ? `only in letter case is ${path} not below` : `${path} may be read as ${text}, below`;
+    return `${how} ${route.prefix}: an upstream may take both for one. Write ${route.prefix} as the route does`;
   }
   return undefined;
 }
