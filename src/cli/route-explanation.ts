@@ -29,7 +29,7 @@ export function explain(table: RouteTable, config: Config, { method, target }: O
   const split = splitTarget(target);
   if (
     split?.authority !== undefined &&
-    createGuard(config).checkHost(split.authority, NOWHERE) !== undefined
+    createGuard(config).checkHosts(undefined, split.authority, NOWHERE) !== undefined
   ) {
     return refusal('host-refused', `${split.authority} is no name of this proxy`, undefined);
   }

@@ -55,6 +55,8 @@ export class Exchange implements Watched {
   #rejected: Attempt | undefined;
   #held: HeldAnswer | undefined;
   #tunnel: Tunnel | undefined;
+  /** Ends the upstream of a tunnel that can't begin yet. */
+  #abandonTunnel: (() => void) | undefined;
   readonly #repeats = new Repeats();
   #clientUntilMonoMs = 0;
 
@@ -289,6 +291,26 @@ export class Exchange implements Watched {
     this.attempt = undefined;
     this.#course = 'answering';
     this.#f.event.status = head.status;
+    const join = () => this.#join(attempt, head, socket, early);
+    if (this.#body === undefined || this.#body.complete) join();
+    else this.#joinLater(socket, join);
+  }
+
+  /** A client speaks the other protocol only when its request is whole (RFC 9110 §7.8): the rest of that goes up first. */
+  #joinLater(upstream: Socket, join: () => void): void {
+    const drained = () => this.#body!.drained();
+    const gone = () => this.#f.request.socket.destroy();
+    upstream.pause();
+    upstream.on('error', gone).on('close', gone).on('drain', drained);
+    this.#abandonTunnel = () => upstream.destroy();
+    this.#body!.whenComplete(() => {
+      upstream.off('error', gone).off('close', gone).off('drain', drained);
+      this.#abandonTunnel = undefined;
+      if (this.#course !== 'over') join();
+    });
+  }
+
+  #join(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void {
     const tunnel = this.#upgrade!.join(this.#context, this.#f, {
       head,
       socket,
@@ -388,6 +410,7 @@ export class Exchange implements Watched {
     this.attempt = undefined;
     attempt?.abort();
     this.#rejected?.abort();
+    this.#abandonTunnel?.();
     this.#wait?.abort();
     if (this.#body?.complete === false) this.#body.discard();
     if (this.#tunnel === undefined) event.aborted = event.code === undefined && !response.writableFinished;

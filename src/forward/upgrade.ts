@@ -19,28 +19,37 @@ export interface Switched {
   readonly scrubbing: Scrubbing | undefined;
 }
 
-/** The client's side of a request that wants to become a tunnel: Node has given its connection away. */
+/** Who asks for a tunnel. */
+export interface Asking {
+  readonly protocol: string;
+  readonly client: Socket;
+  /** Calls back once the request is whole, with what came behind it: the connection is ours then. */
+  readonly whenFree: (take: (early: Buffer) => void) => void;
+}
+
+/** The client's side of a request that wants to become a tunnel. */
 export class Upgrade {
   readonly protocol: string;
   readonly #client: Socket;
+  readonly #whenFree: Asking['whenFree'];
   readonly #endsWithToken: boolean;
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
 
-  /**
-   * @param early what came in one piece with the request
-   * @param endsWithToken the tunnel is closed when the token expires that it was opened with
-   */
-  constructor(protocol: string, client: Socket, early: Buffer, endsWithToken: boolean) {
+  /** @param endsWithToken the tunnel is closed when the token expires that it was opened with */
+  constructor({ protocol, client, whenFree }: Asking, endsWithToken: boolean) {
     this.protocol = protocol;
     this.#client = client;
+    this.#whenFree = whenFree;
     this.#endsWithToken = endsWithToken;
-    if (early.length > 0) this.#keepEarly(early);
   }
 
   /** Node tells only that the client has ended its side; to us that is the end of it. */
   listen(): void {
-    this.#client.on('data', this.#keepEarly).on('end', this.#clientEnded);
+    this.#whenFree((early) => {
+      if (early.length > 0) this.#keepEarly(early);
+      this.#client.on('data', this.#keepEarly).on('end', this.#clientEnded);
+    });
   }
 
   readonly #keepEarly = (piece: Buffer): void => {

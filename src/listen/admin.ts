@@ -3,12 +3,12 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { Problem } from '../base/errors.ts';
 import { Departures } from '../forward/client/departures.ts';
 import { answerProblem } from '../forward/client/problem.ts';
-import { readRequestHead } from '../forward/client/request-head.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
 import { arrivedAtLoopback, type Place } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
+import { headOf, onceRead } from './joined-request.ts';
 import { answerOptions } from './options.ts';
 import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';
@@ -46,7 +46,7 @@ export class AdminListener {
     this.#listeners = new HttpListeners({
       handler: (request, response) => {
         const problem = this.#refusal(request);
-        if (problem !== undefined) answerProblem(response, problem);
+        if (problem !== undefined) onceRead(request, () => answerProblem(response, problem));
         else if (asksForServer(request.method!, request.url!)) answerOptions(response, SERVER_METHODS);
         else handler(request, response);
       },
@@ -98,21 +98,19 @@ export class AdminListener {
 
   /** The same rules as for the proxy, before the framework sees the request; then what there is here at all. */
   #refusal(request: IncomingMessage): Problem | undefined {
-    const { rawHeaders, httpVersion, socket } = request;
+    const { httpVersion, socket } = request;
     const method = request.method!;
     const url = request.url!;
     if (method === 'TRACE') return new Problem('method-refused', { allow: 'GET, HEAD, POST' });
-    const head = readRequestHead(rawHeaders);
+    const head = headOf(request);
     const guard = this.#view.guard();
     const malformed = headProblem({ method, target: url, httpVersion }, head, this.#headerSizeBytes);
     if (malformed !== undefined) return malformed;
     const forServer = asksForServer(method, url);
     const target = splitTarget(url);
     if (target === undefined && !forServer) return new Problem('bad-path');
-    for (const host of [head.host, target?.authority]) {
-      const problem = host === undefined ? undefined : guard.checkHost(host, socket);
-      if (problem !== undefined) return problem;
-    }
+    const elsewhere = guard.checkHosts(head.host, target?.authority, socket);
+    if (elsewhere !== undefined) return elsewhere;
     const origin = guard.checkOrigin(head, socket);
     if (origin instanceof Problem) return origin;
     const path = forServer || target === undefined ? '*' : target.path;

@@ -2,12 +2,13 @@ import { type IncomingMessage, METHODS } from 'node:http';
 import { Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { FieldLines } from '../base/fields.ts';
-import { type RequestHead, readRequestHead } from '../forward/client/request-head.ts';
+import type { RequestHead } from '../forward/client/request-head.ts';
 import { clientCredentials } from '../forward/headers/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Match, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { Identification } from './callers.ts';
 import type { Guard } from './guard.ts';
+import { headOf } from './joined-request.ts';
 import { headProblem } from './well-formed.ts';
 
 /** What a request is measured by; one immutable set for each configuration. */
@@ -56,15 +57,13 @@ export function admit(
   const method = request.method!;
   if (method === 'TRACE') return refuse(new Problem('method-refused'));
   if (!METHOD_NAMES.has(method)) return refuse(new Problem('bad-request'));
-  const head = readRequestHead(request.rawHeaders);
+  const head = headOf(request);
   const malformed = headProblem({ method, target, httpVersion }, head, rules.headerSizeBytes);
   if (malformed !== undefined) return refuse(malformed);
   const split = splitTarget(target);
   if (split !== undefined) event.path = split.path;
-  for (const host of [head.host, split?.authority]) {
-    const problem = host === undefined ? undefined : rules.guard.checkHost(host, request.socket);
-    if (problem !== undefined) return refuse(problem);
-  }
+  const elsewhere = rules.guard.checkHosts(head.host, split?.authority, request.socket);
+  if (elsewhere !== undefined) return refuse(elsewhere);
   const origin = rules.guard.checkOrigin(head, request.socket);
   if (origin instanceof Problem) return refuse(origin);
   if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {

@@ -10,8 +10,8 @@ import { type Callers, createCallers } from './callers.ts';
 export interface Guard {
   /** Those of whom a key is asked; undefined where everybody may call. */
   readonly callers: Callers | undefined;
-  /** The `Host`, and the authority of an absolute-form target; a Problem where it is not ours. */
-  checkHost(host: string, socket: Socket): Problem | undefined;
+  /** The `Host`, and the authority of an absolute-form target; a Problem where one is none, or not ours. */
+  checkHosts(host: string | undefined, authority: string | undefined, socket: Socket): Problem | undefined;
   /** A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem. */
   checkOrigin(head: RequestHead, socket: Socket): Problem | string | undefined;
 }
@@ -32,13 +32,20 @@ export function createGuard(
   const isOwn = ownNames(config);
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
 
+  const isOurs = (host: string, socket: Socket) => {
+    const name = hostName(host);
+    // The rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
+    // socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
+    return (name !== undefined && (isOwn(name) || name === arrivedAt(socket))) || arrivedByUnixSocket(socket);
+  };
+
   return {
     callers: createCallers(config),
 
-    checkHost(host, socket) {
-      const name = hostName(host);
-      if (name !== undefined && (isOwn(name) || name === arrivedAt(socket))) return undefined;
-      return unlessByUnix(socket, NO_HOST.test(host) ? MALFORMED_HOST : REFUSED_HOST);
+    checkHosts(host, authority, socket) {
+      if (host !== undefined && !isOurs(host, socket))
+        return NO_HOST.test(host) ? MALFORMED_HOST : REFUSED_HOST;
+      return authority === undefined || isOurs(authority, socket) ? undefined : REFUSED_HOST;
     },
 
     checkOrigin({ origin, originLines, fetchSite, host }, socket) {
@@ -72,14 +79,6 @@ function ownNames(config: HostNames): (name: string) => boolean {
   const suffixes = all.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
   return (name) =>
     exact.has(name) || suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix));
-}
-
-/**
- * The `Host` rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
- * socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
- */
-function unlessByUnix(socket: Socket, problem: Problem): Problem | undefined {
-  return arrivedByUnixSocket(socket) ? undefined : problem;
 }
 
 /** The name in lower case, without port and without one trailing dot; undefined where it is no host at all. */

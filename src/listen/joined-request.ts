@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import { type RequestHead, readRequestHead } from '../forward/client/request-head.ts';
 
 /** Pieces up to this size are joined: a larger one costs more to copy than to pass on. */
 const SMALL_BYTES = 4 * 1024;
@@ -15,6 +16,13 @@ export class JoinedRequest extends IncomingMessage {
   #joined: Buffer | undefined;
   #bytes = 0;
   #scheduled = false;
+  #head: RequestHead | undefined;
+
+  /** Read once, by whoever asks first. */
+  get head(): RequestHead {
+    this.#head ??= readRequestHead(this.rawHeaders);
+    return this.#head;
+  }
 
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     if (piece === null || piece.length > SMALL_BYTES) {
@@ -68,4 +76,18 @@ function intoBlock(piece: Buffer): Buffer {
   const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   piece.copy(block);
   return block;
+}
+
+/** A request's head; that of one which came in on a server of somebody else's, too. */
+export function headOf(request: IncomingMessage): RequestHead {
+  return request instanceof JoinedRequest ? request.head : readRequestHead(request.rawHeaders);
+}
+
+/**
+ * Acts once all has been read that came in one piece with the head. Then it is seen whether the request is whole: where
+ * it isn't, its answer is the last on its connection.
+ */
+export function onceRead(request: IncomingMessage, act: () => void): void {
+  if (headOf(request).hasBody && !request.complete) process.nextTick(act);
+  else act();
 }

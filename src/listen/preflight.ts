@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { lastUnlessWhole } from '../forward/client/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 
 /** A preflight's answer may be kept this long by the browser. */
@@ -19,6 +20,7 @@ export function answerPreflight(response: ServerResponse, head: RequestHead, ori
   if (head.preflightHeaders !== undefined)
     headers.push('access-control-allow-headers', head.preflightHeaders);
   if (head.preflightPrivateNetwork) headers.push('access-control-allow-private-network', 'true');
+  lastUnlessWhole(response);
   response.writeHead(204, headers);
   response.end();
 }

@@ -5,7 +5,6 @@ import { PROBLEMS, Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { ListenTls } from '../config/config.ts';
 import { answerProblem, USUAL_METHODS } from '../forward/client/problem.ts';
-import { readRequestHead } from '../forward/client/request-head.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
@@ -14,7 +13,9 @@ import type { Lanes } from '../routes/lanes.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
 import type { Place } from './bind.ts';
+import type { ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
+import { headOf, onceRead } from './joined-request.ts';
 import { mount } from './mount.ts';
 import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
@@ -39,6 +40,8 @@ export interface ProxyOptions {
   readonly headerSizeBytes: number;
   readonly tls: ListenTls | undefined;
 }
+
+type AnsweredHere = Exclude<Admission, { kind: 'forward' }>;
 
 const DRAINING: Admission = {
   kind: 'refuse',
@@ -70,7 +73,7 @@ export class ProxyListener {
       headerSizeBytes,
       maxConnections: () => settings().maxConnections,
       shouldUpgrade: isTunnelled,
-      onUpgrade: (request, socket, head) => this.#upgrade(request, socket, head),
+      onUpgrade: (request, socket, connection) => this.#upgrade(request, socket, connection),
       departures: context.departures,
       tls,
       onRefused: ({ code }) => context.observe({ ...this.#event(''), status: PROBLEMS[code].status, code }),
@@ -133,7 +136,7 @@ export class ProxyListener {
     }
   }
 
-  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+  #upgrade(request: IncomingMessage, socket: Socket, connection: ClientConnection): void {
     const response = new http.ServerResponse(request);
     response.assignSocket(socket);
     response.shouldKeepAlive = false;
@@ -144,8 +147,12 @@ export class ProxyListener {
       const { tunnelsExpire } = this.#settings();
       const forwardable = this.#admit(request, response, request.url!);
       if (forwardable === undefined) return;
-      this.#context.departures.attend(socket, socket);
-      const upgrade = new Upgrade(forwardable.head.upgrade!, socket, head, tunnelsExpire);
+      const { head } = forwardable;
+      const { departures } = this.#context;
+      departures.attend(socket, socket);
+      if (head.hasBody) departures.attend(request, socket);
+      const whenFree = (take: (early: Buffer) => void) => connection.whenFree(take);
+      const upgrade = new Upgrade({ protocol: head.upgrade!, client: socket, whenFree }, tunnelsExpire);
       new Exchange(this.#context, forwardable, upgrade).start();
     } catch (cause) {
       this.#failed('upgrade', socket, cause);
@@ -210,15 +217,7 @@ export class ProxyListener {
       event.aborted = !response.writableFinished;
       this.#context.observe(event);
     });
-    if (admission.kind === 'preflight') {
-      event.status = 204;
-      answerPreflight(response, admission.head, admission.corsOrigin);
-    } else if (admission.kind === 'options') {
-      event.status = 204;
-      answerOptions(response, USUAL_METHODS, admission.corsOrigin);
-    } else {
-      answerProblem(response, admission.problem, admission.corsOrigin, event);
-    }
+    onceRead(request, () => answerHere(response, admission, event));
     return undefined;
   }
 
@@ -244,6 +243,16 @@ export class ProxyListener {
 
 /** A request that failed on the fast lane comes as it was sent to the upstream; its target is to be what the client's was. */
 function askedOnLane(request: IncomingMessage, target: string, lanes: Lanes | undefined): string | undefined {
-  const { host, via } = readRequestHead(request.rawHeaders);
+  const { host, via } = headOf(request);
   return lanes?.asked({ method: request.method!, via, host, target });
+}
+
+function answerHere(response: ServerResponse, admission: AnsweredHere, event: RequestEvent): void {
+  if (admission.kind === 'refuse') {
+    answerProblem(response, admission.problem, admission.corsOrigin, event);
+    return;
+  }
+  event.status = 204;
+  if (admission.kind === 'preflight') answerPreflight(response, admission.head, admission.corsOrigin);
+  else answerOptions(response, USUAL_METHODS, admission.corsOrigin);
 }

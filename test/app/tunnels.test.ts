@@ -1,11 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { Departures } from '../../src/forward/client/departures.ts';
-import { isTunnelled } from '../../src/forward/client/upgrade-request.ts';
-import { HttpListeners } from '../../src/listen/http-listeners.ts';
-import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -262,17 +258,9 @@ t.test(
       t.equal((await client.send(request('GET', '/')).response()).status, 200, 'the connection goes on');
       client.close();
     }
-    // A Node that doesn't ask us (before 22.21 and 24.9) would lose the body.
-    const asks = 'shouldUpgradeCallback' in createServer();
-    upstream.reset();
-    upstream.onRequest = () => ok('plain');
-    const withBody = await proxy.ask(`${request('POST', '/', ...WS, 'content-length: 4')}body`);
-    t.equal(withBody.status, asks ? 200 : 400, 'so is an upgrade with a body');
-    const bodies = await Promise.all(upstream.requests.map(({ message }) => message));
-    t.same(
-      bodies.map(({ body }) => body.toString()),
-      asks ? ['body'] : [],
-    );
+    const ignored = request('POST', '/', 'connection: upgrade', 'upgrade: h2c', 'content-length: 4');
+    t.equal((await proxy.ask(`${ignored}body`)).status, 200, 'with a body, too');
+    t.equal((await upstream.last.message).body.toString(), 'body');
     t.equal(
       (await proxy.ask(`GET / HTTP/1.0\r\n${WS.join('\r\n')}\r\n\r\n`)).text,
       'plain',
@@ -331,47 +319,6 @@ t.test('a 101 that names a protocol that was not asked for opens no tunnel', asy
   }
 });
 
-t.test(
-  'where Node takes every upgrade, an ignored one with a body is refused: the body would be lost',
-  async (t) => {
-    const handled: string[] = [];
-    const listeners = new HttpListeners({
-      handler: (request, response) => {
-        handled.push(request.url!);
-        response.end('plain');
-      },
-      headerSizeBytes: 16_384,
-      maxConnections: () => 10,
-      shouldUpgrade: isTunnelled,
-      departures: new Departures(),
-      onUpgrade: () => {},
-      onRefused: () => {},
-    });
-    const server = listeners.createServer();
-    // As Node 22.19 and 24.8 do.
-    Object.assign(server, { shouldUpgradeCallback: () => true });
-    await listeners.listen([{ kind: 'tcp', host: '127.0.0.1', port: 0 }], server);
-    t.teardown(() => listeners.destroyAll());
-    const ask = async (bytes: string) => {
-      const client = await RawClient.to((server.address() as AddressInfo).port);
-      const { status, text } = await client.send(bytes).response();
-      t.equal(await client.end(), 'end');
-      return [status, status === 400 ? JSON.parse(text).code : text];
-    };
-    const h2c = ['connection: Upgrade, HTTP2-Settings', 'upgrade: h2c', 'http2-settings: AAMAAABk'];
-    t.same(await ask(`${request('POST', '/', ...h2c, 'content-length: 3')}x=1`), [400, 'bad-request']);
-    t.same(await ask(request('POST', '/', ...h2c, 'content-length: 3')), [400, 'bad-request'], 'later');
-    t.same(await ask(`${request('POST', '/', ...h2c, 'transfer-encoding: chunked')}0\r\n\r\n`), [
-      400,
-      'bad-request',
-    ]);
-    t.same(await ask(`${request('POST', '/', ...WS, 'content-length: 3')}x=1`), [400, 'bad-request']);
-    t.same(handled, [], 'nothing is done with it');
-    t.same(await ask(request('GET', '/', ...h2c)), [200, 'plain'], 'without a body it is ignored');
-    t.same(await ask(request('POST', '/', ...h2c, 'content-length: 0')), [200, 'plain']);
-  },
-);
-
 const IGNORED = request('GET', '/ignored', 'connection: Upgrade', 'upgrade: h2c');
 const PLAIN = request('GET', '/plain');
 
@@ -419,45 +366,33 @@ t.test(
   },
 );
 
-t.test(
-  'what came in one piece with an ignored upgrade is lost, so nothing that follows is acted on',
-  async (t) => {
-    const later = request('GET', '/later');
-    for (const pieces of [
-      [IGNORED + request('POST', '/lost', 'content-length: 44'), later.padEnd(44)],
-      [IGNORED + PLAIN, later], // Ends with a head's end, but not with the first.
-      [PLAIN + IGNORED + PLAIN, later],
-      [IGNORED.slice(0, -1), IGNORED.slice(-1) + PLAIN, later],
-      [`${IGNORED}\r\n`, later],
-      [IGNORED + PLAIN.slice(0, 10), PLAIN.slice(10), later],
-      // Where a body ends is not known.
-      [request('POST', '/', 'content-length: 4'), `body${IGNORED}`, later],
-    ]) {
-      upstream.reset();
-      upstream.onRequest = () => ok('plain');
-      const client = await proxy.client();
-      await sendApart(client, pieces);
-      t.equal(await client.end(), 'end');
-      t.match(client.received, /connection: close\r\n.*plain$/is, 'the last answer says that it is the last');
-      t.equal(upstream.last.target, '/ignored');
-    }
-  },
-);
-
-t.test('the answer that ends the connection so is there for a client that still sends', async (t) => {
-  upstream.onRequest = () => ok('plain');
-  const client = await proxy.client();
-  const socket = (await until(() => accepted.get(client.socket.localPort), 'no connection'))!;
-  client.socket.pause();
-  client.send(IGNORED + PLAIN.slice(0, 10));
-  await until(() => socket.writableFinished, 'no answer');
-  for (let n = 0; n < 3; n++) {
-    client.send(PLAIN);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+t.test('what comes in one piece with an ignored upgrade is answered, too', async (t) => {
+  const later = request('GET', '/later');
+  for (const pieces of [
+    [IGNORED + request('POST', '/posted', 'content-length: 44'), later.padEnd(44), later],
+    [IGNORED + PLAIN, later],
+    [PLAIN + IGNORED + PLAIN, later],
+    [IGNORED.slice(0, -1), IGNORED.slice(-1) + PLAIN, later],
+    [`${IGNORED}\r\n`, later],
+    [IGNORED + PLAIN.slice(0, 10), PLAIN.slice(10), later],
+    [request('POST', '/posted', 'content-length: 4'), `body${IGNORED}`, later],
+    [request('POST', '/ignored', 'connection: upgrade', 'upgrade: h2c', 'content-length: 4'), `body${PLAIN}`],
+  ]) {
+    upstream.reset();
+    upstream.onRequest = () => ok('plain');
+    const client = await proxy.client();
+    await sendApart(client, pieces);
+    const targets = [...pieces.join('').matchAll(/(?:GET|POST) (\/\w+)(?= )/g)]
+      .map(([, target]) => target!)
+      .filter((target, n, all) => target !== '/later' || n === all.length - 1);
+    for (const target of targets) t.equal((await client.response()).text, 'plain', target);
+    t.same(
+      upstream.requests.map(({ target }) => target),
+      targets,
+    );
+    t.notMatch(client.received, /connection: close/i);
+    client.close();
   }
-  client.socket.resume();
-  t.equal(await client.end(), 'end');
-  t.match(client.received, /plain$/);
 });
 
 t.test('nothing follows a refusal by 205, whatever the upstream says after it', async (t) => {
@@ -490,6 +425,72 @@ t.test('a handshake says that it has no body, whatever its method', async (t) =>
     t.equal(/^(content-length|transfer-encoding).*$/im.exec(upstream.last.head)?.[0].trim(), framing, method);
     client.close();
   }
+});
+
+t.test('a request with a body becomes a tunnel, and the body goes up first', async (t) => {
+  // As Docker's client asks for `exec start`.
+  const DOCKER = ['connection: Upgrade', 'upgrade: tcp', 'content-type: application/json'];
+  const switched = head(
+    '101 UPGRADED',
+    'content-type: application/vnd.docker.raw-stream',
+    'connection: Upgrade',
+    'upgrade: tcp',
+  );
+  const body = '{"Detach":false,"Tty":true}';
+  const framings = [
+    [`content-length: ${body.length}`, body],
+    ['transfer-encoding: chunked', `${chunked(body.slice(0, 5), body.slice(5))}`],
+  ] as const;
+  for (const when of ['head', 'body'] as const)
+    for (const [framing, sent] of framings)
+      for (const cut of [0, 3, sent.length - 1, sent.length]) {
+        upstream.reset();
+        if (when === 'body') upstream.onRequest = () => switched;
+        else upstream.onHead = () => switched;
+        const client = await proxy.client();
+        client.send(request('POST', '/exec/1/start', ...DOCKER, framing) + sent.slice(0, cut));
+        const what = `${framing}, cut at ${cut}, switched after the ${when}`;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        client.send(`${sent.slice(cut)}early`);
+        const response = await client.response();
+        t.same([response.status, response.header('upgrade')], [101, 'tcp'], what);
+        t.equal(response.header('content-type'), 'application/vnd.docker.raw-stream');
+        const other = upstream.last.connection;
+        await until(() => other.received.endsWith('early'), 'early bytes');
+        t.match(upstream.last.header('connection'), /^upgrade$/i);
+        t.equal(upstream.last.header('authorization'), `Bearer tok-${upstream.logins}`);
+        t.match(other.received, framing.startsWith('content') ? `\r\n\r\n${body}early` : /0\r\n\r\nearly$/);
+        other.send('\x01\x00out');
+        t.equal(await client.bytes(5), '\x01\x00out');
+        client.send('in');
+        await until(() => other.received.endsWith('earlyin'), 'what was typed');
+        client.close();
+        await other.closed;
+      }
+});
+
+t.test('an upgrade with a body that is refused, breaks off, or is no body harms nobody', async (t) => {
+  const asking = request('POST', '/x', ...WS, 'content-length: 9');
+  upstream.onHead = () => `${head('403 Forbidden', 'content-length: 2')}no`;
+  const refused = await proxy.client();
+  t.equal((await refused.send(`${asking}half`).response()).text, 'no');
+  refused.close();
+  upstream.reset();
+  upstream.onHead = () => SWITCH;
+  const leaving = await proxy.client();
+  leaving.send(`${asking}half`);
+  await until(() => upstream.requests.length === 1, 'no request');
+  leaving.close();
+  await upstream.last.connection.closed;
+  const closing = await proxy.client();
+  closing.send(`${asking}half`);
+  await until(() => upstream.requests.length === 2, 'no request');
+  upstream.last.connection.socket.destroy();
+  t.ok(await closing.end());
+  const malformed = await proxy.client();
+  malformed.send(`${request('POST', '/x', ...WS, 'transfer-encoding: chunked')}2\r\nok\r\nzz\r\n`);
+  t.equal((await malformed.response()).status, 400);
+  t.equal(await malformed.end(), 'end');
 });
 
 /** The upstream takes this token only. */

@@ -61,7 +61,7 @@ export function answerProblem(
   corsOrigin?: string | undefined,
   event?: RequestEvent,
 ): void {
-  if (response.headersSent || response.destroyed) return;
+  if (response.headersSent || response.destroyed || response.socket?.writableEnded === true) return;
   const body = bodyOf(problem);
   const { status } = PROBLEMS[problem.code];
   if (event !== undefined) {
@@ -74,11 +74,19 @@ export function answerProblem(
   const { expect } = response.req.headers;
   const expects = expect !== undefined && elements(expect).length > 0;
   if (CLOSES.has(problem.code) || expects) response.shouldKeepAlive = false;
-  // The body of the request may still be under way.
-  if (!response.req.complete) lingerAtEnd(response.req.socket);
+  lastUnlessWhole(response);
   // The phrase is said because an upstream's, which could not be written, may still be set.
   response.writeHead(status, STATUS_CODES[status], problemHeaders(problem, corsOrigin, event));
   response.end(body);
+}
+
+/** What comes behind an answer to half a request may be no body, and would get an answer of its own. */
+export function lastUnlessWhole(response: ServerResponse): void {
+  const { complete, headers } = response.req;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (complete || !hasBody) return;
+  response.shouldKeepAlive = false;
+  lingerAtEnd(response.req.socket);
 }
 
 /** Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it. */

@@ -27,6 +27,7 @@ export class RequestBody {
   #taken = false;
   #wanted = true;
   #ready: (() => void) | undefined;
+  #completed: (() => void) | undefined;
 
   /** @param moved called with each piece that comes, and at the end */
   constructor(request: IncomingMessage, moved: () => void) {
@@ -86,6 +87,11 @@ export class RequestBody {
     return kept;
   }
 
+  /** To be called once all of it has come, and has been given on. */
+  whenComplete(act: () => void): void {
+    this.#completed = act;
+  }
+
   /** Whoever took it takes more. */
   drained(): void {
     if (this.#wanted && this.#taker !== undefined) this.#request.resume();
@@ -130,5 +136,6 @@ export class RequestBody {
     this.#taker = undefined;
     this.#moved();
     this.#readyNow();
+    this.#completed?.();
   }
 }

@@ -10,18 +10,13 @@ const NOT_TUNNELLED = /^(?:h[23]|tls(?:\/|$))|^[^/]*http/i;
 /** A protocol's name and version, both tokens (RFC 9110 §7.8). */
 const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?$/;
 
-/** True for an upgrade that is passed on: a request without a body that asks for a protocol we may tunnel. */
+/** True for an upgrade that is passed on: a request that asks for protocols that we may tunnel. */
 export function isTunnelled(request: IncomingMessage): boolean {
   const { upgrade } = request.headers;
-  if (upgrade === undefined || request.httpVersion !== '1.1' || announcesBody(request)) return false;
+  if (upgrade === undefined || request.httpVersion !== '1.1') return false;
   const protocols = elements(upgrade);
   return (
     protocols.length > 0 &&
     protocols.every((protocol) => PROTOCOL.test(protocol) && !NOT_TUNNELLED.test(protocol))
   );
-}
-
-/** A body follows the head, or what claims to be one. */
-export function announcesBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
