@@ -150,7 +150,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
     'cli/token.ts',
     'config/values/share-url.ts',
     'forward/headers/request-headers.ts',
-    'forward/scrub/scrubbing.ts',
+    'forward/scrub/known-secrets.ts',
     'integrations/files/file-sink.ts',
     'integrations/fleet/account.ts',
     'integrations/fleet/keys.ts',

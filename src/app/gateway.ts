@@ -9,6 +9,8 @@ import { filesRead, inForce } from '../config/shown/in-force.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
 import { Departures } from '../forward/client/departures.ts';
 import type { ForwardContext } from '../forward/forwardable.ts';
+import { HeldRuns } from '../forward/scrub/held-runs.ts';
+import { KnownSecrets } from '../forward/scrub/known-secrets.ts';
 import type { Tracing } from '../forward/trace.ts';
 import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
@@ -31,7 +33,7 @@ import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import { openListener } from './open-listener.ts';
 import { type OpenEngine, openRedis } from './sharing.ts';
-import { Sources } from './sources.ts';
+import { Sources, secretsOf } from './sources.ts';
 import { Stop } from './stop.ts';
 
 export interface GatewayOptions {
@@ -82,6 +84,7 @@ export class Gateway {
   readonly #admin: AdminListener | undefined;
   readonly #probes: ProbesListener;
   readonly #sources: Sources;
+  readonly #secrets: KnownSecrets;
   readonly #stop: Stop;
   readonly #events: EventBus;
   #sinks: Sinks | undefined;
@@ -135,6 +138,8 @@ export class Gateway {
     if (this.#hasAdmin(config)) events.subscribe((event) => this.#show(event));
     this.#watchdog = new Watchdog(clock);
     this.#sources = new Sources(clock, this.#observe, openEngine);
+    this.#secrets = new KnownSecrets(clock);
+    events.subscribe((event) => this.#remember(event));
     this.#settings = this.#createSettings(config);
     this.#proxy = new ProxyListener({
       settings: () => this.#settings,
@@ -311,6 +316,7 @@ export class Gateway {
       clock: this.#clock,
       observe: this.#observe,
       watchdog: this.#watchdog,
+      scrubbing: { clock: this.#clock, secrets: this.#secrets, heldRuns: new HeldRuns(this.#clock) },
       departures: new Departures(),
       bytesPassed: this.#bytesPassed,
       tracing: this.#tracing,
@@ -340,7 +346,15 @@ export class Gateway {
     for (const route of settings.routes.routes) pools.of(route);
     this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();
+    this.#secrets.configure(secretsOf(config));
     return settings;
+  }
+
+  /** A token must not come back in an answer until its end, whoever has sent it. */
+  #remember(event: Event): void {
+    if (event.type !== 'login-succeeded') return;
+    const token = this.#sources.token(event.credential);
+    if (token !== undefined) this.#secrets.add(token.value, token.expires);
   }
 
   #createAdmin(): AdminListener {

@@ -5,8 +5,10 @@ import { LoginError } from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
+import { secretsIn } from '../config/values/secrets.ts';
 import type { Told } from '../integrations/fleet/shared-login.ts';
 import type { Present } from '../integrations/sink.ts';
+import type { AccessToken } from '../login/access-token.ts';
 import type { Credential } from '../login/credential.ts';
 import { basicValueOf, headerValueOf } from '../login/header-value.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
@@ -124,6 +126,11 @@ export class Sources {
     };
   }
 
+  /** The token of that name, while there is one that may be sent. */
+  token(name: string): AccessToken | undefined {
+    return this.#sources.get(name)?.current();
+  }
+
   /** Requests that wait for a token. */
   get waiting(): number {
     let waiting = 0;
@@ -200,6 +207,14 @@ function toldTo(source: () => RenewingSource): Told {
 /** What is sent of one that doesn't log in, without its scheme. */
 export function sentOf(config: FixedCredentialConfig): Secret {
   return config.kind === 'basic' ? basicValueOf(config.username, config.password) : config.key;
+}
+
+/** What must not come back in an answer: what is sent, to an upstream or to log in. */
+export function secretsOf({ credentials }: Config): readonly Secret[] {
+  return [...credentials.values()].flatMap((credential) => [
+    ...secretsIn(credential),
+    ...(logsIn(credential) ? [] : [sentOf(credential)]),
+  ]);
 }
 
 function credentialOf(config: CredentialConfig, source: RenewingSource | undefined): Credential {

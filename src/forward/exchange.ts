@@ -13,7 +13,7 @@ import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { replyHead } from './headers/response-headers.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { isRepeatable, Repeats, type Sendable } from './repeats.ts';
-import { isCoded, type Scrubbing, scrubbingOf } from './scrub/scrubbing.ts';
+import { isCoded, Scrubbing } from './scrub/scrubbing.ts';
 import { noToken, secondChance, tokenSource } from './token-use.ts';
 import type { Tunnel } from './tunnel.ts';
 import type { Upgrade } from './upgrade.ts';
@@ -45,7 +45,7 @@ export class Exchange implements Watched {
   readonly #f: Forwardable;
   readonly #body: RequestBody | undefined;
   readonly #upgrade: Upgrade | undefined;
-  /** There where no credential that was sent may come back. */
+  /** There where no credential may come back. */
   readonly #scrubbing: Scrubbing | undefined;
   readonly #reply: Reply;
   #course: Course = 'waiting';
@@ -65,7 +65,11 @@ export class Exchange implements Watched {
     this.#clock = context.clock;
     this.#f = forwardable;
     this.#upgrade = upgrade;
-    this.#scrubbing = scrubbingOf(forwardable);
+    if (forwardable.route.scrub) {
+      this.#scrubbing = new Scrubbing(context.scrubbing, (parts) =>
+        this.#guard(() => this.#writeHeld(parts)),
+      );
+    }
     this.#reply = new Reply(forwardable, () => this.attempt?.resume());
     this.#body = forwardable.head.hasBody
       ? new RequestBody(forwardable.request, () => this.#bodyMoved())
@@ -146,7 +150,6 @@ export class Exchange implements Watched {
     const { request, head } = this.#f;
     const body = this.#body?.begin(carrier) ?? NOTHING;
     this.#course = 'sending';
-    this.#scrubbing?.sent(token);
     const headers = headersUpstream(this.#f, token, this.#context.via);
     attempt.trace?.carry(headers);
     carrier.send({
@@ -259,11 +262,13 @@ export class Exchange implements Watched {
     if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
     const taken =
       this.#scrubbing === undefined ? this.#reply.write(piece) : this.#writeScrubbed(this.#scrubbing, piece);
-    if (this.#reply.full) {
-      attempt.pause();
-      this.#watchClient();
-    }
+    if (this.#reply.full) this.#waitForClient();
     return taken;
+  }
+
+  #waitForClient(): void {
+    this.attempt?.pause();
+    this.#watchClient();
   }
 
   #writeScrubbed(scrubbing: Scrubbing, piece: Buffer): boolean {
@@ -273,6 +278,12 @@ export class Exchange implements Watched {
     return taken;
   }
 
+  /** What scrub has held goes on. */
+  #writeHeld(parts: readonly Buffer[]): void {
+    for (const part of parts) this.#reply.write(part);
+    if (this.#reply.full) this.#waitForClient();
+  }
+
   ended(): void {
     if (this.#held !== undefined) {
       this.#held.ended = true;
@@ -280,8 +291,7 @@ export class Exchange implements Watched {
     }
     this.attempt = undefined;
     this.#body?.leave(); // An answer that didn't wait for the whole request.
-    const rest = this.#scrubbing?.rest();
-    if (rest !== undefined && rest.length > 0) this.#reply.write(rest);
+    for (const part of this.#scrubbing?.rest() ?? NOTHING) this.#reply.write(part);
     this.#reply.end();
     this.#watchClient();
   }
@@ -415,6 +425,7 @@ export class Exchange implements Watched {
     if (this.#body?.complete === false) this.#body.discard();
     if (this.#tunnel === undefined) event.aborted = event.code === undefined && !response.writableFinished;
     else this.#tunnelClosed(this.#tunnel);
+    this.#scrubbing?.close();
     if (this.#scrubbing?.found === true) event.scrubbed = true;
     event.durationMs = this.#clock.monoMs() - event.startedMonoMs;
     this.#context.observe(event);

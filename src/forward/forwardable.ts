@@ -5,6 +5,7 @@ import type { UpstreamPool } from '../upstream/pools.ts';
 import type { ClientSide } from './client/client-side.ts';
 import type { Departures } from './client/departures.ts';
 import type { RequestHead } from './client/request-head.ts';
+import type { ScrubbingContext } from './scrub/scrubbing.ts';
 import type { RequestTrace, Tracing } from './trace.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -13,6 +14,7 @@ export interface ForwardContext {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly watchdog: Watchdog;
+  readonly scrubbing: ScrubbingContext;
   /** Looks after clients that nothing is read from at present. */
   readonly departures: Departures;
   /** To be told the size of each piece of a body or a tunnel, either way, that leaves garbage behind. */

@@ -19,6 +19,8 @@ interface Part {
 }
 
 const FORMS = Object.entries(ENCODINGS);
+/** Those that a header's value can hold. */
+const LINE_FORMS = FORMS.filter(([name]) => !/lines/.test(name));
 /** None of it can be a part of a match, so that what is struck out is known beforehand. */
 export const BETWEEN = [' ', '|', '~ ~', 'data: ', '\n\n', '!', '()', '\xe6\x97\xa5', '{"', '"} '];
 const LINE = [' ', '|', '~', '()', '!', '\xe6\x97\xa5'];
@@ -48,7 +50,7 @@ export function echoOf(chance: Chance, token: string): Echo {
 export function textOf(chance: Chance, token: string, between: readonly string[], most: number): Part {
   const parts = Array.from({ length: chance.below(most + 1) }, () => [
     plain(chance.pick(between)),
-    chance.odds(0.2) ? nearly(chance, token) : echoed(chance, token),
+    chance.odds(0.2) ? nearly(chance, token) : echoed(chance, token, between === LINE ? LINE_FORMS : FORMS),
     plain(chance.pick(between)),
   ]).flat();
   return {
@@ -65,8 +67,8 @@ function nearly(chance: Chance, token: string): Part {
   return plain(chance.odds(0.5) ? token.slice(0, length) : token.slice(-length));
 }
 
-function echoed(chance: Chance, token: string): Part {
-  const [name, encode] = chance.pick(FORMS);
+function echoed(chance: Chance, token: string, forms: typeof FORMS): Part {
+  const [name, encode] = chance.pick(forms);
   const sent = encode(token);
   if (!name.startsWith('base64')) return { sent, expected: '*'.repeat(sent.length) };
   // Within base64, what holds a bit of the token goes, and the padding and what stands around it stays.
@@ -85,9 +87,17 @@ function prefixOf(name: string): number {
 function base64Expected(sent: string, token: string, before: number): string {
   const from = Math.floor((before * 8) / 6);
   const to = Math.ceil(((before + token.length) * 8) / 6);
-  // An escape is one character of base64.
-  const units = sent.match(/%..|\\.|./gs) ?? [];
-  return units.map((unit, i) => (i >= from && i < to ? '*'.repeat(unit.length) : unit)).join('');
+  // An escape is one character of base64; a line's end within what is struck out goes with it.
+  const units = sent.match(/\r?\n *|\\n|%..|\\.|./gs) ?? [];
+  let characters = 0;
+  return units
+    .map((unit) => {
+      const isBreak = /^(?:\r?\n|\\n)/.test(unit);
+      const struck = characters < to && (isBreak ? characters > from : characters >= from);
+      if (!isBreak) characters++;
+      return struck ? '*'.repeat(unit.length) : unit;
+    })
+    .join('');
 }
 
 function chunks(chance: Chance, body: string): string {

@@ -203,8 +203,7 @@ export const ROUTE_FIELDS = {
   },
   scrub: {
     kind: kinds.flag,
-    description:
-      'strike the credential that was sent out of answers; as the global setting says unless given',
+    description: 'strike every credential and token out of answers; as the global setting says unless given',
   },
 } as const satisfies Record<string, Field<unknown>>;
 

@@ -20,7 +20,7 @@ export function removedHeaders(route: Route, requestIdHeader: string | undefined
     dropCookies: false,
     keepOverrides: route.keepsOverrides,
     id,
-    scrub: route.scrub && route.credential !== undefined,
+    scrub: route.scrub,
     via: '',
   };
   const candidates = [...KNOWN_NAMES, route.credentialHeader, ...NOT_WITH_SCRUB, id?.header ?? []].flat();

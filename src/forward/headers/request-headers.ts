@@ -34,8 +34,8 @@ export interface Injection {
   readonly via: string;
 }
 
-/** Halves of a token in two answers could not be found. */
-export const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range']);
+/** Halves of a token in two answers could not be found. `Request-Range` is what some servers read beside `Range`. */
+export const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range', 'request-range']);
 
 const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
@@ -65,7 +65,7 @@ export function headersUpstream(
       event.requestIdHeader === undefined
         ? undefined
         : { header: event.requestIdHeader, value: event.requestId },
-    scrub: route.scrub && credential !== undefined,
+    scrub: route.scrub,
     via,
   });
   if (head.length !== undefined) headers.push('content-length', head.length);
@@ -105,7 +105,7 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
       continue;
     }
     if (named?.has(name.toLowerCase()) || (idHeader !== undefined && isSameHeader(name, idHeader))) continue;
-    if (scrub && field === OTHER && NOT_WITH_SCRUB.has(name.toLowerCase())) continue;
+    if (scrub && field === OTHER && NOT_WITH_SCRUB.has(foldedName(name))) continue;
     if (cookie !== undefined && field === COOKIE) {
       const kept = withoutCookie(pairs[2 * i + 1]!, cookie.name);
       if (kept !== '') result.push(name, kept);

@@ -1,150 +1,174 @@
-import type { Searcher, Track, Window } from './searcher.ts';
-import type { Unit } from './unit.ts';
+import { Base64Reading } from './base64-reading.ts';
+import { unfinishedFrom } from './escapes.ts';
+import { HexReading } from './hex-reading.ts';
+import { PlainReading } from './plain-reading.ts';
+import type { Reading, Text } from './reading.ts';
+import { lastBreak } from './runs.ts';
+import type { Searcher } from './searcher.ts';
 
 const STAR = 0x2a;
 const NOTHING = Buffer.alloc(0);
+/** How long a run is held for what may still come of it. */
+export const HOLD_MS = 240;
+const SAME_MOMENT_MS = 10;
+/** Up to this length what goes on is joined to one piece: a second write costs more than the copy. */
+const JOINED_BYTES = 16 * 1024;
 
-/** A match under way. */
-interface Thread {
-  /** Where it began, in the piece at hand; below 0 in what is held back. */
-  start: number;
-  readonly track: Track;
-  position: number;
-  unit: Unit;
+/** What was held at a time, up to a place. */
+interface Mark {
+  readonly end: number;
+  readonly untilMonoMs: number;
 }
 
-/** Counts the steps of all searches, so that a place of a pattern knows whether it was reached in this one. */
-let step = 0;
-
 /**
- * One text in pieces, in which each byte of a match becomes `*`. What may still become a match is held back until the
- * next piece; all else goes on at once, and as the same memory where nothing was found in it.
+ * One text in pieces, in which each byte of a match becomes `*`. What is held back, for how long, and how the rest is cut
+ * depends on no secret: at a piece's end each run that an encoded credential might be a part of, whatever its
+ * characters.
  */
 export class Scrubber {
   /** Something was found. */
   found = false;
-  readonly #searcher: Searcher;
-  /** In the order of their starts. */
-  #threads: Thread[] = [];
-  /** Those of the byte before, for their memory. */
-  #others: Thread[] = [];
-  /** All from the start of the first thread to the end of the piece before. */
+  readonly searcher: Searcher;
+  readonly #plain: PlainReading;
+  readonly #base64: Base64Reading;
+  readonly #hex: HexReading;
+  /** The place behind all that has come. */
+  #end: number;
+  /** Where the run begins that the text ends with. */
+  #runFrom: number;
+  /** An escape that the text's end has cut: not read yet, whether or not it is held. */
+  #tail: Buffer = NOTHING;
+  /** What is held of what came before; ends at `#end`, or where the piece at hand begins. */
   #held: Buffer = NOTHING;
   /** What will go on of the piece at hand: itself, until a match is found in it. */
   #out: Buffer = NOTHING;
+  #owned = false;
+  #marks: Mark[] = [];
 
-  constructor(searcher: Searcher) {
-    this.#searcher = searcher;
+  /** @param at the place of the first byte that will come */
+  constructor(searcher: Searcher, at = 0) {
+    this.searcher = searcher;
+    this.#end = at;
+    this.#runFrom = at;
+    this.#plain = new PlainReading(searcher, at);
+    this.#base64 = new Base64Reading(searcher, at);
+    this.#hex = new HexReading(searcher, at);
   }
 
-  /** What may go on of all that has come: of what was held back, and of the piece. */
-  push(piece: Buffer): readonly Buffer[] {
+  /** Takes what is held over to one that looks for something else from there on. */
+  with(searcher: Searcher): Scrubber {
+    const other = new Scrubber(searcher, this.#end - this.#held.length);
+    other.found = this.found;
+    const passed = this.#held.length === 0 ? [] : other.push(this.#held, 0);
+    other.#held = Buffer.concat([...passed, other.#held]);
+    other.#runFrom = Math.min(this.#runFrom, other.#runFrom);
+    other.#marks = this.#marks;
+    return other;
+  }
+
+  /** What may go on of all that has come: of what was held back, and of the piece. The last may be its own memory. */
+  push(piece: Buffer, nowMonoMs: number): readonly Buffer[] {
     this.#out = piece;
-    this.#search(piece);
-    const [held, out] = [this.#held, this.#out];
-    const until = this.#threads[0]?.start ?? piece.length;
-    for (const thread of this.#threads) thread.start -= piece.length;
-    this.#out = NOTHING;
-    if (until < 0) {
-      const from = held.length + until;
-      this.#held = Buffer.concat([held.subarray(from), out]);
-      return parts(held.subarray(0, from));
-    }
+    this.#owned = false;
+    this.#end += piece.length;
+    const text = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
+    const base = this.#end - text.length;
+    const unfinished = unfinishedFrom(text);
+    this.#read({ bytes: text, base, until: base + unfinished, final: false }, this.#readings);
     // A copy: the memory of a piece is its reader's, who may use it again.
-    this.#held = until === piece.length ? NOTHING : Buffer.from(out.subarray(until));
-    return parts(held, until === piece.length ? out : out.subarray(0, until));
+    this.#tail = unfinished === text.length ? NOTHING : Buffer.from(text.subarray(unfinished));
+    const at = lastBreak(text, this.searcher.breaks);
+    if (at !== -1) this.#runFrom = base + at + 1;
+    const { linesFrom } = this.#base64;
+    const runFrom = Math.min(this.#runFrom, linesFrom, this.#hex.pairsFrom, base + unfinished);
+    const passed = this.#pass(Math.max(runFrom, this.#end - this.searcher.mostHeldBytes), piece);
+    if (this.#held.length > 0) this.#mark(nowMonoMs);
+    return passed;
+  }
+
+  /** Pieces of the same moment go on together: a mark for each of many small ones would cost more than they do. */
+  #mark(nowMonoMs: number): void {
+    const untilMonoMs = (Math.floor(nowMonoMs / SAME_MOMENT_MS) + 1) * SAME_MOMENT_MS + HOLD_MS;
+    if (this.#marks.at(-1)?.untilMonoMs === untilMonoMs) this.#marks.pop();
+    this.#marks.push({ end: this.#end, untilMonoMs });
+  }
+
+  /** When the first of what is held has to go on, on the monotonic clock; undefined where nothing is held. */
+  get dueMonoMs(): number | undefined {
+    return this.#marks[0]?.untilMonoMs;
+  }
+
+  /** What has been held for long enough: it goes on, and a match that it began is struck out from here on. */
+  release(nowMonoMs: number): readonly Buffer[] {
+    let until = 0;
+    for (const { end, untilMonoMs } of this.#marks) if (untilMonoMs <= nowMonoMs) until = end;
+    if (until === 0) return [];
+    if (this.#tail.length > 0) this.#readTail(this.#readings.map((reading) => reading.copy()));
+    return this.#pass(until, NOTHING);
   }
 
   /** What was held back, for nothing more comes. */
-  end(): Buffer {
-    const rest = this.#held;
-    this.#held = NOTHING;
-    this.#threads = [];
-    return rest;
+  end(): readonly Buffer[] {
+    if (this.#tail.length > 0) this.#readTail(this.#readings);
+    return this.#pass(this.#end, NOTHING);
   }
 
-  #search(bytes: Buffer): void {
-    let window: Window = { first: 0, last: -1 };
-    for (let at = 0; at < bytes.length; at++) {
-      if (at > window.last) window = this.#searcher.window(bytes, at);
-      if (this.#threads.length > 0) {
-        this.#step(bytes, at);
-      } else {
-        at = this.#skip(bytes, at, window);
-        step++;
-      }
-      if (at >= window.first && at <= window.last) this.#open(bytes, at);
+  get #readings(): readonly Reading[] {
+    return [this.#plain, this.#base64, this.#hex];
+  }
+
+  /** Reads a cut escape as if nothing came behind it. */
+  #readTail(readings: readonly Reading[]): void {
+    const base = this.#end - this.#tail.length;
+    this.#read({ bytes: this.#tail, base, until: this.#end, final: true }, readings);
+  }
+
+  #read(text: Text, readings: readonly Reading[]): void {
+    const strike = (start: number, end: number) => this.#strike(start, end);
+    for (const reading of readings) reading.read(text, strike);
+  }
+
+  /** All up to a place goes on; the rest of what was held, and of the piece, is held. */
+  #pass(until: number, piece: Buffer): readonly Buffer[] {
+    const [held, out] = [this.#held, this.#out];
+    this.#out = NOTHING;
+    const pieceAt = this.#end - piece.length;
+    this.#marks = this.#marks.filter(({ end }) => end > until);
+    if (until < pieceAt) {
+      const kept = Math.max(0, held.length - (pieceAt - until));
+      this.#held = Buffer.concat([held.subarray(kept), out]);
+      return parts(held.subarray(0, kept), NOTHING);
     }
+    const split = until - pieceAt;
+    this.#held = split === out.length ? NOTHING : Buffer.from(out.subarray(split));
+    return parts(held, split === out.length ? out : out.subarray(0, split));
   }
 
-  /** Nothing is under way: the first byte in the window that a match may begin with, or the window's last. */
-  #skip(bytes: Buffer, from: number, { first, last }: Window): number {
-    let at = Math.max(from, first);
-    while (at < last && this.#searcher.openingsAt(bytes, at) === undefined) at++;
-    return at;
-  }
-
-  /** All that is under way goes on with one byte, or ends there. */
-  #step(bytes: Buffer, at: number): void {
-    const byte = bytes[at]!;
-    const before = this.#threads;
-    this.#threads = this.#others;
-    this.#others = before;
-    step++;
-    for (const thread of before) {
-      const below = thread.unit.next.get(byte);
-      if (below !== undefined) this.#advance(thread, below, bytes, at);
-    }
-    before.length = 0;
-  }
-
-  /** What begins with a byte. */
-  #open(bytes: Buffer, at: number): void {
-    for (const { track, unit } of this.#searcher.openingsAt(bytes, at) ?? []) {
-      this.#advance({ start: at, track, position: 0, unit }, unit, bytes, at);
-    }
-  }
-
-  #advance(thread: Thread, unit: Unit, bytes: Buffer, at: number): void {
-    const { start, track, position } = thread;
-    const goesOn = unit.next.size > 0;
-    if (goesOn) {
-      thread.unit = unit;
-      this.#threads.push(thread);
-    }
-    if (!unit.ends) return;
-    const after = track.pattern[position + 1];
-    if (after === undefined) {
-      this.#strike(bytes, start, at + 1);
-    } else if (track.reachedAt[position + 1] !== step) {
-      // Of several that have come to one place, only the first that began counts: the others lie within it.
-      track.reachedAt[position + 1] = step;
-      if (goesOn) {
-        this.#threads.push({ start, track, position: position + 1, unit: after });
-      } else {
-        thread.position++;
-        thread.unit = after;
-        this.#threads.push(thread);
-      }
-    }
-  }
-
-  #strike(bytes: Buffer, start: number, end: number): void {
+  /** Places that have gone on already stay as they were. */
+  #strike(start: number, end: number): void {
     this.found = true;
-    const held = this.#held;
-    if (start < 0) held.fill(STAR, held.length + start, Math.min(held.length, held.length + end));
-    if (this.#out === bytes) this.#out = Buffer.from(bytes);
-    this.#out.fill(STAR, Math.max(0, start), end);
+    const pieceAt = this.#end - this.#out.length;
+    const heldAt = pieceAt - this.#held.length;
+    if (start < pieceAt)
+      this.#held.fill(STAR, Math.max(0, start - heldAt), Math.max(0, Math.min(end, pieceAt) - heldAt));
+    if (end <= pieceAt) return;
+    if (!this.#owned) {
+      this.#out = Buffer.from(this.#out);
+      this.#owned = true;
+    }
+    this.#out.fill(STAR, Math.max(0, start - pieceAt), end - pieceAt);
   }
 }
 
-function parts(...all: readonly Buffer[]): readonly Buffer[] {
-  return all.filter(({ length }) => length > 0);
+function parts(held: Buffer, piece: Buffer): readonly Buffer[] {
+  if (held.length === 0) return piece.length === 0 ? [] : [piece];
+  if (piece.length === 0) return [held];
+  return held.length + piece.length <= JOINED_BYTES ? [Buffer.concat([held, piece])] : [held, piece];
 }
 
 /** A text that is whole; each character a byte. The same where nothing was found. */
 export function scrubText(searcher: Searcher, text: string): string {
   const scrubber = new Scrubber(searcher);
-  const scrubbed = [...scrubber.push(Buffer.from(text, 'latin1')), scrubber.end()];
+  const scrubbed = [...scrubber.push(Buffer.from(text, 'latin1'), 0), ...scrubber.end()];
   return scrubber.found ? Buffer.concat(scrubbed).toString('latin1') : text;
 }

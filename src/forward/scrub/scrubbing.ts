@@ -1,38 +1,37 @@
+import type { Clock } from '../../base/clock.ts';
 import { CONTENT_LENGTH, type FieldLines, fieldOf } from '../../base/fields.ts';
-import type { Secret } from '../../base/secret.ts';
-import type { AccessToken } from '../../login/access-token.ts';
-import type { Credential } from '../../login/credential.ts';
 import type { ReplyHead } from '../client/reply.ts';
-import type { Forwardable } from '../forwardable.ts';
+import type { Held, HeldRuns } from './held-runs.ts';
+import type { KnownSecrets } from './known-secrets.ts';
 import { Scrubber, scrubText } from './scrubber.ts';
-import { Searcher } from './searcher.ts';
 
 /** No value holds it. */
 const BETWEEN_LINES = '\n';
 
-/** By the object that holds the value, so that one is made for each token, and goes with it. */
-const searchers = new WeakMap<object, Searcher>();
+/** What all answers of one process share that are scrubbed. */
+export interface ScrubbingContext {
+  readonly clock: Clock;
+  readonly secrets: KnownSecrets;
+  readonly heldRuns: HeldRuns;
+}
 
-/** What becomes of one request's answer, so that no credential that was sent on it comes back. */
-export class Scrubbing {
-  /** Something was struck out. */
-  found = false;
-  readonly #credential: Credential;
-  #searcher: Searcher | undefined;
+/** What becomes of one request's answer, so that no credential comes back in it. */
+export class Scrubbing implements Held {
+  memberAt = -1;
+  readonly #context: ScrubbingContext;
+  readonly #released: (parts: readonly Buffer[]) => void;
+  #foundInHead = false;
   #scrubber: Scrubber | undefined;
 
-  constructor(credential: Credential) {
-    this.#credential = credential;
+  /** @param released gets what has been held for long enough; must not throw */
+  constructor(context: ScrubbingContext, released: (parts: readonly Buffer[]) => void) {
+    this.#context = context;
+    this.#released = released;
   }
 
-  /** It goes up now, once more perhaps. @param token of a token credential */
-  sent(token: AccessToken | undefined): void {
-    const credential = this.#credential;
-    const searcher =
-      credential.kind === 'token'
-        ? token && searcherOf(token, [token.value])
-        : searcherOf(credential, credential.secrets);
-    if (searcher !== undefined) this.#searcher = this.#searcher?.with(searcher) ?? searcher;
+  /** Something was struck out. */
+  get found(): boolean {
+    return this.#foundInHead || this.#scrubber?.found === true;
   }
 
   /** All lines are searched at once, and one by one only where that finds something. */
@@ -52,33 +51,44 @@ export class Scrubbing {
   /** Each character a byte. */
   text(text: string): string {
     const scrubbed = this.#search(text);
-    if (scrubbed !== text) this.found = true;
+    if (scrubbed !== text) this.#foundInHead = true;
     return scrubbed;
   }
 
   /** What may go on of the body so far. */
   pass(piece: Buffer): readonly Buffer[] {
-    if (this.#searcher === undefined) return [piece];
-    this.#scrubber ??= new Scrubber(this.#searcher);
-    const passes = this.#scrubber.push(piece);
-    if (this.#scrubber.found) this.found = true;
+    const { clock, secrets, heldRuns } = this.#context;
+    this.#scrubber ??= new Scrubber(secrets.searcher);
+    // A token that has come since may be shown, too: by events that go on for hours.
+    if (this.#scrubber.searcher !== secrets.searcher) this.#scrubber = this.#scrubber.with(secrets.searcher);
+    const passes = this.#scrubber.push(piece, clock.monoMs());
+    if (this.dueMonoMs !== undefined) heldRuns.add(this);
     return passes;
   }
 
   /** What was held back at the end of the body. */
-  rest(): Buffer | undefined {
-    return this.#scrubber?.end();
+  rest(): readonly Buffer[] {
+    this.close();
+    return this.#scrubber?.end() ?? [];
+  }
+
+  /** Nothing more is wanted of it. */
+  close(): void {
+    this.#context.heldRuns.delete(this);
+  }
+
+  get dueMonoMs(): number | undefined {
+    return this.#scrubber?.dueMonoMs;
+  }
+
+  release(nowMonoMs: number): void {
+    const parts = this.#scrubber?.release(nowMonoMs) ?? [];
+    if (parts.length > 0) this.#released(parts);
   }
 
   #search(text: string): string {
-    return this.#searcher === undefined ? text : scrubText(this.#searcher, text);
+    return scrubText(this.#context.secrets.searcher, text);
   }
-}
-
-/** Undefined where nothing of ours is sent, or it may come back. */
-export function scrubbingOf({ route, keepsClientCredential }: Forwardable): Scrubbing | undefined {
-  if (!route.scrub || route.credential === undefined || keepsClientCredential) return undefined;
-  return new Scrubbing(route.credential);
 }
 
 /** True for a body that can't be searched, though `identity` was asked for. */
@@ -87,14 +97,4 @@ export function isCoded({ pairs, fields }: FieldLines): boolean {
     if (pairs[2 * i]!.toLowerCase() !== 'content-encoding') return false;
     return pairs[2 * i + 1]!.split(',').some((coding) => !/^(?:identity)?$/i.test(coding.trim()));
   });
-}
-
-function searcherOf(holder: object, secrets: readonly Secret[]): Searcher {
-  let searcher = searchers.get(holder);
-  if (searcher === undefined) {
-    // As they are on the wire: UTF-8, a character for each byte.
-    searcher = new Searcher(secrets.map((secret) => Buffer.from(secret.expose(), 'utf8').toString('latin1')));
-    searchers.set(holder, searcher);
-  }
-  return searcher;
 }

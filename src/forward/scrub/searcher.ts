@@ -1,104 +1,44 @@
-import { GramFilter } from './gram-filter.ts';
-import { GRAM_BYTES } from './grams.ts';
-import { type Pattern, patternsOf } from './patterns.ts';
-import { shortest, type Unit } from './unit.ts';
+import { Automaton } from './automaton.ts';
+import { breaksFor } from './runs.ts';
 
-/** A match that has begun with a byte. */
-export interface Opening {
-  readonly track: Track;
-  readonly unit: Unit;
-}
+/** Of the usual encodings, a reference of HTML with six digits makes most of a byte; a match may be so long. */
+const MOST_FOR_A_BYTE = 12;
+/** So much of a run is held at least, so that short secrets are not told from one another by it. */
+const LEAST_HELD_BYTES = 16 * 1024;
 
-/** A pattern, and the last step in which a match came to each of its places. */
-export interface Track {
-  readonly pattern: Pattern;
-  readonly reachedAt: Float64Array;
-}
-
-/** From the first to the last of these places there may be a match; before the first there is none. */
-export interface Window {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** What to look for: made once for a value, and used by all answers that may hold it. */
+/** What to look for: made once for a set of values, and used by all answers that may hold one of them. */
 export class Searcher {
-  /** By first byte. */
-  readonly #openings: readonly (readonly Opening[] | undefined)[];
-  readonly #values: readonly string[];
-  readonly #filter: GramFilter | undefined;
-  /** Of two places that are looked at, a match lies across one. */
-  readonly #stride: number;
-  readonly #joined = new WeakMap<Searcher, Searcher>();
+  readonly automaton: Automaton;
+  /** What no run goes on behind. */
+  readonly breaks: Uint8Array;
+  /** No value is shorter; in powers of two. */
+  readonly leastBytes: number;
+  /** How many detours a match may have in a reading: one for each digit, and one between two. */
+  readonly mostDetours: number;
+  /** How much of a run is held: as much as the longest match has, in powers of two, which tell little of it. */
+  readonly mostHeldBytes: number;
 
-  /** @param values what was sent, each character a byte */
+  /** @param values as they are sent, in UTF-8: each character a byte */
   constructor(values: readonly string[]) {
-    this.#values = [...new Set(values)].filter((value) => value !== '');
-    const patterns = this.#values.flatMap(patternsOf);
-    this.#openings = openingsOf(patterns);
-    const least = Math.min(...patterns.map(shortestMatch));
-    this.#stride = least - GRAM_BYTES + 1;
-    if (patterns.length > 0 && this.#stride > 0) this.#filter = new GramFilter(patterns);
-  }
-
-  /** One that looks for the values of both; made once for the two. */
-  with(other: Searcher): Searcher {
-    if (other === this) return this;
-    let both = this.#joined.get(other);
-    if (both === undefined) {
-      both = new Searcher([...this.#values, ...other.#values]);
-      this.#joined.set(other, both);
-    }
-    return both;
-  }
-
-  /** What may begin at a place: nothing at most of them, which is told by the next bytes as well. */
-  openingsAt(bytes: Uint8Array, at: number): readonly Opening[] | undefined {
-    const openings = this.#openings[bytes[at]!];
-    if (openings === undefined || this.#filter?.mayLieAt(bytes, at) === false) return undefined;
-    return openings;
-  }
-
-  /** The places, from `at` on, in which the next match may begin. */
-  window(bytes: Uint8Array, at: number): Window {
-    const filter = this.#filter;
-    if (filter === undefined) return { first: at, last: bytes.length };
-    const stride = this.#stride;
-    const half = stride >> 1;
-    // The match that begins at `at` shows at its last four bytes at the latest.
-    let place = at + stride - 1;
-    const end = bytes.length - GRAM_BYTES;
-    for (;;) {
-      place = filter.next(bytes, place, stride);
-      const first = place - stride + 1;
-      if (place > end) {
-        // Whatever begins here goes on behind the end, so that it lies across the last four bytes, or begins in them.
-        const none = first <= end && !filter.mayLieAt(bytes, end);
-        return { first: none ? end + 1 : first, last: bytes.length };
-      }
-      // It lies across one more place, half a stride before or behind: which tells most of what only looks like one.
-      const before = filter.mayLieAt(bytes, place - half);
-      const behind = filter.mayLieAt(bytes, place + half);
-      if (before || behind) {
-        return { first: before ? first : place - half + 1, last: behind ? place : place - half };
-      }
-      place += stride;
-    }
+    const words = values.flatMap(variants).filter((word) => word !== '');
+    this.automaton = new Automaton(words);
+    this.leastBytes = 2 ** Math.floor(Math.log2(Math.min(...words.map(({ length }) => length), 64)));
+    this.breaks = breaksFor((byte) => this.automaton.holds(byte));
+    const { longestWord } = this.automaton;
+    this.mostDetours = 4 * longestWord + 2;
+    this.mostHeldBytes = powerOfTwo(Math.max(LEAST_HELD_BYTES, MOST_FOR_A_BYTE * longestWord));
   }
 }
 
-function openingsOf(patterns: readonly Pattern[]): Opening[][] {
-  const openings: Opening[][] = new Array(256).fill(undefined);
-  for (const pattern of patterns) {
-    const track = { pattern, reachedAt: new Float64Array(pattern.length) };
-    for (const [byte, unit] of pattern[0]!.next) {
-      openings[byte] ??= [];
-      openings[byte].push({ track, unit });
-    }
-  }
-  return openings;
-}
+const powerOfTwo = (least: number): number => 2 ** Math.ceil(Math.log2(least));
 
-function shortestMatch(pattern: Pattern): number {
-  return pattern.reduce((bytes, unit) => bytes + shortest(unit), 0);
+/**
+ * A program that takes a header for Latin-1, as Node does, sees a character in each byte, and writes that as UTF-8; one
+ * that takes it for UTF-8 may write Latin-1.
+ */
+function variants(value: string): readonly string[] {
+  if (!/[\x80-\xff]/.test(value)) return [value];
+  const text = Buffer.from(value, 'latin1').toString('utf8');
+  const asLatin1 = /^[\0-\xff]*$/.test(text) ? [text] : [];
+  return [value, Buffer.from(value, 'utf8').toString('latin1'), ...asLatin1];
 }

@@ -4,6 +4,13 @@ const all = (text: string, of: (c: string) => string) => [...text].map(of).join(
 const within = (text: string, before: string, encoding: 'base64' | 'base64url') =>
   Buffer.from(`${before}${text}tail`, 'latin1').toString(encoding);
 
+const lines = (text: string, width: number, end: string) =>
+  (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(end);
+const pairs = (text: string, between: string) =>
+  (Buffer.from(text, 'latin1').toString('hex').match(/../g) ?? []).join(between);
+const quotedPrintable = (text: string) =>
+  all(text, (c) => (/[ -<>-~]/.test(c) ? c : `=${code(c, 16).toUpperCase().padStart(2, '0')}`));
+
 /** As encoders of the world write a value of ASCII; each holds nothing but the value, or base64 around it. */
 export const ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
   'as it is': (value) => value,
@@ -38,4 +45,20 @@ export const ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
   'base64url, third place': (value) => within(value, 'u:', 'base64url'),
   'base64 in JSON': (value) => within(value, 'user:', 'base64').replaceAll('/', '\\/'),
   'base64 in a query': (value) => encodeURIComponent(within(value, 'user:', 'base64')),
+  'base64, lines of 60': (value) => lines(within(value, 'user:', 'base64'), 60, '\n'),
+  'base64, lines of 64': (value) => lines(within(value, 'user:', 'base64'), 64, '\r\n'),
+  'base64, lines of 76': (value) => lines(within(value, 'user:', 'base64'), 76, '\r\n'),
+  'base64, lines of 76 in JSON': (value) => lines(within(value, 'user:', 'base64'), 76, '\\n'),
+  'base64, indented lines': (value) => lines(within(value, 'user:', 'base64'), 60, '\n    '),
+  'hex with colons': (value) => pairs(value, ':'),
+  'hex with blanks': (value) => pairs(value, ' '),
+  'hex with dashes': (value) => pairs(value, '-').toUpperCase(),
+  '\\xNN': (value) => all(value, (c) => `\\x${code(c, 16).padStart(2, '0')}`),
+  'HTML, many zeros': (value) => all(value, (c) => `&#${code(c, 10).padStart(7, '0')};`),
+  'HTML, without semicolon': (value) => all(value, (c) => `&#${code(c, 10)}`),
+  'HTML, hex without semicolon': (value) => all(value, (c) => `&#x${code(c, 16).padStart(6, '0')}`),
+  'quoted-printable': (value) => quotedPrintable(value),
+  'quoted-printable, all': (value) => all(value, (c) => `=${code(c, 16).toUpperCase().padStart(2, '0')}`),
+  'quoted-printable, in lines': (value) =>
+    (quotedPrintable(value).match(/(?:=..|.){1,20}/g) ?? []).join('=\r\n'),
 };

@@ -34,23 +34,34 @@ const quote = (text: string) =>
   text.replace(/[^A-Za-z0-9]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 const anyCase = (digits: string) => digits.replace(/[a-f]/g, (c) => `[${c}${c.toUpperCase()}]`);
 
+/** A line break of quoted-printable may stand between any two characters. */
+const SOFT = '(?:=\\r?\\n)*';
+
 /** ASCII without control characters, in any mixture; a longer way to write one before a shorter one. */
 function escaped(value: string): RegExp {
-  const each = [...value].map((c) => {
-    const code = c.charCodeAt(0);
-    const two = code.toString(16).padStart(2, '0');
-    return (
-      `(?:%${anyCase(two)}|\\\\u00${anyCase(two)}|&#0{0,${5 - String(code).length}}${code};` +
-      `|&#[xX](?:00|0000)?${anyCase(two)};${NAMES[c] === undefined ? '' : `|&(?:${NAMES[c]});`}` +
-      `${/[A-Za-z0-9]/.test(c) ? '' : `|\\\\${quote(c)}`}${c === ' ' ? '|\\+' : ''}|${quote(c)})`
-    );
-  });
-  return new RegExp(each.join(''), 'g');
+  return new RegExp([...value].map(spelled).join(SOFT), 'g');
 }
 
-function hex(value: string): RegExp {
-  return new RegExp(anyCase(Buffer.from(value, 'latin1').toString('hex')), 'g');
+/** References may lack their `;`; with one, all digits before it count. */
+function spelled(c: string): string {
+  const code = c.charCodeAt(0);
+  const two = code.toString(16).padStart(2, '0');
+  return (
+    `(?:[%=]${anyCase(two)}|\\\\u00${anyCase(two)}|\\\\x${anyCase(two)}` +
+    `|&#0*${code}(?:;|(?![0-9]*;))|&#[xX]0*${anyCase(two.replace(/^0/, ''))}(?:;|(?![0-9A-Fa-f]*;))` +
+    `${NAMES[c] === undefined ? '' : `|&(?:${NAMES[c]})(?:;|(?!;))`}` +
+    `${/[A-Za-z0-9]/.test(c) ? '' : `|\\\\${quote(c)}`}${c === ' ' ? '|\\+' : ''}|${quote(c)})`
+  );
 }
+
+/** In pairs, with what a dump has between two. */
+function hex(value: string): RegExp {
+  const pairs = Buffer.from(value, 'latin1').toString('hex').match(/../g) ?? [];
+  return new RegExp(pairs.map(anyCase).join('[-: \\t\\r\\n]*'), 'g');
+}
+
+/** A line break within base64, as it is with an indent, or escaped. */
+const BROKEN = '(?:[\\r\\n][\\r\\n \\t]*|\\\\[rn]|%0[AaDd]|=\\r?\\n)*';
 
 /** What base64 has in common for all that may stand around the value, found by trying it. */
 function base64(value: string, before: number): RegExp {
@@ -81,5 +92,5 @@ function base64(value: string, before: number): RegExp {
     );
     return `(?:${alternatives.join('|')})`;
   });
-  return new RegExp(each.join(''), 'g');
+  return new RegExp(each.join(BROKEN), 'g');
 }

@@ -1,0 +1,138 @@
+/** A state is the place of its row in the table. */
+export const ROOT = 0;
+
+/** Nodes of the tree of all words: node 0 is the root. Each has at most one child for a byte. */
+interface Tree {
+  readonly nodes: number;
+  readonly firstChild: Int32Array;
+  readonly sibling: Int32Array;
+  readonly column: Uint8Array;
+  readonly depth: Int32Array;
+  /** The length of the word that ends here, or 0. */
+  readonly longest: Int32Array;
+}
+
+/**
+ * The search for many words at once by Aho and Corasick, as a whole table: one step for each byte, whatever the text and
+ * the words. So the time of a search tells nothing of what it looks for. A row holds a state's next states; one in which
+ * a word ends is stored as its complement, which is negative.
+ */
+export class Automaton {
+  readonly table: Int32Array;
+  /** A byte's place in each row; 0 for bytes that no word holds. */
+  readonly columns = new Uint8Array(256);
+  /** The length of the longest word, 0 where there is none. */
+  readonly longestWord: number;
+  readonly #width: number;
+  readonly #tree: Tree;
+  readonly #fail: Int32Array;
+  /** Of the tree in which each state hangs below the longest shorter beginning that it ends with: in order, and how many. */
+  readonly #rank: Int32Array;
+  readonly #below: Int32Array;
+
+  /** @param words each character a byte; empty ones don't count */
+  constructor(words: readonly string[]) {
+    const bytes = [...new Set(words)]
+      .filter((word) => word !== '')
+      .map((word) => Buffer.from(word, 'latin1'));
+    let width = 1;
+    for (const word of bytes) for (const byte of word) this.columns[byte] ||= width++;
+    this.#width = width;
+    this.longestWord = bytes.reduce((longest, { length }) => Math.max(longest, length), 0);
+    this.#tree = treeOf(bytes, this.columns);
+    this.table = new Int32Array(this.#tree.nodes * width);
+    this.#fail = new Int32Array(this.#tree.nodes);
+    this.#rank = new Int32Array(this.#tree.nodes);
+    this.#below = new Int32Array(this.#tree.nodes);
+    this.#rankBy(this.#link());
+  }
+
+  /** True where the byte stands in some word. */
+  holds(byte: number): boolean {
+    return this.columns[byte] !== 0;
+  }
+
+  /** How many of the bytes before the state are the beginning of a word. */
+  depth(state: number): number {
+    return this.#tree.depth[state / this.#width]!;
+  }
+
+  /** The length of the longest word that ends in the state, or 0. */
+  longestEnd(state: number): number {
+    return this.#tree.longest[state / this.#width]!;
+  }
+
+  /** The state after one byte. */
+  step(state: number, byte: number): number {
+    const next = this.table[state + this.columns[byte]!]!;
+    return next < 0 ? ~next : next;
+  }
+
+  /** What began in `outer` holds what began in `inner`: the same bytes, and perhaps more before them. */
+  covers(outer: number, inner: number): boolean {
+    const rank = this.#rank[outer / this.#width]! - this.#rank[inner / this.#width]!;
+    return rank >= 0 && rank <= this.#below[inner / this.#width]!;
+  }
+
+  /** Fills the rows in the order of their depth: each is that of the longest shorter beginning, and its own children. Gives that order. */
+  #link(): Int32Array {
+    const { table } = this;
+    const [width, fail] = [this.#width, this.#fail];
+    const { nodes, firstChild, sibling, column, longest } = this.#tree;
+    const queue = new Int32Array(nodes);
+    let queued = 1;
+    for (let at = 0; at < nodes; at++) {
+      const node = queue[at]!;
+      const row = node * width;
+      if (node !== 0) table.copyWithin(row, fail[node]! * width, (fail[node]! + 1) * width);
+      for (let child = firstChild[node]!; child !== 0; child = sibling[child]!) {
+        const place = row + column[child]!;
+        const before = table[place]!;
+        fail[child] = node === 0 ? 0 : (before < 0 ? ~before : before) / width;
+        longest[child] ||= longest[fail[child]!]!;
+        table[place] = longest[child]! > 0 ? ~(child * width) : child * width;
+        queue[queued++] = child;
+      }
+    }
+    return queue;
+  }
+
+  #rankBy(order: Int32Array): void {
+    const [fail, rank, below] = [this.#fail, this.#rank, this.#below];
+    for (let at = order.length - 1; at > 0; at--) below[fail[order[at]!]!]! += below[order[at]!]! + 1;
+    const next = new Int32Array(order.length).fill(1);
+    for (let at = 1; at < order.length; at++) {
+      const node = order[at]!;
+      const above = fail[node]!;
+      rank[node] = rank[above]! + next[above]!;
+      next[above]! += below[node]! + 1;
+    }
+  }
+}
+
+function treeOf(words: readonly Buffer[], columns: Uint8Array): Tree {
+  const most = words.reduce((sum, { length }) => sum + length, 1);
+  const firstChild = new Int32Array(most);
+  const sibling = new Int32Array(most);
+  const column = new Uint8Array(most);
+  const depth = new Int32Array(most);
+  const longest = new Int32Array(most);
+  let nodes = 1;
+  for (const word of words) {
+    let node = 0;
+    for (const byte of word) {
+      let child = firstChild[node]!;
+      while (child !== 0 && column[child] !== columns[byte]) child = sibling[child]!;
+      if (child === 0) {
+        child = nodes++;
+        sibling[child] = firstChild[node]!;
+        firstChild[node] = child;
+        column[child] = columns[byte]!;
+        depth[child] = depth[node]! + 1;
+      }
+      node = child;
+    }
+    longest[node] = word.length;
+  }
+  return { nodes, firstChild, sibling, column, depth, longest };
+}

@@ -1,0 +1,229 @@
+/** The named characters of HTML in ASCII. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  '\t': ['Tab'],
+  '\n': ['NewLine'],
+  '!': ['excl'],
+  '"': ['quot', 'QUOT'],
+  '#': ['num'],
+  $: ['dollar'],
+  '%': ['percnt'],
+  '&': ['amp', 'AMP'],
+  "'": ['apos'],
+  '(': ['lpar'],
+  ')': ['rpar'],
+  '*': ['ast', 'midast'],
+  '+': ['plus'],
+  ',': ['comma'],
+  '.': ['period'],
+  '/': ['sol'],
+  ':': ['colon'],
+  ';': ['semi'],
+  '<': ['lt', 'LT'],
+  '=': ['equals'],
+  '>': ['gt', 'GT'],
+  '?': ['quest'],
+  '@': ['commat'],
+  '[': ['lsqb', 'lbrack'],
+  '\\': ['bsol'],
+  ']': ['rsqb', 'rbrack'],
+  '^': ['Hat'],
+  _: ['lowbar', 'UnderBar'],
+  '`': ['grave', 'DiacriticalGrave'],
+  '{': ['lcub', 'lbrace'],
+  '|': ['verbar', 'vert', 'VerticalLine'],
+  '}': ['rcub', 'rbrace'],
+};
+const CHARACTERS = new Map(
+  Object.entries(NAMED).flatMap(([character, names]) =>
+    names.map((name): [string, number] => [name, character.charCodeAt(0)]),
+  ),
+);
+const LONGEST_NAME = Math.max(...[...CHARACTERS.keys()].map(({ length }) => length));
+/** Zeros before a reference's digits are legal, in any number; nobody writes more. */
+const MOST_DIGITS = 32;
+
+/** No escape begins at a place. */
+export const NONE = 0;
+/** The text ends before it is known whether one does, or how far it goes. */
+export const UNFINISHED = -1;
+/** What no escape is longer than. */
+export const LONGEST_ESCAPE = 3 + MOST_DIGITS;
+/** It stands for no character: a line break of the encoding. */
+export const NOTHING = -1;
+
+const LENGTH_BITS = 6;
+/** Marks a code point, whose bytes are those of UTF-8; else it is a byte. */
+const CODE_POINT = 1 << 21;
+const LAST_CODE_POINT = 0x10ffff;
+
+/** The bytes that an escape may begin with. */
+export const INTRODUCERS = new Uint8Array(256);
+for (const character of '%\\&=') INTRODUCERS[character.charCodeAt(0)] = 1;
+
+const HEX = new Int8Array(256).fill(-1);
+for (let value = 0; value < 16; value++) {
+  HEX[value.toString(16).charCodeAt(0)] = value;
+  HEX[value.toString(16).toUpperCase().charCodeAt(0)] = value;
+}
+
+export { HEX };
+
+/** A control character of a JSON or JavaScript string, by the letter behind the backslash. */
+const CONTROLS = new Map(
+  Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(([letter, control]) => [
+    letter.charCodeAt(0),
+    control.charCodeAt(0),
+  ]),
+);
+
+const PERCENT = 0x25;
+const AMPERSAND = 0x26;
+const HASH = 0x23;
+const SEMICOLON = 0x3b;
+const EQUALS = 0x3d;
+const BACKSLASH = 0x5c;
+const CR = 0x0d;
+const LF = 0x0a;
+
+const SINGLE_BYTES: readonly (readonly number[])[] = Array.from({ length: 256 }, (_, byte) => [byte]);
+const NO_BYTES: readonly number[] = [];
+
+/** How many bytes an escape has. @param found as `escapeAt` gives it */
+export const lengthIn = (found: number): number => found & ((1 << LENGTH_BITS) - 1);
+
+/** The bytes that it stands for: one, up to four for a code point, none for a line break of the encoding. */
+export function bytesIn(found: number): readonly number[] {
+  const value = valueIn(found);
+  if (value === NOTHING) return NO_BYTES;
+  if ((value & CODE_POINT) === 0) return SINGLE_BYTES[value]!;
+  return [...Buffer.from(String.fromCodePoint(value & ~CODE_POINT), 'utf8')];
+}
+
+/** The byte that it stands for, `NOTHING`, or more than 255 where it is a code point beyond ASCII. */
+export const valueIn = (found: number): number => (found >> LENGTH_BITS) - 1;
+
+/**
+ * The escape that begins at a place: percent-encoded, of a JSON or JavaScript string, of HTML, or quoted-printable
+ * (RFC 2045 §6.7) with its line breaks.
+ *
+ * @param final the text ends with these bytes
+ * @returns `NONE`, `UNFINISHED` (never of a final text), or what `lengthIn`, `valueIn` and `bytesIn` read
+ */
+export function escapeAt(bytes: Uint8Array, at: number, final: boolean): number {
+  switch (bytes[at]) {
+    case PERCENT:
+      return byteAt(bytes, at, 1, final);
+    case EQUALS:
+      return quotedPrintable(bytes, at, final);
+    case BACKSLASH:
+      return backslashed(bytes, at, final);
+    case AMPERSAND:
+      return reference(bytes, at, final);
+    default:
+      return NONE;
+  }
+}
+
+const packed = (length: number, value: number): number => ((value + 1) << LENGTH_BITS) | length;
+const codePoint = (length: number, point: number): number =>
+  packed(length, point < 0x80 ? point : point | CODE_POINT);
+const unfinished = (final: boolean): number => (final ? NONE : UNFINISHED);
+
+/** Two hexadecimal digits behind `skip` bytes. */
+function byteAt(bytes: Uint8Array, at: number, skip: number, final: boolean): number {
+  const value = hexAt(bytes, at + skip, 2);
+  if (value === UNFINISHED) return unfinished(final);
+  return value < 0 ? NONE : packed(skip + 2, value);
+}
+
+/** The value of so many digits; `UNFINISHED` where the text ends before, and less where there is another character. */
+function hexAt(bytes: Uint8Array, at: number, digits: number): number {
+  let value = 0;
+  for (let place = at; place < at + digits; place++) {
+    if (place >= bytes.length) return UNFINISHED;
+    const digit = HEX[bytes[place]!]!;
+    if (digit < 0) return UNFINISHED - 1;
+    value = (value << 4) | digit;
+  }
+  return value;
+}
+
+function quotedPrintable(bytes: Uint8Array, at: number, final: boolean): number {
+  const next = bytes[at + 1];
+  if (next === LF) return packed(2, NOTHING);
+  if (next !== CR) return byteAt(bytes, at, 1, final);
+  if (at + 2 >= bytes.length) return unfinished(final);
+  return bytes[at + 2] === LF ? packed(3, NOTHING) : NONE;
+}
+
+function backslashed(bytes: Uint8Array, at: number, final: boolean): number {
+  const next = bytes[at + 1];
+  if (next === undefined) return unfinished(final);
+  if (next === 0x78) return byteAt(bytes, at, 2, final); // `\x`
+  if (next === 0x75) return unicode(bytes, at, final); // `\u`
+  const control = CONTROLS.get(next);
+  if (control !== undefined) return packed(2, control);
+  return isPunctuation(next) ? packed(2, next) : NONE;
+}
+
+const isPunctuation = (byte: number): boolean =>
+  byte > 0x20 && byte < 0x7f && !isDigit(byte) && !isLetter(byte);
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+const isLetter = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+
+function unicode(bytes: Uint8Array, at: number, final: boolean): number {
+  const unit = hexAt(bytes, at + 2, 4);
+  if (unit === UNFINISHED) return unfinished(final);
+  if (unit < 0 || (unit & 0xfc00) === 0xdc00) return NONE;
+  if ((unit & 0xfc00) !== 0xd800) return codePoint(6, unit);
+  if (bytes.length < at + 12 && !final) return UNFINISHED;
+  const low = bytes[at + 6] === BACKSLASH && bytes[at + 7] === 0x75 ? hexAt(bytes, at + 8, 4) : -1;
+  if (low < 0 || (low & 0xfc00) !== 0xdc00) return NONE;
+  return codePoint(12, 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff));
+}
+
+function reference(bytes: Uint8Array, at: number, final: boolean): number {
+  return bytes[at + 1] === HASH ? numeric(bytes, at, final) : named(bytes, at, final);
+}
+
+/** Its `;` may be missing, as browsers allow: then as many digits count as are one of ASCII. */
+function numeric(bytes: Uint8Array, at: number, final: boolean): number {
+  const isHex = ((bytes[at + 2] ?? 0) | 0x20) === 0x78;
+  const [base, from] = isHex ? [16, at + 3] : [10, at + 2];
+  let place = from;
+  let point = 0;
+  let ascii = { end: from, point: 0 };
+  for (; place < from + MOST_DIGITS; place++) {
+    const digit = place < bytes.length ? HEX[bytes[place]!]! : -1;
+    if (digit < 0 || digit >= base) break;
+    point = Math.min(point * base + digit, LAST_CODE_POINT + 1);
+    if (point < 0x80) ascii = { end: place + 1, point };
+  }
+  if (place >= bytes.length && !final) return UNFINISHED;
+  if (place === from) return NONE;
+  if (bytes[place] !== SEMICOLON) return packed(ascii.end - at, ascii.point);
+  return point > LAST_CODE_POINT || (point & 0x1ff800) === 0xd800 ? NONE : codePoint(place + 1 - at, point);
+}
+
+function named(bytes: Uint8Array, at: number, final: boolean): number {
+  let end = at + 1;
+  while (end <= at + LONGEST_NAME && isLetter(bytes[end])) end++;
+  if (end >= bytes.length && !final) return UNFINISHED;
+  if (end < at + 3) return NONE;
+  const letters = String.fromCharCode(...bytes.subarray(at + 1, end));
+  for (let length = letters.length; length > 1; length--) {
+    const character = CHARACTERS.get(letters.slice(0, length));
+    if (character === undefined) continue;
+    return packed(1 + length + (bytes[at + 1 + length] === SEMICOLON ? 1 : 0), character);
+  }
+  return NONE;
+}
+
+/** Where the first escape begins that the end of the text cuts; its length where none is cut. */
+export function unfinishedFrom(bytes: Uint8Array): number {
+  for (let at = Math.max(0, bytes.length - LONGEST_ESCAPE); at < bytes.length; at++) {
+    if (INTRODUCERS[bytes[at]!] === 1 && escapeAt(bytes, at, false) === UNFINISHED) return at;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,32 @@
+/**
+ * What no encoded credential holds, so that no run goes on behind it: white space and control characters, quotes, `<`.
+ */
+const BREAKS = new Uint8Array(256).fill(1, 0, 0x21);
+for (const character of '"\'<') BREAKS[character.charCodeAt(0)] = 1;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const EQUALS = 0x3d;
+
+/** The same, less a quote or `<` that stands in a credential as it is. White space always is a break: texts have it. */
+export function breaksFor(stands: (byte: number) => boolean): Uint8Array {
+  return BREAKS.map((is, byte) => (is === 1 && (byte <= 0x20 || !stands(byte)) ? 1 : 0));
+}
+
+/** Where the last byte stands that ends a run; -1 where there is none. */
+export function lastBreak(bytes: Uint8Array, breaks: Uint8Array): number {
+  let at = bytes.length - 1;
+  while (at >= 0) {
+    if (breaks[bytes[at]!] === 0) at--;
+    else if (isSoft(bytes, at)) at--;
+    else return at;
+  }
+  return -1;
+}
+
+/** Part of a line break of quoted-printable, which belongs to what stands around it (RFC 2045 §6.7). */
+function isSoft(bytes: Uint8Array, at: number): boolean {
+  if (bytes[at] === CR) return bytes[at - 1] === EQUALS && (bytes[at + 1] ?? LF) === LF;
+  if (bytes[at] !== LF) return false;
+  return bytes[bytes[at - 1] === CR ? at - 2 : at - 1] === EQUALS;
+}
