@@ -115,7 +115,8 @@ export class Sources {
     const credential = this.#credentials.get(name);
     if (credential?.kind === 'api-key') {
       const { headerValue, secrets } = credential;
-      return { headerValue, value: secrets[0] ?? headerValue, usableMs: Number.POSITIVE_INFINITY };
+      const always = { usableMs: Number.POSITIVE_INFINITY, lifetimeMs: Number.POSITIVE_INFINITY };
+      return { headerValue, value: secrets[0] ?? headerValue, ...always };
     }
     const token = credential?.source.current();
     if (token === undefined) return undefined;
@@ -123,6 +124,7 @@ export class Sources {
       headerValue: token.headerValue,
       value: token.value,
       usableMs: untilMs(token.usableUntil, this.#clock),
+      lifetimeMs: token.lifetimeMs,
     };
   }
 

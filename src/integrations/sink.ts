@@ -8,6 +8,8 @@ export interface Present {
   readonly value: Secret;
   /** Until it may not be sent any more; Infinity for a key. */
   readonly usableMs: number;
+  /** From when it came to its end; Infinity for a key. */
+  readonly lifetimeMs: number;
 }
 
 /** The credential by its name, while it may be sent. */
@@ -15,6 +17,8 @@ export type PresentOf = (credential: string) => Present | undefined;
 
 /** A place outside of this process that holds credentials. */
 export interface Sink {
+  /** How often to look whether the place still holds what was written. */
+  readonly lookMs: number;
   /**
    * Makes the place hold what is present, and nothing else of ours. Gives whether anything had to be written;
    * rejects where it could not be.

@@ -4,12 +4,16 @@ import type { SinkConfig } from '../config/config.ts';
 import { retriesPath, sinkLabel } from '../config/values/sinks.ts';
 import { createEnvoySdsSink, createFileSink } from './files/file-sink.ts';
 import { createHaproxySink } from './haproxy/haproxy-sink.ts';
-import type { PresentOf, Sink } from './sink.ts';
+import type { Present, PresentOf, Sink } from './sink.ts';
 
-/** How often a place is looked at: HAProxy may have been restarted, or the machine may have slept. */
-const LOOK_MS = 1_000;
-/** How long before its end a token is taken away: whoever reads the place may send it a moment later. */
-const LEAD_MS = 1_000;
+/** After a failure. */
+const TRY_AGAIN_MS = 1_000;
+/**
+ * How long before its end a token is taken away, since a reader of the place may send it a moment later: 5 % of its life, and
+ * at most this. Renewal leaves a fifth of the life, so that the next token is there before.
+ */
+const LEAD_SHARE = 0.05;
+const MAX_LEAD_MS = 1_000;
 
 export interface SinksOptions {
   readonly sinks: readonly SinkConfig[];
@@ -56,14 +60,15 @@ export class Sinks {
     let failing = false;
     while (!this.#ended.signal.aborted) {
       const { signal } = this.#wake; // Taken first: what happens while it writes is looked at next.
-      let endsInMs = LOOK_MS;
+      let endsInMs = place.lookMs;
       failing = await this.#settle(sink, place, failing, (name) => {
         const found = present(name);
-        if (found === undefined || found.usableMs <= LEAD_MS) return undefined;
-        endsInMs = Math.min(endsInMs, found.usableMs - LEAD_MS);
+        const leftMs = found === undefined ? 0 : found.usableMs - leadMs(found);
+        if (leftMs <= 0) return undefined;
+        endsInMs = Math.min(endsInMs, leftMs);
         return found;
       });
-      await clock.sleep(endsInMs, signal);
+      await clock.sleep(failing ? Math.min(endsInMs, TRY_AGAIN_MS) : endsInMs, signal);
     }
     await this.#settle(sink, place, failing, () => undefined);
   }
@@ -80,6 +85,10 @@ export class Sinks {
       return true;
     }
   }
+}
+
+function leadMs({ lifetimeMs }: Present): number {
+  return Math.min(lifetimeMs * LEAD_SHARE, MAX_LEAD_MS);
 }
 
 function createSink(config: SinkConfig, { listenForRetries }: SinksOptions): Sink {

@@ -1,9 +1,12 @@
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -11,7 +14,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { Secret } from '../../src/base/secret.ts';
 import { runtimeCommand } from '../../src/integrations/haproxy/runtime-api.ts';
+import { Sinks } from '../../src/integrations/sinks.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { gatewayFor } from '../support/gateway.ts';
 import { haproxyFor, NO_HAPROXY } from '../support/haproxy.ts';
 import { until } from '../support/raw-client.ts';
@@ -67,13 +73,75 @@ t.test('a token that has expired, or that the upstream rejected, is in no place 
     await until(() => read(path) === undefined && sdsValue(sds) === '', 'the rejected token stays');
     seen = [read(path), sdsValue(sds)];
     grantedMs = performance.now();
-    return grant('tok-2', 4);
+    return grant('tok-2', 8);
   };
   t.equal((await get('/')).status, 200, 'it is tried once more with a new one');
   t.same(seen, [undefined, '']);
   await until(() => read(path) === 'tok-2', 'no second token in the file');
-  await until(() => read(path) === undefined && sdsValue(sds) === '', 'the expired token stays');
-  t.ok(performance.now() - grantedMs < 4_000, 'it is gone before it ends');
+  await until(() => read(path) === undefined && sdsValue(sds) === '', 'the expired token stays', 20_000);
+  t.ok(performance.now() - grantedMs < 8_000, 'it is gone before it ends');
+});
+
+t.test(
+  'a file that was removed, overwritten or opened to others comes back, without a renewal',
+  async (t) => {
+    const dir = t.testdir();
+    const upstream = await RawUpstream.startedFor(t);
+    const [path, sds] = [join(dir, 'token'), join(dir, 'sds.json')];
+    const yaml = `sinks: [{ file: ${path} }, { envoySds: ${sds}, name: bearer }]`;
+    await gatewayFor(t, { baseUrl: upstream.url, yaml });
+    const isRight = () =>
+      read(path) === 'tok-1' && sdsValue(sds) === 'Bearer tok-1' && (lstatSync(path).mode & 0o777) === 0o600;
+    await until(isRight, 'no token');
+    const harms = [
+      (name: string) => rmSync(name),
+      (name: string) => writeFileSync(name, '{"resources":[{"generic_secret":{"secret":{}}}]}'),
+      (name: string) => chmodSync(name, 0o644),
+      (name: string) => {
+        writeFileSync(join(dir, 'other'), 'tok-0');
+        renameSync(join(dir, 'other'), name);
+      },
+    ];
+    for (const harm of harms) {
+      for (const name of [path, sds]) harm(name);
+      t.notOk(existsSync(sds) && existsSync(path) && isRightNow());
+      await until(() => existsSync(sds) && isRight(), 'it does not come back', 10_000);
+    }
+    t.equal(upstream.logins, 1);
+
+    function isRightNow(): boolean {
+      return read(path) === 'tok-1' && (lstatSync(path).mode & 0o777) === 0o600;
+    }
+  },
+);
+
+t.test('a short-lived token stays until the next one is due, and is gone before its end', async (t) => {
+  const path = join(t.testdir(), 'token');
+  const clock = new FakeClock();
+  const endMonoMs = clock.monoMs() + 4_000;
+  const secret = new Secret('tok-1');
+  const sinks = new Sinks({
+    sinks: [{ kind: 'file', path, credential: 'token' }],
+    present: () => ({
+      headerValue: secret,
+      value: secret,
+      usableMs: endMonoMs - clock.monoMs(),
+      lifetimeMs: 4_000,
+    }),
+    listenForRetries: async () => {},
+    clock,
+    observe: () => {},
+  });
+  // A look ends when it sleeps again.
+  const at = async (ms: number) => {
+    await clock.advance(ms - 4_000 + (endMonoMs - clock.monoMs()));
+    await until(() => clock.sleeping === 1, 'it does not look');
+    return read(path);
+  };
+  t.equal(await at(0), 'tok-1');
+  t.equal(await at(3_500), 'tok-1', 'a renewal is due at 3.2 s at the latest, and has its time');
+  t.equal(await at(3_850), undefined);
+  await sinks.close();
 });
 
 t.test(

@@ -2,14 +2,21 @@ import { rm } from 'node:fs/promises';
 import type { Secret } from '../../base/secret.ts';
 import type { EnvoySdsSinkConfig, FileSinkConfig } from '../../config/config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
-import { replaceFile } from './private-file.ts';
+import { replaceFile, traceOf } from './private-file.ts';
 
-/** A file with one credential in it. What it holds is known from our own writing; at first it may be anything. */
+/** How soon a file that was removed or overwritten is back. */
+const LOOK_MS = 2_000;
+
+/**
+ * A file with one credential in it. What it holds is known from our own writing, as long as the file bears the same trace;
+ * at first it may be anything.
+ */
 class CredentialFile implements Sink {
+  readonly lookMs = LOOK_MS;
   readonly #path: string;
   readonly #pick: (present: PresentOf) => Secret | undefined;
   readonly #content: (secret: Secret | undefined) => Buffer | undefined;
-  #written: { readonly secret: Secret | undefined } | undefined;
+  #written: { readonly secret: Secret | undefined; readonly trace: string } | undefined;
 
   constructor(
     path: string,
@@ -23,13 +30,15 @@ class CredentialFile implements Sink {
 
   async settle(present: PresentOf): Promise<boolean> {
     const secret = this.#pick(present);
-    if (this.#written !== undefined && same(this.#written.secret, secret)) return false;
+    if (this.#written !== undefined && same(this.#written.secret, secret)) {
+      if (this.#written.trace === (await traceOf(this.#path))) return false;
+    }
     // Should it fail half-way, nobody knows what is there.
     this.#written = undefined;
     const content = this.#content(secret);
     if (content === undefined) await rm(this.#path, { force: true });
     else await replaceFile(this.#path, content);
-    this.#written = { secret };
+    this.#written = { secret, trace: await traceOf(this.#path) };
     return true;
   }
 }

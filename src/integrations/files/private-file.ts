@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
@@ -14,6 +14,17 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
     await rename(next, path);
   } catch (error) {
     await rm(next, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** What changes when anybody replaces, writes, removes or opens up the file; read without a look into it. */
+export async function traceOf(path: string): Promise<string> {
+  try {
+    const { ino, ctimeNs, size } = await lstat(path, { bigint: true });
+    return `${ino} ${ctimeNs} ${size}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'none';
     throw error;
   }
 }

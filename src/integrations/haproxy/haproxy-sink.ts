@@ -2,6 +2,9 @@ import type { HaproxySinkConfig } from '../../config/config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
 import { runtimeCommand, word } from './runtime-api.ts';
 
+/** HAProxy may have been restarted, and its map be empty. */
+const LOOK_MS = 1_000;
+
 /**
  * A map in HAProxy's memory: a credential's name to its header. It is read each time and only what differs is written, so
  * that a HAProxy that was restarted, and has begun with an empty map, needs no rule of its own.
@@ -10,6 +13,7 @@ import { runtimeCommand, word } from './runtime-api.ts';
  */
 export function createHaproxySink(config: HaproxySinkConfig, listenForRetries: () => Promise<void>): Sink {
   return {
+    lookMs: LOOK_MS,
     async settle(present) {
       const [listening, settled] = await Promise.allSettled([listenForRetries(), settleMap(config, present)]);
       if (settled.status === 'rejected') throw settled.reason;
