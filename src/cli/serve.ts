@@ -9,6 +9,7 @@ import { sinkLabel } from '../config/values/sinks.ts';
 import { ENGINE_WORDS, sinkWords } from '../config/values/token-places.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { boundHeapGrowth, releaseStart, sweepBodies } from '../node/heap.ts';
+import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import { containerNote } from './container.ts';
@@ -167,4 +168,5 @@ function warnOfExposure(config: Config, log: Log): void {
   if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     log.warn({}, 'NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: certificates are verified all the same');
   }
+  for (const option of looseningOptions()) log.warn({ option }, `${option} ${LOOSENING_WORDS}`);
 }

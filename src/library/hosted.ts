@@ -3,6 +3,7 @@ import { Reloads } from '../app/reloads.ts';
 import { EventBus, type Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigurationSource } from '../config/source.ts';
+import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { type HostLog, observerFor } from '../observe/host-log.ts';
 import type { ConfigObject } from './config-object.ts';
 import type { LibraryOptions } from './options.ts';
@@ -36,6 +37,7 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   const told = await listenerOf(log, config);
   const events = new EventBus(told.observe);
   const gateway = new Gateway({ config, events, droppedLogLines: told.dropped });
+  tellOfLoosening(events.tell);
   const readiness = new Readiness(() => gateway.readiness.ready);
   events.subscribe(readiness.look);
   await gateway.start();
@@ -59,6 +61,11 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
       return ended;
     },
   };
+}
+
+/** What the host was started with, and may take for granted here. */
+export function tellOfLoosening(tell: Observe): void {
+  for (const key of looseningOptions()) tell({ type: 'doubtful-setting', key, problem: LOOSENING_WORDS });
 }
 
 /** Whom to tell what happens. Never stdout, which is the host's. */

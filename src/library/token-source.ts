@@ -10,7 +10,7 @@ import { ConfigurationSource } from '../config/source.ts';
 import { systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import type { ConfigObject } from './config-object.ts';
-import { listenerOf } from './hosted.ts';
+import { listenerOf, tellOfLoosening } from './hosted.ts';
 import type { LibraryOptions } from './options.ts';
 
 /** A token as it may be sent now. */
@@ -45,6 +45,7 @@ export async function createTokenSource(
   let current = alone(await configuration.load(), name);
   const told = await listenerOf(log, current);
   const events = new EventBus(told.observe);
+  tellOfLoosening(events.tell);
   const sources = new Sources(systemClock, events.tell);
   let pools = new UpstreamPools(current, systemLookup);
   const prepared = sources.prepare(current, undefined, pools);

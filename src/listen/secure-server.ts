@@ -3,6 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { ListenTls } from '../config/config.ts';
+import { strictCiphers } from '../node/loosening.ts';
 
 /** From the connection to the end of the handshake. */
 const HANDSHAKE_MS = 10_000;
@@ -50,6 +51,7 @@ function contextOf({ cert, key }: ListenTls): SecureContextOptions {
     cert,
     key: key.expose(),
     minVersion: 'TLSv1.2',
+    ciphers: strictCiphers(),
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // It costs the server more than the client, again and again.
   };
 }

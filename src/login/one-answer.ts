@@ -54,6 +54,7 @@ export function answerOf(
         ],
         setHost: false,
         maxHeaderSize: server.headerSizeBytes,
+        insecureHTTPParser: false, // Whatever NODE_OPTIONS says.
         signal,
         createConnection: (_options, done) => {
           server.connect((error, socket) => {

@@ -1,5 +1,6 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { TlsFiles } from '../config/config.ts';
+import { strictCiphers } from '../node/loosening.ts';
 
 /**
  * What every TLS connection of one configuration shares. It is made at the first of them, since reading the system's
@@ -10,6 +11,7 @@ export function lazySecureContext(tls: TlsFiles): () => SecureContext {
   return () => {
     context ??= createSecureContext({
       minVersion: 'TLSv1.2',
+      ciphers: strictCiphers(),
       ca: [...trusted(tls.ca)],
       // Whatever was configured is trusted, be it an intermediate authority alone.
       allowPartialTrustChain: true,
