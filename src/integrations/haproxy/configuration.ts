@@ -62,7 +62,7 @@ function preamble(slow: readonly string[]): string {
     '- The log, the metrics and the page of bearerd know nothing of the fast lane.',
     "- What HAProxy's parser refuses gets HAProxy's own 400 or 422, and too many connections wait.",
     '- Equal duplicates of `Host` or `Content-Length` are merged; a length beside chunks is dropped.',
-    '- Lines that are folded, or that end with LF alone, are put in order and not refused.',
+    '- Lines that are folded or end with LF alone, and tabs in a request line, are put in order and not refused.',
     '- 1xx answers pass; so do headers that an answer names in its `Connection`; of a `Link` in several lines none is mapped.',
     "- A client's connection ends without an answer where the upstream resets an idle one just as it is used.",
     '- A 502 after a POST or PATCH always says `upstream-unreachable`; the `detail` of a 502 or 504 may be less precise.',

@@ -7,6 +7,7 @@ import type { LaneRule } from '../../routes/lanes.ts';
 import { PLAIN } from '../../routes/path.ts';
 import { backendName, usesOf } from './backends.ts';
 import type { FastRoute } from './fast-route.ts';
+import { problemReply } from './problem-reply.ts';
 import { literally, word } from './words.ts';
 
 const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header !odd_byte small_body';
@@ -42,6 +43,9 @@ export function frontend(options: Frontend): readonly string[] {
   return [
     ...listen.map((address) => `bind ${formatAddress(address)} proto h1`),
     `maxconn ${config.limits.connections}`,
+    '',
+    '# It takes any version, and would send each on as 1.1.',
+    `http-request return ${problemReply('bad-request')} unless { req.ver 1.1 } || { req.ver 1.0 }`,
     '',
     '# Plain: one spelling, one meaning. Whatever bearerd would have to think about is for bearerd.',
     `acl plain_method method ${PLAIN_METHODS.join(' ')}`,

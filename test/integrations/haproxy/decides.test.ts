@@ -114,6 +114,18 @@ t.test('the pair decides what bearerd alone decides', { skip: NO_HAPROXY, timeou
     t.same(await differences(pair, requests), []);
   });
 
+  await t.test('of each version of HTTP', async (t) => {
+    const requests = ['0.9', '1.0', '1.1', '1.2', '1.9', '2.0', '3.1'].flatMap((version) =>
+      ['GET', 'POST'].map((method): readonly [string, Generated] => {
+        const lines = [`${method} /api/x HTTP/${version}`, 'Host: localhost', 'Content-Length: 0', '', ''];
+        return [version, { method, bytes: lines.join('\r\n') }];
+      }),
+    );
+    t.same(await differences(pair, requests), []);
+    const { upstream } = await seen(pair, pair.front, requests.at(-1)![1]);
+    t.same(upstream, [], 'and none but 1.0 and 1.1 goes up');
+  });
+
   await t.test('of each spelling of a path that is closed, or whose route is another one', async (t) => {
     const requests: (readonly [string, Generated])[] = [];
     for (const path of ['/api/admin', '/companies', SESSION_PATH, `/svc${SESSION_PATH}`]) {
