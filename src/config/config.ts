@@ -94,15 +94,7 @@ export type ClientAuthentication =
       readonly assertion: LoginFile;
     }
   /** A JWT that we sign (RFC 7523 §2.2). */
-  | {
-      readonly clientAuthentication: 'privateKeyJwt';
-      readonly clientId: Secret;
-      readonly privateKey: LoginFile;
-      readonly keyId?: string;
-      readonly algorithm: SigningAlgorithm;
-      /** The token endpoint unless given. */
-      readonly assertionAudience?: string;
-    }
+  | ({ readonly clientAuthentication: 'privateKeyJwt'; readonly clientId: Secret } & SigningKey)
   /** By the certificate in `tls` (RFC 8705 §2). */
   | {
       readonly clientAuthentication: 'tls';
@@ -111,6 +103,15 @@ export type ClientAuthentication =
     }
   /** A public client: its name at most. */
   | { readonly clientAuthentication: 'none'; readonly clientId?: Secret };
+
+/** What assertions are signed with. */
+export interface SigningKey {
+  readonly privateKey: LoginFile;
+  readonly keyId?: string;
+  readonly algorithm: SigningAlgorithm;
+  /** The token endpoint unless given. */
+  readonly assertionAudience?: string;
+}
 
 export type SigningAlgorithm = 'RS256' | 'PS256' | 'ES256' | 'EdDSA';
 
@@ -125,7 +126,22 @@ export interface TokenExchange {
   readonly subjectTokenType: string;
 }
 
-/** A client of a token endpoint, by client credentials (RFC 6749 §4.4) or by token exchange (RFC 8693). */
+/** An assertion that is the grant itself (RFC 7523 §2.1): from a file, or signed by us. */
+export type AssertionGrant =
+  | { readonly assertion: LoginFile }
+  | (SigningKey & {
+      /** Any but those that we set: `aud`, `iat`, `exp`, `jti`. `iss` and `sub` are the client unless they are here. */
+      readonly claims: Readonly<Record<string, unknown>>;
+      readonly lifetimeMs: number;
+    });
+
+/** A person whose name and password are the grant (RFC 6749 §4.3). */
+export interface ResourceOwner {
+  readonly username: Secret;
+  readonly password: Secret;
+}
+
+/** A client of a token endpoint, by client credentials (RFC 6749 §4.4) unless it has one of the other grants. */
 export type OAuth2CredentialConfig = OAuth2Common & ClientAuthentication;
 
 export interface OAuth2Common extends CredentialPlacement {
@@ -137,6 +153,10 @@ export interface OAuth2Common extends CredentialPlacement {
   readonly tls?: ClientCertificate;
   /** There where the grant is token exchange. */
   readonly exchange?: TokenExchange;
+  /** There where the grant is `jwtBearer`. */
+  readonly assertionGrant?: AssertionGrant;
+  /** There where the grant is `password`. */
+  readonly owner?: ResourceOwner;
   readonly scope?: string;
   readonly audience?: string;
   /** More form parameters; none of those that the fields above make. */

@@ -1,12 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig, TokenEndpoint } from '../config/config.ts';
+import type { OAuth2CredentialConfig, SigningKey, TokenEndpoint } from '../config/config.ts';
 import { readLoginFile } from './login-file.ts';
-import { signAssertion } from './signed-assertion.ts';
+import { type Assertion, signAssertion } from './signed-assertion.ts';
 
 /** RFC 7523 §2.2. */
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** It is sent at once, and used once. */
+const CLIENT_ASSERTION_MS = 60_000;
 
 /** What a client adds to a token request to say who it is. */
 export interface ClientProof {
@@ -29,18 +32,30 @@ export async function proveClient(
     case 'assertion':
       return asserting(named, jwtOnly(await readLoginFile(config.assertion, 'assertion'), 'assertion'));
     case 'privateKeyJwt': {
-      const { keyId, algorithm, assertionAudience, privateKey } = config;
-      const audience = assertionAudience ?? endpoint.origin + endpoint.path;
-      const claims = { clientId: config.clientId.expose(), audience, keyId, algorithm };
-      return asserting(
-        named,
-        await signAssertion(claims, await readLoginFile(privateKey, 'private key'), clock),
-      );
+      const said = { claims: {}, lifetimeMs: CLIENT_ASSERTION_MS };
+      return asserting(named, await signedBy({ ...config, ...said }, endpoint, clock));
     }
     case 'tls': // RFC 8705 §2: the certificate is the proof, and the ID has to be there.
     case 'none':
       return { parameters: named };
   }
+}
+
+/**
+ * An assertion signed with a key of the configuration, for this endpoint unless that names another audience. `iss` and
+ * `sub` are the client unless the claims say otherwise.
+ */
+export async function signedBy(
+  config: SigningKey & Pick<Assertion, 'claims' | 'lifetimeMs'> & { readonly clientId?: Secret | undefined },
+  endpoint: TokenEndpoint,
+  clock: Pick<Clock, 'wallMs'>,
+): Promise<Secret> {
+  const { clientId, keyId, algorithm, assertionAudience, privateKey, lifetimeMs } = config;
+  const id = clientId?.expose();
+  const claims = { ...(id !== undefined && { iss: id, sub: id }), ...config.claims };
+  const audience = assertionAudience ?? endpoint.origin + endpoint.path;
+  const key = await readLoginFile(privateKey, 'private key');
+  return signAssertion({ claims, lifetimeMs, audience, keyId, algorithm }, key, clock);
 }
 
 function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): ClientProof {

@@ -5,16 +5,13 @@ import type { OAuth2CredentialConfig } from '../config/config.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
 import { httpLogin, type Login } from './http-login.ts';
 import type { Discovery } from './issuer.ts';
-import { readLoginFile } from './login-file.ts';
 import type { LoginRequest } from './login-request.ts';
+import { grantParameters, isSigned } from './oauth2-grants.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
 import type { LoginServer } from './one-answer.ts';
 import { ServerClock } from './server-clock.ts';
 import type { SessionAnswer } from './session-response.ts';
 import { signedLogin } from './signed-login.ts';
-
-/** RFC 8693 §2.1. */
-const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** How token endpoints are reached. */
 export interface TokenServers {
@@ -46,7 +43,7 @@ export function createOAuth2Login(
   const login: Login = async (signal) => {
     const endpoint = tokenEndpoint ?? (await find(signal));
     const proof = await proveClient(config, endpoint, time);
-    const request = encodeRequest(config, proof, await subjectOf(config));
+    const request = encodeRequest(config, proof, await grantParameters(config, endpoint, time));
     const { timeoutMs } = servers;
     const server = await servers.at(endpoint.origin);
     const at = { server, path: endpoint.path, ...(timeoutMs !== undefined && { timeoutMs }) };
@@ -58,28 +55,19 @@ export function createOAuth2Login(
       throw error;
     }
   };
-  return config.clientAuthentication === 'privateKeyJwt' ? signedLogin(login, time, clock) : login;
-}
-
-/** What is exchanged, as it stands in its file now. */
-async function subjectOf({ exchange }: OAuth2CredentialConfig): Promise<Record<string, string>> {
-  if (exchange === undefined) return {};
-  const token = await readLoginFile(exchange.subjectToken, 'subject token');
-  return { subject_token: token.expose(), subject_token_type: exchange.subjectTokenType };
+  return isSigned(config) ? signedLogin(login, time, clock) : login;
 }
 
 /** Headers and body of the request. */
 function encodeRequest(
   config: OAuth2CredentialConfig,
   proof: ClientProof,
-  subject: Readonly<Record<string, string>>,
+  grant: Readonly<Record<string, Secret>>,
 ): LoginRequest {
-  const { exchange, scope, audience, parameters } = config;
-  const form = new URLSearchParams({
-    grant_type: exchange === undefined ? 'client_credentials' : TOKEN_EXCHANGE,
-  });
-  for (const [name, value] of Object.entries(proof.parameters)) form.append(name, value.expose());
-  for (const [name, value] of Object.entries(subject)) form.append(name, value);
+  const { scope, audience, parameters } = config;
+  const form = new URLSearchParams();
+  const own = [...Object.entries(grant), ...Object.entries(proof.parameters)];
+  for (const [name, value] of own) form.append(name, value.expose());
   if (scope !== undefined) form.append('scope', scope);
   if (audience !== undefined) form.append('audience', audience);
   for (const [name, value] of Object.entries(parameters)) form.append(name, value.expose());
@@ -97,5 +85,6 @@ function secretsIn(config: OAuth2CredentialConfig): Record<string, Secret> {
   return {
     ...(config.clientId !== undefined && { 'client ID': config.clientId }),
     ...('clientSecret' in config && { 'client secret': config.clientSecret }),
+    ...(config.owner && { 'user name': config.owner.username, password: config.owner.password }),
   };
 }

@@ -4,36 +4,34 @@ import { LoginError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import type { SigningAlgorithm } from '../config/config.ts';
 
-/** It is sent at once, and used once. */
-const LIFE_S = 60;
-
-export interface AssertionClaims {
-  readonly clientId: string;
+/** What is signed, and how. */
+export interface Assertion {
+  /** `iss`, `sub` and what else there is; `aud`, `iat`, `exp` and `jti` are set here. */
+  readonly claims: Readonly<Record<string, unknown>>;
   readonly audience: string;
+  readonly lifetimeMs: number;
   readonly keyId: string | undefined;
   readonly algorithm: SigningAlgorithm;
 }
 
 /**
- * A JWT by which a client says who it is (RFC 7523 §3, OpenID Connect Core §9), new each time.
+ * A JWT by which a client says who it is, or for whom it asks (RFC 7523 §3, OpenID Connect Core §9), new each time.
  *
  * @param key in PEM, or as a JWK
  * @throws LoginError where the key is none, or none for this algorithm.
  */
 export async function signAssertion(
-  { clientId, audience, keyId, algorithm }: AssertionClaims,
+  { claims, audience, lifetimeMs, keyId, algorithm }: Assertion,
   key: Secret,
   clock: Pick<Clock, 'wallMs'>,
 ): Promise<Secret> {
   const { SignJWT } = await import('jose');
   const nowS = Math.floor(clock.wallMs() / 1000);
-  const jwt = new SignJWT()
+  const jwt = new SignJWT({ ...claims })
     .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
-    .setIssuer(clientId)
-    .setSubject(clientId)
     .setAudience(audience)
     .setIssuedAt(nowS)
-    .setExpirationTime(nowS + LIFE_S)
+    .setExpirationTime(nowS + Math.floor(lifetimeMs / 1000))
     .setJti(randomUUID());
   try {
     return new Secret(await jwt.sign(privateKeyOf(key)));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { exportJWK, SignJWT } from 'jose';
 import t, { type Test } from 'tap';
 import { type GatewayOptions, gatewayFor } from '../support/gateway.ts';
-import { identityProvider, TOKEN_EXCHANGE } from '../support/identity-provider.ts';
+import { identityProvider, JWT_BEARER, TOKEN_EXCHANGE } from '../support/identity-provider.ts';
 import { until } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
@@ -117,6 +117,36 @@ t.test('it exchanges a token from a file for one of the API', async (t) => {
   const subject = join(t.testdir({ subject: 'subject-1\n' }), 'subject');
   const entry = `issuer: '${issuer}', clientAuthentication: none, clientId: x, grant: tokenExchange, audience: api, subjectToken: { file: '${subject}' }`;
   t.equal(await works(t, entry), 'Bearer exchanged-subject-1');
+});
+
+t.test('it signs an assertion that is the grant itself', async (t) => {
+  const { issuer, errors } = await identityProvider(
+    t,
+    [{ client_id: 'robot', token_endpoint_auth_method: 'none', grant_types: [JWT_BEARER] }],
+    { bearerKey: PAIRS.ES256.publicKey },
+  );
+  const pem = PAIRS.ES256.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const key = join(t.testdir({ key: pem }), 'key');
+  const entry = `issuer: '${issuer}', grant: jwtBearer, clientId: robot, privateKey: { file: '${key}' }, algorithm: ES256`;
+  t.equal(await works(t, entry), 'Bearer for-robot');
+  t.equal(await works(t, `${entry}, assertionClaims: { sub: ada }`), 'Bearer for-ada');
+  t.same(errors, []);
+});
+
+t.test('it logs in as a user by name and password, and a wrong one is refused', async (t) => {
+  const { issuer } = await identityProvider(t, [
+    {
+      client_id: 'x',
+      client_secret: 's',
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['password'],
+    },
+  ]);
+  const entry = `issuer: '${issuer}', grant: password, clientId: x, clientSecret: s, username: ada`;
+  t.equal(await works(t, `${entry}, password: 'p&w=1%41 é'`), 'Bearer for-ada');
+  const { failures } = await proxyWith(t, `${entry}, password: wrong`);
+  await until(() => failures().length > 0, 'a wrong password is refused');
+  t.match(failures()[0], /refuses the login \(status 400, invalid_grant\)/);
 });
 
 t.test(

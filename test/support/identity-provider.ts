@@ -1,11 +1,14 @@
+import type { KeyObject } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import Provider, { type ClientMetadata } from 'oidc-provider';
+import { jwtVerify } from 'jose';
+import Provider, { type ClientMetadata, errors as oidcErrors } from 'oidc-provider';
 import type { Test } from 'tap';
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const RESOURCE = 'urn:example:api';
 
 export interface IdentityProvider {
@@ -16,11 +19,19 @@ export interface IdentityProvider {
   readonly errors: string[];
 }
 
-/** A real identity provider on loopback. @param tls where it asks for clients' certificates */
+interface ProviderOptions {
+  /** Where it asks for clients' certificates. */
+  readonly tls?: https.ServerOptions;
+  readonly lifetimeS?: number;
+  /** What assertions are signed with that are a grant. */
+  readonly bearerKey?: KeyObject;
+}
+
+/** A real identity provider on loopback. */
 export async function identityProvider(
   t: Test,
   clients: readonly ClientMetadata[],
-  { tls, lifetimeS = 60 }: { readonly tls?: https.ServerOptions; readonly lifetimeS?: number } = {},
+  { tls, lifetimeS = 60, bearerKey }: ProviderOptions = {},
 ): Promise<IdentityProvider> {
   let answer: ReturnType<Provider['callback']>;
   const server: Server = tls
@@ -81,6 +92,34 @@ export async function identityProvider(
       return Promise.resolve();
     },
     ['subject_token', 'subject_token_type', 'audience', 'scope'],
+  );
+  const tokenFor = (subject: string) => ({
+    access_token: `for-${subject}`,
+    token_type: 'Bearer',
+    expires_in: lifetimeS,
+  });
+  if (bearerKey !== undefined)
+    provider.registerGrantType(
+      JWT_BEARER,
+      async (context) => {
+        const assertion = String(context.oidc.params?.assertion);
+        const { payload } = await jwtVerify(assertion, bearerKey, {
+          audience: `${issuer}/token`,
+          maxTokenAge: 60,
+        });
+        context.body = tokenFor(payload.sub ?? '');
+      },
+      ['assertion', 'scope'],
+    );
+  provider.registerGrantType(
+    'password',
+    (context) => {
+      const { username, password } = context.oidc.params ?? {};
+      if (password !== 'p&w=1%41 é') throw new oidcErrors.InvalidGrant('wrong');
+      context.body = tokenFor(String(username));
+      return Promise.resolve();
+    },
+    ['username', 'password', 'scope'],
   );
   answer = provider.callback();
   return { issuer, given, errors };

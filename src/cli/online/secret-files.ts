@@ -41,12 +41,20 @@ async function problemWith(file: LoginFile): Promise<string[]> {
 
 function loginFilesOf(credential: CredentialConfig): LoginFile[] {
   if (credential.kind !== 'oauth2') return [];
-  const { exchange, tls } = credential;
+  const { exchange, assertionGrant, tls } = credential;
   const proof =
     credential.clientAuthentication === 'assertion'
       ? [credential.assertion]
       : credential.clientAuthentication === 'privateKeyJwt'
         ? [credential.privateKey]
         : [];
-  return [...proof, exchange?.subjectToken ?? [], tls?.certFile ?? [], tls?.keyFile ?? []].flat();
+  const granted =
+    assertionGrant && ('assertion' in assertionGrant ? assertionGrant.assertion : assertionGrant.privateKey);
+  return [
+    ...proof,
+    granted ?? [],
+    exchange?.subjectToken ?? [],
+    tls?.certFile ?? [],
+    tls?.keyFile ?? [],
+  ].flat();
 }

@@ -40,7 +40,7 @@ export const SECRET_FIELDS = {
   session: ['clientId', 'clientSecret', 'username', 'password'],
   apiKey: ['key'],
   basic: ['username', 'password'],
-  oauth2: ['clientId', 'clientSecret'],
+  oauth2: ['clientId', 'clientSecret', 'username', 'password'],
   exec: [],
 } as const;
 
@@ -59,9 +59,10 @@ export const OAUTH2_FIELDS = {
     description: 'in place of tokenUrl: the issuer that tells where its token endpoint is (RFC 8414, OpenID)',
   },
   grant: {
-    kind: kinds.choice(['clientCredentials', 'tokenExchange']),
+    kind: kinds.choice(['clientCredentials', 'tokenExchange', 'jwtBearer', 'password']),
     default: 'clientCredentials',
-    description: 'for itself, or in exchange for the token in subjectToken (RFC 8693)',
+    description:
+      'for itself, in exchange for the token in subjectToken (RFC 8693), for an assertion (RFC 7523), or for a user name and a password (RFC 6749, section 4.3)',
   },
   subjectTokenType: {
     kind: kinds.text,
@@ -87,6 +88,11 @@ export const OAUTH2_FIELDS = {
     kind: kinds.text,
     description: 'whom they are for; the token URL unless given',
   },
+  assertionLifetime: {
+    kind: kinds.duration({ min: 1_000, max: 3_600_000 }),
+    default: '60s',
+    description: 'how long an assertion of grant: jwtBearer is valid',
+  },
   scope: {
     kind: kinds.text,
     description: 'what the token is asked to be good for; scopes with blanks between them',
@@ -105,6 +111,9 @@ export const OAUTH2_FILES = {
   subjectToken: 'the token that is exchanged',
 } as const;
 
+/** Claims that bearerd sets in each assertion: `assertionClaims` can't. */
+export const OWN_CLAIMS: readonly string[] = ['aud', 'exp', 'iat', 'nbf', 'jti'];
+
 /** The certificate of an `oauth2` credential, for its token requests alone. */
 export const OAUTH2_TLS = {
   certFile: 'its certificate, with the chain below it',
@@ -117,6 +126,9 @@ export const OWN_PARAMETERS: Readonly<Record<string, string>> = {
   client_id: 'it comes from clientId',
   client_secret: 'it comes from clientSecret',
   client_assertion: 'it comes from assertion or privateKey',
+  assertion: 'it comes from assertion or privateKey',
+  username: 'it comes from username',
+  password: 'it comes from password',
   client_assertion_type: 'it is always that of a JWT',
   subject_token: 'it comes from subjectToken',
   subject_token_type: 'it comes from subjectTokenType',
@@ -155,7 +167,13 @@ export const OTHER_FIELDS: Readonly<Record<CredentialType, readonly string[]>> =
   session: Object.keys(SESSION_FIELDS),
   apiKey: [],
   basic: [],
-  oauth2: [...Object.keys(OAUTH2_FIELDS), ...Object.keys(OAUTH2_FILES), 'tls', 'parameters'],
+  oauth2: [
+    ...Object.keys(OAUTH2_FIELDS),
+    ...Object.keys(OAUTH2_FILES),
+    'tls',
+    'parameters',
+    'assertionClaims',
+  ],
   exec: Object.keys(EXEC_FIELDS),
 };
 

@@ -7,6 +7,7 @@ import {
   OAUTH2_FIELDS,
   OAUTH2_FILES,
   OAUTH2_TLS,
+  OWN_CLAIMS,
   OWN_PARAMETERS,
   PLACEMENT_FIELDS,
   RESERVED_NAMES,
@@ -109,6 +110,12 @@ function oauth2Schema(): JsonSchema {
     ...mapValues<string>(OAUTH2_FILES, file),
     tls: mapSchema(mapValues<string>(OAUTH2_TLS, path), Object.keys(OAUTH2_TLS)),
     parameters,
+    assertionClaims: {
+      type: 'object',
+      description:
+        'claims of the assertion of grant: jwtBearer; iss and sub are clientId unless they are here',
+      propertyNames: { not: { enum: OWN_CLAIMS } },
+    },
   };
   const { required: _, ...schema } = credentialSchema('oauth2', [], own);
   const by = (methods: readonly string[], required: readonly string[]) => ({
@@ -127,6 +134,7 @@ function oauth2Schema(): JsonSchema {
           by(['privateKeyJwt'], ['clientId', 'privateKey']),
           by(['tls'], ['clientId', 'tls']),
           by(['none'], []),
+          { properties: { grant: { const: 'jwtBearer' } }, required: ['grant'] },
         ],
       },
     ],

@@ -1,10 +1,10 @@
 import type { Secret } from '../../base/secret.ts';
-import type { ClientAuthentication, CredentialPlacement, OAuth2Common, TokenExchange } from '../config.ts';
+import type { ClientAuthentication, CredentialPlacement, OAuth2Common } from '../config.ts';
 import { OAUTH2_FIELDS, OWN_PARAMETERS } from '../declaration/file-fields.ts';
-import type { Kind } from '../values/kind.ts';
 import { secretFromFile } from './given-secret.ts';
-import { loginFileAt, readClientCertificate } from './login-files.ts';
-import { below, entry, isAbsent, readField, readMap, type YamlMap } from './maps.ts';
+import { below, entry, readMap, type YamlMap } from './maps.ts';
+import { OAuth2Entry } from './oauth2-entry.ts';
+import { ASSERTION_KEYS, type Grant, readGrant, readSigningKey } from './oauth2-grants.ts';
 import type { Reading } from './reading.ts';
 
 type Method = ClientAuthentication['clientAuthentication'];
@@ -33,54 +33,21 @@ function readParameters(map: YamlMap, path: string, reading: Reading): Readonly<
   return Object.fromEntries(parameters);
 }
 
-/** One entry, and how its values are read. */
-class Entry {
-  readonly #map: YamlMap;
-  readonly #path: string;
-  readonly #reading: Reading;
-
-  constructor(map: YamlMap, path: string, reading: Reading) {
-    this.#map = map;
-    this.#path = path;
-    this.#reading = reading;
-  }
-
-  has(key: string): boolean {
-    return !isAbsent(entry(this.#map, key));
-  }
-
-  report(key: string, problem: string): void {
-    this.#reading.report(below(this.#path, key), problem);
-  }
-
-  need(key: string, why = ''): void {
-    if (!this.has(key)) this.report(key, `is missing${why}`);
-  }
-
-  read<T>(key: string, { kind }: { readonly kind: Kind<T> }): T | undefined {
-    return readField(this.#map, this.#path, key, kind, this.#reading.report);
-  }
-
-  secret(key: string): Secret | undefined {
-    return secretFromFile(entry(this.#map, key), below(this.#path, key), 'body', this.#reading)?.secret;
-  }
-
-  file(key: string) {
-    return loginFileAt(this.#map, this.#path, key, this.#reading);
-  }
-
-  certificate() {
-    return readClientCertificate(this.#map, this.#path, this.#reading);
-  }
-}
-
-function readAuthentication(at: Entry): ClientAuthentication | undefined {
-  const { clientAuthentication, keyId, algorithm, assertionAudience } = OAUTH2_FIELDS;
+function readAuthentication(at: OAuth2Entry, grant: Grant): ClientAuthentication | undefined {
+  const { clientAuthentication } = OAUTH2_FIELDS;
+  const isAssertion = grant === 'jwtBearer';
   const faulty =
     at.has('clientAuthentication') && at.read('clientAuthentication', clientAuthentication) === undefined;
-  const method = at.read('clientAuthentication', clientAuthentication) ?? clientAuthentication.default;
+  const usual = isAssertion ? 'none' : clientAuthentication.default;
+  const method = at.read('clientAuthentication', clientAuthentication) ?? usual;
+  if (isAssertion && (method === 'assertion' || method === 'privateKeyJwt')) {
+    const problem = `cannot be ${method} with grant: jwtBearer, whose assertion says who asks`;
+    at.report('clientAuthentication', problem);
+    return undefined;
+  }
   for (const [key, methods] of Object.entries(METHODS_OF)) {
-    if (faulty || !at.has(key) || methods.includes(method)) continue;
+    if (faulty || !at.has(key) || methods.includes(method) || (isAssertion && ASSERTION_KEYS.has(key)))
+      continue;
     at.report(
       key,
       `means nothing with clientAuthentication: ${method}; it belongs to ${methods.join(' or ')}`,
@@ -102,15 +69,8 @@ function readAuthentication(at: Entry): ClientAuthentication | undefined {
       return assertion && { clientAuthentication: method, ...named, assertion };
     }
     case 'privateKeyJwt': {
-      at.need('privateKey', '; clientAuthentication: privateKeyJwt needs it');
-      const privateKey = at.file('privateKey');
-      const [id, audience] = [at.read('keyId', keyId), at.read('assertionAudience', assertionAudience)];
-      const options = {
-        algorithm: at.read('algorithm', algorithm) ?? algorithm.default,
-        ...(id !== undefined && { keyId: id }),
-        ...(audience !== undefined && { assertionAudience: audience }),
-      };
-      return named && privateKey && { clientAuthentication: method, ...named, privateKey, ...options };
+      const key = readSigningKey(at, 'clientAuthentication: privateKeyJwt');
+      return named && key && { clientAuthentication: method, ...named, ...key };
     }
     case 'tls': {
       at.need('tls', '; clientAuthentication: tls needs it');
@@ -122,29 +82,13 @@ function readAuthentication(at: Entry): ClientAuthentication | undefined {
   }
 }
 
-/** Undefined for another grant, `faulty` where there is a fault in it. */
-function readExchange(at: Entry): TokenExchange | 'faulty' | undefined {
-  const { grant, subjectTokenType } = OAUTH2_FIELDS;
-  const isExchange = at.read('grant', grant) === 'tokenExchange';
-  const type = at.read('subjectTokenType', subjectTokenType) ?? subjectTokenType.default;
-  if (!isExchange) {
-    for (const key of ['subjectToken', 'subjectTokenType']) {
-      if (at.has(key)) at.report(key, 'is for grant: tokenExchange');
-    }
-    return undefined;
-  }
-  at.need('subjectToken', '; grant: tokenExchange needs it');
-  const subjectToken = at.file('subjectToken');
-  return subjectToken === undefined ? 'faulty' : { subjectToken, subjectTokenType: type };
-}
-
 /** A client of an OAuth 2.0 token endpoint; nothing where there is a fault in it, which has been reported. */
 export function oauth2FromFile(
   map: YamlMap,
   path: string,
   reading: Reading,
 ): (Omit<OAuth2Common, keyof CredentialPlacement> & ClientAuthentication) | undefined {
-  const at = new Entry(map, path, reading);
+  const at = new OAuth2Entry(map, path, reading);
   const tokenEndpoint = at.read('tokenUrl', OAUTH2_FIELDS.tokenUrl);
   const issuer = at.read('issuer', OAUTH2_FIELDS.issuer);
   if (!at.has('issuer')) at.need('tokenUrl');
@@ -154,18 +98,19 @@ export function oauth2FromFile(
 
   const scope = at.read('scope', OAUTH2_FIELDS.scope);
   const audience = at.read('audience', OAUTH2_FIELDS.audience);
-  const client = readAuthentication(at);
-  const exchange = readExchange(at);
+  const grant = at.read('grant', OAUTH2_FIELDS.grant) ?? OAUTH2_FIELDS.grant.default;
+  const client = readAuthentication(at, grant);
+  const granted = readGrant(at, grant, client?.clientId);
   const tls = client?.clientAuthentication === 'tls' ? undefined : at.certificate();
   const parameters = readParameters(map, below(path, 'parameters'), reading);
-  if ((tokenEndpoint ?? issuer) === undefined || client === undefined || exchange === 'faulty')
+  if ((tokenEndpoint ?? issuer) === undefined || client === undefined || granted === undefined)
     return undefined;
   return {
     kind: 'oauth2',
     ...(tokenEndpoint ? { tokenEndpoint } : { issuer: issuer! }),
     ...client,
     ...(tls && { tls }),
-    ...(exchange && { exchange }),
+    ...granted,
     ...(scope !== undefined && { scope }),
     ...(audience !== undefined && { audience }),
     parameters,

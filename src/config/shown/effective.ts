@@ -1,10 +1,12 @@
 import type {
+  AssertionGrant,
   CallerConfig,
   Config,
   CredentialConfig,
   ListenTls,
   OAuth2CredentialConfig,
   RouteConfig,
+  SigningKey,
   SinkConfig,
   TlsFiles,
 } from '../config.ts';
@@ -22,7 +24,8 @@ import { formatBaseUrl } from '../values/urls.ts';
 const HIDDEN = '***';
 
 function oauth2View(credential: OAuth2CredentialConfig): Record<string, unknown> {
-  const { tokenEndpoint, issuer, clientId, exchange, tls, scope, audience } = credential;
+  const { tokenEndpoint, issuer, clientId, exchange, assertionGrant, owner, tls, scope, audience } =
+    credential;
   const parameters = Object.keys(credential.parameters).map((name) => [name, HIDDEN]);
   return {
     type: 'oauth2',
@@ -36,6 +39,8 @@ function oauth2View(credential: OAuth2CredentialConfig): Record<string, unknown>
       subjectToken: { file: exchange.subjectToken.shown },
       subjectTokenType: exchange.subjectTokenType,
     }),
+    ...(assertionGrant && { grant: 'jwtBearer', ...assertionGrantView(assertionGrant) }),
+    ...(owner && { grant: 'password', username: HIDDEN, password: HIDDEN }),
     ...(scope !== undefined && { scope }),
     ...(audience !== undefined && { audience }),
     ...(parameters.length > 0 && { parameters: Object.fromEntries(parameters) }),
@@ -50,20 +55,36 @@ function authenticationView(credential: OAuth2CredentialConfig): Record<string, 
       return { clientSecret: HIDDEN, clientAuthentication };
     case 'assertion':
       return { clientAuthentication, assertion: { file: credential.assertion.shown } };
-    case 'privateKeyJwt': {
-      const { privateKey, keyId, algorithm, assertionAudience } = credential;
-      return {
-        clientAuthentication,
-        privateKey: { file: privateKey.shown },
-        ...(keyId !== undefined && { keyId }),
-        algorithm,
-        ...(assertionAudience !== undefined && { assertionAudience }),
-      };
-    }
+    case 'privateKeyJwt':
+      return { clientAuthentication, ...signingKeyView(credential) };
     case 'tls':
     case 'none':
       return { clientAuthentication };
   }
+}
+
+function assertionGrantView(grant: AssertionGrant): Record<string, unknown> {
+  if ('assertion' in grant) return { assertion: { file: grant.assertion.shown } };
+  return {
+    ...signingKeyView(grant),
+    // Claims name accounts, and may name more: which there are is enough.
+    assertionClaims: Object.fromEntries(Object.keys(grant.claims).map((name) => [name, HIDDEN])),
+    assertionLifetime: OAUTH2_FIELDS.assertionLifetime.kind.format(grant.lifetimeMs),
+  };
+}
+
+function signingKeyView({
+  privateKey,
+  keyId,
+  algorithm,
+  assertionAudience,
+}: SigningKey): Record<string, unknown> {
+  return {
+    privateKey: { file: privateKey.shown },
+    ...(keyId !== undefined && { keyId }),
+    algorithm,
+    ...(assertionAudience !== undefined && { assertionAudience }),
+  };
 }
 
 function contentView(credential: CredentialConfig): Record<string, unknown> {

@@ -16,7 +16,7 @@ export function accountSecretOf(credential: CredentialConfig): Secret | undefine
     case 'session':
       return credential.grant.kind === 'user' ? credential.grant.password : credential.grant.clientSecret;
     case 'oauth2':
-      return 'clientSecret' in credential ? credential.clientSecret : undefined;
+      return 'clientSecret' in credential ? credential.clientSecret : credential.owner?.password;
     default:
       return undefined;
   }

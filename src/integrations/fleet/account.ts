@@ -32,11 +32,21 @@ function identityOf(credential: CredentialConfig, sessionUrl: string | undefined
       const { tokenEndpoint, issuer, clientAuthentication, scope, audience, parameters } = credential;
       const where = tokenEndpoint === undefined ? issuer : tokenEndpoint.origin + tokenEndpoint.path;
       const asked = Object.entries(parameters).map(([name, value]) => [name, value.expose()]);
-      return ['oauth2', where, clientAuthentication, clientOf(credential), scope, audience, asked.sort()];
+      const by = [clientAuthentication, clientOf(credential), ...grantOf(credential)];
+      return ['oauth2', where, ...by, scope, audience, asked.sort()];
     }
     default:
       throw new Error(`a credential of kind ${credential.kind} is not shared`);
   }
+}
+
+/** Whom the token is for, where that is not the client: by another grant than client credentials. */
+function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
+  if (owner !== undefined) return ['password', owner.username.expose()];
+  if (assertionGrant === undefined) return [];
+  return 'assertion' in assertionGrant
+    ? ['jwtBearer', assertionGrant.assertion.path]
+    : ['jwtBearer', Object.entries(assertionGrant.claims).sort(), assertionGrant.assertionAudience];
 }
 
 /** An assertion may be all that names the client; then the file that it stands in does. */

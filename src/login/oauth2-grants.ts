@@ -1,0 +1,47 @@
+import type { Clock } from '../base/clock.ts';
+import { Secret } from '../base/secret.ts';
+import type { OAuth2CredentialConfig, TokenEndpoint } from '../config/config.ts';
+import { jwtOnly, signedBy } from './client-authentication.ts';
+import { readLoginFile } from './login-file.ts';
+
+/** RFC 8693 §2.1. */
+const TOKEN_EXCHANGE = new Secret('urn:ietf:params:oauth:grant-type:token-exchange');
+/** RFC 7523 §2.1. */
+const JWT_BEARER = new Secret('urn:ietf:params:oauth:grant-type:jwt-bearer');
+
+/**
+ * The form parameters of a token request that make its grant, by what files hold now.
+ *
+ * @throws LoginError where a file that it needs can't be used.
+ */
+export async function grantParameters(
+  { exchange, assertionGrant, owner, clientId }: OAuth2CredentialConfig,
+  endpoint: TokenEndpoint,
+  clock: Pick<Clock, 'wallMs'>,
+): Promise<Readonly<Record<string, Secret>>> {
+  if (exchange !== undefined) {
+    const subject_token = await readLoginFile(exchange.subjectToken, 'subject token');
+    return {
+      grant_type: TOKEN_EXCHANGE,
+      subject_token,
+      subject_token_type: new Secret(exchange.subjectTokenType),
+    };
+  }
+  if (assertionGrant !== undefined) {
+    const assertion =
+      'assertion' in assertionGrant
+        ? jwtOnly(await readLoginFile(assertionGrant.assertion, 'assertion'), 'assertion')
+        : await signedBy({ ...assertionGrant, clientId }, endpoint, clock);
+    return { grant_type: JWT_BEARER, assertion };
+  }
+  if (owner !== undefined) {
+    return { grant_type: new Secret('password'), ...owner };
+  }
+  return { grant_type: new Secret('client_credentials') };
+}
+
+/** True where the request has a time in it that we sign. */
+export function isSigned({ clientAuthentication, assertionGrant }: OAuth2CredentialConfig): boolean {
+  if (clientAuthentication === 'privateKeyJwt') return true;
+  return assertionGrant !== undefined && 'privateKey' in assertionGrant;
+}
