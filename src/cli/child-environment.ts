@@ -1,37 +1,37 @@
-import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
+import { secretsIn } from '../config/values/secrets.ts';
+import { scrubText } from '../forward/scrub/scrubber.ts';
+import { Searcher } from '../forward/scrub/searcher.ts';
 import { SERVICE_VARIABLES } from './service.ts';
 
 /** A shorter secret is in many a text by chance. */
 const SHORTEST_SOUGHT = 8;
-/** What is kept like a secret and may well stand in other variables: a user's name, a resource's URL. */
-const HARMLESS: readonly string[] = ['clientId', 'username', 'parameters'];
 
-/** What a command of `exec` gets: ours without the secrets, and what it is to know of its proxy. */
+/**
+ * What a command of `exec` gets: ours without the secrets, and what it is to know of its proxy. A copy of a secret is found
+ * in each encoding that `scrub` finds: in base64 after `Basic`, percent-encoded in a URL.
+ */
 export function childEnvironment(
   ours: NodeJS.ProcessEnv,
-  config: Pick<Config, 'secretVariables' | 'credentials'>,
+  config: Pick<Config, 'secretVariables' | 'credentials' | 'share'>,
   told: ReadonlyMap<string, string>,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...ours };
   for (const variable of [...config.secretVariables, ...SERVICE_VARIABLES]) delete env[variable];
-  const secrets = secretsIn([...config.credentials.values()]);
+  const secrets = secretsIn([...config.credentials.values(), config.share])
+    .map((secret) => asBytes(secret.expose()))
+    .filter(({ length }) => length >= SHORTEST_SOUGHT);
+  const searcher = new Searcher(secrets);
   for (const [variable, value = ''] of Object.entries(env)) {
-    if (secrets.some((secret) => value.includes(secret))) delete env[variable];
+    const bytes = asBytes(value);
+    if (scrubText(searcher, bytes) !== bytes) delete env[variable];
   }
   for (const [variable, value] of told) env[variable] = value;
   return { ...env, ...withoutProxy(env) };
 }
 
-/** The texts of all secrets in a value, whatever kinds of credentials there are. */
-function secretsIn(value: unknown): readonly string[] {
-  if (value instanceof Secret) {
-    const text = value.expose();
-    return text.length < SHORTEST_SOUGHT ? [] : [text];
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => (HARMLESS.includes(key) ? [] : secretsIn(inner)));
-}
+/** In UTF-8, each character a byte. */
+const asBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /** The command's calls to us go past the proxy of its environment. Each spelling has those who read it alone. */
 function withoutProxy(env: NodeJS.ProcessEnv): { NO_PROXY: string; no_proxy: string } {

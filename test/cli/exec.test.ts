@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../src/cli/child-environment.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { COMPILED, MAIN, run, start } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
@@ -222,4 +223,38 @@ t.test('exec leaves stderr to its command, unless BEARERD_LOG_LEVEL says otherwi
   t.match(silent, { code: 0, stderr: '' });
   t.match(empty, { code: 0, stderr: '' });
   t.match(told?.stderr, /listening on/);
+});
+
+t.test('a copy of a secret gets to the command of exec in no encoding', async (t) => {
+  const config = await loadConfig({
+    env: {
+      BEARERD_BASE_URL: 'https://api.example.com',
+      BEARERD_API_KEY: 'key/with+signs&42',
+      BEARERD_CLIENT_ID: 'sa-1',
+      BEARERD_CLIENT_SECRET: 'client/secret',
+      BEARERD_SHARE_URL: 'redis://:share%2Fpassword@127.0.0.1:6379',
+      BEARERD_SHARE_KEY: 'sealed-by-this-key-of-32-letters',
+    },
+    readFile: (path) => {
+      throw Object.assign(new Error(path), { code: 'ENOENT' });
+    },
+    cwd: '/nowhere',
+  });
+  const copies = ['key/with+signs&42', 'client/secret', 'share/password', 'sealed-by-this-key-of-32-letters'];
+  for (const copy of copies) {
+    const given = {
+      PLAIN: `x=${copy}`,
+      PERCENT: `https://api.example.com/?key=${encodeURIComponent(copy)}`,
+      BASE64: Buffer.from(copy).toString('base64'),
+      BASIC: `Basic ${Buffer.from(`user:${copy}`).toString('base64')}`,
+      HEX: Buffer.from(copy).toString('hex').toUpperCase(),
+      JSON_TEXT: JSON.stringify({ key: copy }),
+      HARMLESS: copy.slice(1),
+    };
+    t.same(
+      Object.keys(childEnvironment(given, config, new Map())).sort(),
+      ['HARMLESS', 'NO_PROXY', 'no_proxy'],
+      copy,
+    );
+  }
 });

@@ -347,3 +347,25 @@ t.test('a secret that only begins like something else is no warning', async (t) 
     t.same((await loadFrom({ env: { ...LEAST, BEARERD_API_KEY: text } })).warnings, [], text);
   }
 });
+
+t.test('with scrub, a key or password that an echo would let a caller guess is warned of', async (t) => {
+  const yaml = (scrub: boolean) => `
+scrub: ${scrub}
+credentials:
+  short: { type: apiKey, key: fifteen-letters }
+  long: { type: apiKey, key: sixteen--letters }
+  person: { type: basic, username: ada, password: swordfish }
+routes: [{ prefix: /, credential: short }]
+`;
+  const env = { BEARERD_BASE_URL: 'https://api.example.com' };
+  const { warnings } = await loadYaml(yaml(true), env);
+  t.same(
+    warnings.map(({ key }) => key),
+    ['credentials.person.password', 'credentials.short.key'],
+  );
+  t.match(warnings[1]?.problem, /shorter than 16 characters/);
+  t.notMatch(JSON.stringify(warnings), /fifteen|swordfish/);
+  t.same((await loadYaml(yaml(false), env)).warnings, []);
+  const variable = await loadFrom({ env: { ...LEAST, BEARERD_API_KEY: 'key-1', BEARERD_SCRUB: 'true' } });
+  t.match(variable.warnings, [{ key: 'BEARERD_API_KEY' }]);
+});

@@ -11,6 +11,7 @@ import { checkCallers } from './callers.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './routes.ts';
+import { checkShortSecrets } from './short-secrets.ts';
 import { checkSinks } from './sinks.ts';
 
 /** What of the file is more than single settings. */
@@ -31,6 +32,7 @@ export function checkTogether(
   if (!values.allowInsecureUpstream) checkSecure(reading, values);
   checkRequestIdHeader(reading, values, credentials);
   checkRoutes(routes, values, credentials);
+  checkShortSecrets(routes, credentials, reading);
   checkDotEnv(reading);
   const prefixes = routes.flatMap(({ prefix }) => prefix ?? []);
   checkCallers(callers, prefixes, reading);
