@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-// Before anything else is loaded: what is loaded needs it.
+import type { EndingCommand } from './cli/commands.ts';
+
+// Before the rest is loaded, which needs it.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 // Below these it can't even be loaded, or loses data; what is promised stands in package.json (docs/decisions/packaging.md).
 if (major < 22 || (major === 22 && minor < 22) || major === 23 || (major === 24 && minor < 12)) {
@@ -11,8 +13,21 @@ if (major < 22 || (major === 22 && minor < 22) || major === 23 || (major === 24 
 // As process 1 of a container, a process that listens for no signal gets none: while the rest is being loaded,
 // SIGTERM would be lost, and the container killed in the end. A proxy that has taken no request yet is done at once.
 // The other commands by their names: which argument is a flag's value can't be known without the settings.
-const others = /^(?:check|routes|render|token|exec|healthcheck|wait|schema|init|completion|help|version)$/;
-const serves = !process.argv.slice(2).some((argument) => others.test(argument));
+const ENDING: Readonly<Record<EndingCommand | 'help' | 'version', true>> = {
+  init: true,
+  check: true,
+  routes: true,
+  render: true,
+  token: true,
+  exec: true,
+  healthcheck: true,
+  wait: true,
+  schema: true,
+  completion: true,
+  help: true,
+  version: true,
+};
+const serves = !process.argv.slice(2).some((argument) => Object.hasOwn(ENDING, argument));
 for (const [signal, number] of [
   ['SIGTERM', 15],
   ['SIGINT', 2],

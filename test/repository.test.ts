@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
@@ -151,4 +151,46 @@ t.test('a number of the code that a decision quotes is the one in force', async 
     const number = String(Number((value / unit).toFixed(6))).replace(/^(\d+)\.1$/, '$1.10');
     t.ok(words.includes(phrase.replace('#', number)), phrase.replace('#', number));
   }
+});
+
+/** What stands in backticks, but for blocks of code. */
+const quoted = (text: string) =>
+  [...text.replace(/^```.*?^```/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner);
+/** Every file and folder of the sources, the tests and the documents, as `src/cli/run.ts` and `src/cli/`. */
+const known = ['src', 'test', 'docs', 'scripts', 'bench', 'deploy', 'config'].flatMap((folder) => [
+  `${folder}/`,
+  ...readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).map((entry) => {
+    const path = relative(ROOT, join(entry.parentPath, entry.name));
+    return entry.isDirectory() ? `${path}/` : path;
+  }),
+]);
+/** A page may name a file by the end of its path, and several by an asterisk. */
+function exists(name: string): boolean {
+  const pattern = new RegExp(`(?:^|/)${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
+  return known.some((path) => pattern.test(path)) || existsSync(join(ROOT, name));
+}
+
+for (const page of ['CONTRIBUTING.md', 'docs/architecture.md']) {
+  t.test(`${page} names files, folders and commands that exist`, async (t) => {
+    const words = quoted(read(page));
+    const named = words.flatMap((word) =>
+      /\s/.test(word)
+        ? (word.match(/[\w/-]+\.test\.ts/g) ?? [])
+        : /(?:\/|\.ts|\.md)$/.test(word)
+          ? [word]
+          : [],
+    );
+    t.not(named.length, 0);
+    for (const name of named) t.ok(exists(name), name);
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
+    const commands = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    for (const name of commands) t.ok(name in scripts, `npm run ${name}`);
+  });
+}
+
+t.test('the way of a request in docs/architecture.md goes through files that exist', async (t) => {
+  const [, drawing = ''] = /^```\n(.*?)^```/ms.exec(read('docs/architecture.md')) ?? [];
+  const named = drawing.match(/\b[a-z]+(?:\/[a-z\d-]+)+/g) ?? [];
+  t.not(named.length, 0);
+  for (const name of named) t.ok(exists(`${name}.ts`), name);
 });

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 
 /** Each command in a module of its own, loaded when it is called. In the order in which the help names them. */
-export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+const BY_NAME = {
   start: async () => (await import('./start.ts')).start,
   init: async () => (await import('./init.ts')).init,
   demo: async () => (await import('./demo.ts')).demo,
@@ -15,4 +15,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   wait: async () => (await import('./wait.ts')).wait,
   schema: async () => (await import('./schema.ts')).schema,
   completion: async () => (await import('./completion.ts')).completion,
-};
+} satisfies Readonly<Record<string, () => Promise<Command>>>;
+
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = BY_NAME;
+
+/** These end by themselves; the others run until a signal. */
+export type EndingCommand = Exclude<keyof typeof BY_NAME, 'start' | 'demo' | 'mock'>;

@@ -18,7 +18,7 @@ export const demo: Command = {
     const mock = await startMockApi();
     const source = sourceOf(values, demoEnvironment(mock));
     try {
-      return await serve({ source, fd: 1, onListening: (gateway) => print(invitation(gateway, mock)) });
+      return await serve({ source, onListening: (gateway) => print(invitation(gateway, mock)) });
     } catch (error) {
       await mock.close(); // It would keep the process alive.
       throw error;

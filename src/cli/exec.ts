@@ -2,13 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { Secret } from '../base/secret.ts';
+import type { Config } from '../config/config.ts';
+import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
 import type { Command } from './command.ts';
 import { sourceOf } from './configuration.ts';
 import { isForeground } from './foreground.ts';
 import { GroupWitness } from './group-witness.ts';
-import { open } from './serve.ts';
+import { open } from './open.ts';
+import { SERVICE_VARIABLES } from './service.ts';
 import { ONE_EVENT_MS } from './signals.ts';
 
 /** What a shell answers for a command that it can't find, or may not run. */
@@ -50,13 +53,15 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
     const variables = childVariables(values);
     const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
     const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);
-    const child = { callerKey: key === undefined ? undefined : new Secret(key) };
-    const { gateway, config, end } = await open({ source, fd: 2, child });
+    // What systemd says is for the process that it started, and not for the helpers of another.
+    for (const name of SERVICE_VARIABLES) delete process.env[name];
+    const adapt = (loaded: Config) => forOneCommand(loaded, key === undefined ? undefined : new Secret(key));
+    const { gateway, config, end } = await open({ source, fd: 2, adapt });
     let code: number;
     let sent = true;
     try {
       const told = filledIn(variables, { url: gateway.urls[0]!, key });
-      code = await runChild(command!, args, childEnvironment(process.env, config, told));
+      code = await runChild(command!, args, childEnvironment(process.env, config(), told));
     } finally {
       await gateway.destroy();
       sent = await end();
@@ -77,6 +82,18 @@ function execEnvironment(): Record<string, string | undefined> {
     BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
     BEARERD_PROBES_LISTEN: 'off',
   };
+}
+
+/**
+ * A command knows no key but the one of its own run, which is then asked of everybody. Without such a key only it is
+ * told the port, unless a flag opens that to others. Sinks belong to a proxy that runs: this one, by the same file,
+ * would empty them when its command ends.
+ */
+function forOneCommand(config: Config, key: Secret | undefined): Config {
+  const alone: Config = { ...config, sinks: [] };
+  const { callerKey: _, ...rest } = alone;
+  if (key !== undefined) return { ...rest, callerKey: key, callers: [] };
+  return config.listen.some(isRemotelyReachable) ? alone : { ...rest, callers: [] };
 }
 
 /** Runs it on our terminal, passes signals on, and gives its exit code: 128 and the signal's number if one ended it. */

@@ -14,5 +14,5 @@ export const start: Command = {
   options: {},
   positionals: [0, 0],
   settings: true,
-  run: async (values) => serve({ source: sourceOf(values), fd: 1 }),
+  run: async (values) => serve({ source: sourceOf(values) }),
 };
