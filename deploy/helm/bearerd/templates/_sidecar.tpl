@@ -3,22 +3,26 @@
 - name: bearerd
   {{- include "bearerd.image" . | nindent 2 }}
   restartPolicy: Always
+  {{- $preset := dict "BEARERD_DRAIN_TIMEOUT" (dict "key" "drainTimeout" "value" "20s") "BEARERD_PROBES_LISTEN" (dict "key" "admin.probes" "value" "0.0.0.0:9182") }}
   env:
-    {{- $preset := dict "BEARERD_DRAIN_TIMEOUT" (dict "key" "drainTimeout" "value" "20s") }}
     {{- include "bearerd.environment" (dict "Values" .Values "preset" $preset) | trim | nindent 4 }}
+  ports:
+    - name: bearerd-probes
+      containerPort: {{ include "bearerd.port" (dict "Values" .Values "preset" $preset "variable" "BEARERD_PROBES_LISTEN") }}
   {{- if .Values.sidecar.waitForToken }}
   startupProbe:
-    exec:
-      command: [bearerd, wait, --timeout, 50s]
-    timeoutSeconds: 60
+    httpGet:
+      path: /readyz
+      port: bearerd-probes
     periodSeconds: 1
-    failureThreshold: 10
+    failureThreshold: 600
   {{- end }}
   readinessProbe:
-    exec:
-      command: [bearerd, healthcheck]
-    timeoutSeconds: 5
+    httpGet:
+      path: /readyz
+      port: bearerd-probes
     periodSeconds: 15
+    timeoutSeconds: 5
   resources:
     {{- toYaml .Values.sidecar.resources | nindent 4 }}
   securityContext:

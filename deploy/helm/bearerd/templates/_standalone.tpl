@@ -39,7 +39,7 @@ BEARERD_ALLOWED_HOSTS:
 {{- $ports = append $ports (regexFind ":[0-9]+$" (trim .) | trimPrefix ":") -}}
 {{- end -}}
 {{- end -}}
-{{- $what := "%s (%s) is %q: a Deployment of its own has to listen at an address that others reach, such as %s" -}}
+{{- $what := "%s (%s) is %q: others call there, so it has to be an address that they reach, such as %s" -}}
 {{- required (printf $what .variable $preset.key $given $preset.value) (first (compact $ports)) -}}
 {{- end -}}
 
