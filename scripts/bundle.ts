@@ -90,24 +90,38 @@ export async function bundle(outdir: string): Promise<void> {
   });
 }
 
-/** The folders of the packages of which something went into the bundle; `node_modules` itself may be a link to elsewhere. */
+/**
+ * The folders of the packages of which something went into the bundle, one for each name and version: npm installs a copy beside
+ * each package that can't share one. `node_modules` itself may be a link to elsewhere.
+ */
 function packagesIn({ outputs }: Metafile): string[] {
-  const folders = new Set<string>();
+  const folders = new Map<string, string>();
   for (const [file, { bytesInOutput }] of Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs),
   )) {
     if (bytesInOutput === 0) continue;
     const folder = /(?:^|\/)(node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
-    if (folder !== undefined) folders.add(folder);
+    if (folder === undefined) continue;
+    const { name, version } = manifestIn(folder);
+    folders.set(`${name}@${version}`, folder);
   }
-  return [...folders].sort();
+  return [...folders.values()].sort();
 }
 
-/** As all of them ask for. */
+function manifestIn(folder: string): {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+} {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+}
+
+/** As all of them ask for. A package that leaves its text elsewhere has it in `scripts/licences/`. */
 function licence(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+  const { name, version, license } = manifestIn(folder);
   const file = readdirSync(join(ROOT, folder)).find((entry) => /^licen[cs]e/i.test(entry));
   const path = file === undefined ? join(LICENCES, `${name}.txt`) : join(ROOT, folder, file);
-  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (!existsSync(path)) throw new Error(`${name} has no licence text: put it into ${path}`);
+  const text = readFileSync(path, 'utf8').trim();
   return `${'='.repeat(80)}\n${name} ${version} (${license})\n\n${text}\n`;
 }

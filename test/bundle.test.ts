@@ -206,7 +206,9 @@ t.test(
       t.match(licenses, [/./], purl);
       t.match(hashes, [{ alg: 'SHA-512', content: /^[0-9a-f]{128}$/ }], purl);
     }
-    t.same(bill.dependencies[0].dependsOn.length, new Set(named).size);
+    const refs = [bill.metadata.component, ...bill.components].map((one) => one['bom-ref']);
+    t.same(refs.length, new Set(refs).size, 'CycloneDX wants each once');
+    t.same(bill.dependencies[0].dependsOn, refs.slice(1));
   },
 );
 
@@ -216,4 +218,9 @@ t.test('the bundle names whose work is in it, with their licences', async (t) =>
     t.match(text, new RegExp(`^${name} \\d`, 'm'), name);
   }
   t.match(text, /^@redis\/client \d.*\n\nMIT License\n\nCopyright/m, 'one that leaves its text elsewhere');
+  for (const entry of text.split(/^={80}\n/m).slice(1)) {
+    const [, title = '', terms = ''] = /^(.*)\n\n(.*)$/s.exec(entry) ?? [];
+    t.match(terms, /copyright/i, title);
+    t.ok(terms.length > 400, `${title}: ${terms.length} characters`);
+  }
 });
