@@ -34,15 +34,15 @@ interface Entry<T> {
 export class Prefixes<T extends { readonly prefix: string; readonly denied: boolean }> {
   readonly #literal: readonly (readonly [prefix: string, entry: Entry<T>])[];
   readonly #plain: readonly (readonly [prefix: string, entry: Entry<T>])[];
-  readonly #denies: boolean;
+  readonly #denying: readonly (readonly [prefix: string, entry: Entry<T>])[];
 
   constructor(owners: readonly T[]) {
-    this.#denies = owners.some(({ denied }) => denied);
     const entries = owners.map(createEntry);
     this.#literal = longestFirst(entries.map((entry) => [entry.literal, entry]));
     this.#plain = longestFirst(
       entries.flatMap((entry) => entry.plain.map((prefix) => [prefix, entry] as const)),
     );
+    this.#denying = this.#plain.filter(([, { owner }]) => owner.denied);
   }
 
   /** The one for a path as it was sent. */
@@ -65,12 +65,12 @@ export class Prefixes<T extends { readonly prefix: string; readonly denied: bool
    * takes it: many servers give `/reports/archive` by the name of `/reports/archive.json`, too.
    */
   closing(readings: readonly string[]): T | undefined {
-    if (!this.#denies) return undefined;
-    for (const reading of readings) {
-      const entry = this.#plain.find(
-        ([prefix, { owner }]) => isUnder(reading, prefix) || (owner.denied && goesOn(reading, prefix)),
-      );
-      if (entry !== undefined && !isUnder(reading, entry[0])) return entry[1].owner;
+    for (const [denied, { owner }] of this.#denying) {
+      for (const reading of readings) {
+        if (!goesOn(reading, denied)) continue;
+        const taken = this.#plain.find(([prefix]) => isUnder(reading, prefix));
+        if (taken === undefined || taken[0].length < denied.length) return owner;
+      }
     }
     return undefined;
   }

@@ -543,7 +543,7 @@ t.test('routes are needed where there is neither token nor apiKey', async (t) =>
 t.test('faults in the file name its keys, the caller key among them', async (t) => {
   const yaml = `${TOKEN}listen: 0.0.0.0:1\nadmin: { listen: '0.0.0.0:1' }\n`;
   t.match(await faultsOfYaml(yaml), [
-    /^admin\.listen: cannot listen/,
+    /^admin\.listen: 0\.0\.0\.0:1 is the same address as/,
     /^listen: 0\.0\.0\.0:1 can be reached/,
   ]);
   const good = `${TOKEN}listen: 0.0.0.0:1\n`;
