@@ -1,0 +1,136 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { Chance } from '../fuzz/chance.ts';
+import { chunked, gatewayFor, request } from '../support/gateway.ts';
+import { Http2Upstream } from '../support/h2-upstream.ts';
+import { RawClient, until } from '../support/raw-client.ts';
+import { grant, head, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
+
+// A caller whose own text comes back tries to find a credential by what it sees of an answer: how it is cut, and what
+// comes before a pause. At length: PROBES=100000 node test/app/scrub-oracle.test.ts
+
+const PROBES = Number(process.env.PROBES ?? 1_200);
+/** Beside the right one, at each place. */
+const WRONG = 3;
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.q-_7Zk3xVwqPbH2mT0sJd9Yc4RfLkWvE';
+const SECRETS = {
+  'a token': TOKEN,
+  'a key in a header': 'sk-live-4f9Qm2XcV7bN1zLpT6wKd3Rj',
+  'a key in the query': 'qk-live-8hYt5RfEw2QaZxSd9CvBn4Mk',
+  'a password of Basic': 'Vw7kQp2Zr9XbNc4Tm6Ld',
+  'a token in base64': Buffer.from(TOKEN).toString('base64'),
+  'a key in hexadecimal': Buffer.from('sk-live-4f9Qm2XcV7bN1zLpT6wKd3Rj').toString('hex'),
+};
+const YAML = `
+scrub: true
+callerKey: caller-key-of-a-run
+credentials:
+  header: { type: apiKey, key: ${SECRETS['a key in a header']}, header: X-Api-Key }
+  query: { type: apiKey, key: ${SECRETS['a key in the query']}, in: query, name: api_key }
+  login: { type: basic, username: ada, password: ${SECRETS['a password of Basic']} }
+routes:
+  - { prefix: /, credential: token }
+  - { prefix: /header, credential: header }
+  - { prefix: /query, credential: query }
+  - { prefix: /login, credential: login }
+`;
+const CALLER = 'X-Bearerd-Key: caller-key-of-a-run';
+
+/** What is seen of an answer that echoes a guess, with nothing of the guess but its length. */
+type Observe = (guess: string) => Promise<string>;
+
+/** At how many places the right character was told from wrong ones by what was seen. */
+async function learned(observe: Observe, secret: string, probes: number, chance: Chance): Promise<number> {
+  const places = Math.min(secret.length, Math.max(1, Math.floor(probes / (1 + WRONG))));
+  let found = 0;
+  for (let n = 0; n < Math.max(places, probes / (1 + WRONG)); n++) {
+    const at = Math.floor(((n % places) * secret.length) / places);
+    const right = secret[at]!;
+    const others = [...ALPHABET].filter((c) => c !== right);
+    const seen = await observe(secret.slice(0, at) + right);
+    let told = true;
+    // The whole of it is seen by its stars, as one guess of all; padding of base64 is no part of it.
+    if (at >= secret.length - 4) continue;
+    for (let i = 0; i < WRONG; i++) {
+      if ((await observe(secret.slice(0, at) + chance.pick(others))) === seen) told = false;
+    }
+    if (told) found++;
+  }
+  return found;
+}
+
+async function attack(t: Test, observe: Observe): Promise<void> {
+  const chance = new Chance(1);
+  const each = PROBES / Object.keys(SECRETS).length / 3;
+  for (const [name, secret] of Object.entries(SECRETS))
+    t.equal(await learned(observe, secret, each, chance), 0, name);
+}
+
+const guessIn = (target: string) => new URL(target, 'http://localhost').searchParams.get('q') ?? '';
+const ask = (guess: string) => request('GET', `/?q=${encodeURIComponent(guess)}`, CALLER);
+/** What has come since, with the guess as a number of dots. */
+const shape = (text: string, guess: string) => text.replace(`q=${guess}`, `q=${'.'.repeat(guess.length)}`);
+
+t.test('the sizes of chunks tell nothing of a credential', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = () => grant(TOKEN);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: YAML });
+  const client = await RawClient.to(proxy.port);
+  upstream.onRequest = ({ target }) =>
+    head('200 OK', 'transfer-encoding: chunked') + chunked('<p>', `q=${guessIn(target)}`, '&', 'rest\n');
+  await attack(t, async (guess) => {
+    client.received = '';
+    await client.send(ask(guess)).response();
+    return shape(client.received, guess);
+  });
+  client.close();
+});
+
+t.test('what comes before a pause tells nothing of it, nor where the length is known', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = () => grant(TOKEN);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: YAML });
+  const client = await RawClient.to(proxy.port);
+  let paused: UpstreamConnection | undefined;
+  upstream.onHead = ({ target, connection }) => {
+    const begun = `begin\nq=${guessIn(target)}`;
+    paused = connection;
+    return `${head('200 OK', `content-length: ${begun.length + 1}`)}${begun}`;
+  };
+  await attack(t, async (guess) => {
+    client.received = '';
+    const answered = client.send(ask(guess)).response();
+    await until(() => client.received.includes('begin\n'), 'no beginning');
+    await turn();
+    const seen = client.received;
+    paused?.send('\n');
+    await answered;
+    return shape(seen, guess);
+  });
+  client.close();
+});
+
+t.test('nor do the pieces of an upstream that speaks HTTP/2', async (t) => {
+  const upstream = await Http2Upstream.startedFor(t);
+  upstream.onRequest = async ({ stream, target }) => {
+    stream.respond({ ':status': 200 });
+    stream.write(`begin\nq=${guessIn(target)}`);
+    await turn();
+    stream.end('rest\n');
+  };
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: YAML, env: upstream.env });
+  const client = await RawClient.to(proxy.port);
+  await attack(t, async (guess) => {
+    client.received = '';
+    await client.send(ask(guess)).response();
+    // Both pieces may come as one; what was held has to come with the second in any case.
+    const seen = shape(client.received, guess).replace(/^.*\r\n\r\n/s, '');
+    return /\r\n6\r\nbegin\n\r\n/.test(`\r\n${seen}`)
+      ? 'held'
+      : /begin\nq=\.+rest\n/.test(seen)
+        ? 'held'
+        : seen;
+  });
+  client.close();
+});
