@@ -10,6 +10,7 @@ import type { Command } from './command.ts';
 import { sourceOf } from './configuration.ts';
 import { isForeground } from './foreground.ts';
 import { GroupWitness } from './group-witness.ts';
+import { leaveReapingToShell } from './init-process.ts';
 import { open } from './open.ts';
 import { SERVICE_VARIABLES } from './service.ts';
 import { ONE_EVENT_MS } from './signals.ts';
@@ -50,6 +51,7 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
   positionals: [1, Number.POSITIVE_INFINITY],
   settings: true,
   async run(values, [command, ...args]) {
+    leaveReapingToShell(); // What the command leaves behind is ours, too.
     const variables = childVariables(values);
     const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
     const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);

@@ -12,6 +12,7 @@ import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import { harden } from './hardening.ts';
+import { leaveReapingToShell, runsHelpers } from './init-process.ts';
 import { tracesAskedFor } from './traces.ts';
 
 export interface OpenOptions {
@@ -44,6 +45,7 @@ export async function open({
   sockets,
 }: OpenOptions): Promise<Opened> {
   let config = adapt(await source.load());
+  if (runsHelpers(config) && source.isRepeatable) leaveReapingToShell();
   const log = await createLog(config.log, fd);
   const events = new EventBus(log.observe);
   keepAlive(events);

@@ -19,6 +19,10 @@ export class Disk {
     return text;
   };
 
+  get keepsAny(): boolean {
+    return this.#kept.size > 0;
+  }
+
   /** Whether what it gave is all that there will be of it. */
   keeps(path: string): boolean {
     return this.#kept.has(path);

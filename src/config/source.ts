@@ -32,6 +32,11 @@ export class ConfigurationSource {
     return this.#contents;
   }
 
+  /** Whether another process could read the same: nothing of it came from a pipe. */
+  get isRepeatable(): boolean {
+    return !this.#disk.keepsAny;
+  }
+
   /** The files that a configuration was read from and that can change; a pipe can't. */
   changing({ watchedFiles }: Config): readonly string[] {
     return watchedFiles.filter((path) => !this.#disk.keeps(path));

@@ -1,0 +1,93 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { COMPILED, MAIN } from '../support/cli.ts';
+import { saidBy } from '../support/internal-errors.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
+import { until, within } from '../support/raw-client.ts';
+
+// As process 1 of a container: what has lost its parent is ours to take leave of.
+
+const NAMESPACE = ['-rpf', '--kill-child'];
+const { status } = spawnSync('unshare', [...NAMESPACE, 'true']);
+const skip = status === 0 ? false : 'no process namespace can be made here';
+
+/** Each run leaves behind a process that ends a moment later. */
+const HELPER = '(sleep 0.2 >/dev/null 2>&1 &); echo token-of-helper';
+
+interface Row {
+  readonly pid: string;
+  readonly parent: string;
+  readonly state: string;
+}
+
+function processes(): Row[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' });
+  return stdout.split('\n').map((line) => {
+    const [pid = '', parent = '', state = ''] = line.trim().split(/\s+/);
+    return { pid, parent, state };
+  });
+}
+
+function inContainer(t: Test, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const { PATH, HOME } = process.env;
+  const child = spawn('unshare', [...NAMESPACE, process.execPath, MAIN, ...args], {
+    env: { PATH, HOME, NODE_NO_WARNINGS: '1', ...COMPILED, ...env },
+    cwd: t.testdirName,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = saidBy(t, child);
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const first = () => processes().find(({ parent }) => parent === `${child.pid}`)?.pid ?? '';
+  const below = (): Row[] => processes().filter(({ parent }) => parent === first());
+  return { output, first, below, code: () => within(60_000, closed, output) };
+}
+
+t.test('as process 1, a proxy with helpers leaves no zombie, reloads and drains', { skip }, async (t) => {
+  const dir = t.testdir({});
+  const config = {
+    baseUrl: 'http://127.0.0.1:1',
+    listen: '127.0.0.1:0',
+    admin: { listen: 'off' },
+    credentials: { token: { type: 'exec', command: ['sh', '-c', HELPER] } },
+    log: { format: 'json' },
+  };
+  writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify(config));
+  const container = inContainer(t, ['start'], {});
+  await until(() => /logged in/.test(container.output()), 'it logs in', 30_000);
+  const settled = () => container.below().length === 1;
+  await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`, 10_000);
+  t.notMatch(container.below()[0]?.state, /^Z/);
+  process.kill(Number(container.first()), 'SIGHUP');
+  await until(() => /configuration reloaded/.test(container.output()), 'it reloads', 10_000);
+  process.kill(Number(container.first()), 'SIGTERM');
+  t.equal(await container.code(), 0);
+  t.match(container.output(), /"msg":"stopped"/);
+});
+
+t.test(
+  'as process 1, exec gives its command’s code, and takes leave of what it left',
+  { skip },
+  async (t) => {
+    t.testdir({});
+    const account = accountOf(await mockFor(t));
+    const script = `${HELPER}; sleep 1; exit 7`;
+    const container = inContainer(t, ['exec', '--', 'sh', '-c', script], account);
+    t.equal(await container.code(), 7, container.output());
+  },
+);
+
+t.test('as process 1 without helpers bearerd is that process itself', { skip }, async (t) => {
+  t.testdir({});
+  const account = {
+    ...accountOf(await mockFor(t)),
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: 'off',
+  };
+  const container = inContainer(t, ['start'], account);
+  await until(() => /logged in/.test(container.output()), 'it logs in', 30_000);
+  t.same(container.below(), []);
+  process.kill(Number(container.first()), 'SIGTERM');
+  t.equal(await container.code(), 0);
+});
