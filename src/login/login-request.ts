@@ -13,6 +13,8 @@ import type { SessionAnswer } from './session-response.ts';
 /** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
 const LOGIN_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
+/** Requests wait to be told that the login was refused: its reasons get no more of that. */
+const FAILURE_BODY_MS = 1_000;
 
 export interface LoginEndpoint {
   readonly server: LoginServer;
@@ -99,11 +101,14 @@ function tooLarge(): LoginError {
 
 /** The status says what matters: a body that is long, breaks off or never ends only says no more than that. */
 async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
+  const limit = setTimeout(() => answer.destroy(), FAILURE_BODY_MS);
   try {
     const coded = (await readLimited(answer)) ?? new Uint8Array();
     return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
   } catch {
     return new Uint8Array();
+  } finally {
+    clearTimeout(limit);
   }
 }
 

@@ -215,7 +215,27 @@ t.test('an endpoint that is not there is a failed login', async (t) => {
   t.notMatch(message, /getaddrinfo/, "it is made of a code, not of the library's text");
 });
 
-t.test('the body of a failure decides nothing, however long it is', async (t) => {
+t.test('an OAuth error in the body of a failure leads to the type of credential that is meant', async (t) => {
+  const body = '{"error":"invalid_client","error_description":"SECRET"}';
+  for (const status of ['401 No', '400 Bad', '404 Not Found', '200 OK']) {
+    const { result, endpoint } = await logIn(t, () => head(status, `content-length: ${body.length}`) + body);
+    t.match(result, {
+      code: 'refused',
+      message: /invalid_client\)\. Check .* type: oauth2 .* init --account oauth2/,
+    });
+    t.notMatch((result as LoginError).message, /SECRET/);
+    t.equal(endpoint.requests.length, 1);
+  }
+});
+
+t.test('a failure is told soon, though its body never ends', async (t) => {
+  const start = performance.now();
+  const { result } = await logIn(t, () => head('401 No', 'content-length: 40'), { timeoutMs: 60_000 });
+  t.match(result, { code: 'refused', status: 401 });
+  t.ok(performance.now() - start < 30_000, 'and not at the end of the login');
+});
+
+t.test('the body of a failure decides nothing where it is too long', async (t) => {
   for (const [status, code] of [
     ['401 No', 'refused'],
     ['500 Oh', 'server-error'],
@@ -226,7 +246,7 @@ t.test('the body of a failure decides nothing, however long it is', async (t) =>
     });
     t.match(result, { code });
     await endpoint.connections[0]?.closed;
-    t.pass('and it is not read');
+    t.pass('and it is not read to its end');
   }
 });
 
