@@ -5,12 +5,14 @@ import type { Member } from '../base/members.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { linger } from '../forward/client/linger.ts';
 import { answerOnSocket, parserProblem } from '../forward/client/problem.ts';
-import { answering } from '../node/server-socket.ts';
+import { answering, readInto } from '../node/server-socket.ts';
 import type { JoinedRequest } from './joined-request.ts';
 import { RequestBounds } from './request-bounds.ts';
 
 /** So much may wait behind a request that is being answered, before the connection is read no further. */
 const MOST_WAITING_BYTES = 64 * 1024;
+/** Where all connections read: what has to stay is copied out of it at once. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 const MALFORMED = new Problem('bad-request');
 const CROWDED = new Problem('overloaded', { retryAfterS: 1 });
 const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
@@ -46,6 +48,8 @@ export class ClientConnection implements Member {
   readonly #bounds = new RequestBounds();
   /** Node's own listener: from here on it is called for what it may see. */
   readonly #parse: (bytes: Buffer) => void;
+  /** Sets who gets what is read; undefined where `data` events tell of it. */
+  readonly #readBy: ReturnType<typeof readInto>;
   /** The last that Node has found. */
   #request: JoinedRequest | undefined;
   /** The end of a piece that is read with the next one. */
@@ -69,10 +73,11 @@ export class ClientConnection implements Member {
     this.#owner = owner;
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
     this.#parse = parse!;
-    socket
-      .off('data', parse!)
-      .on('data', (piece: Buffer) => this.#take(piece))
-      .once('close', () => this.#headHolds(0));
+    const take = (bytes: Buffer) => this.#take(bytes);
+    socket.on('data', take).off('data', parse!); // A listener of ours takes the connection from Node's parser.
+    this.#readBy = readInto(socket, READ_BUFFER, take);
+    if (this.#readBy !== undefined) socket.off('data', take);
+    socket.once('close', () => this.#headHolds(0));
     (socket as Known)[CONNECTION] = this;
   }
 
@@ -140,7 +145,7 @@ export class ClientConnection implements Member {
     this.#held = undefined;
     for (let from = 0; from < bytes.length; from = bounds.next) {
       if (bounds.between && this.#isBusy) {
-        this.#waiting.unshift(bytes.subarray(from));
+        this.#waiting.unshift(ownMemory(bytes.subarray(from)));
         this.#waitMore(bytes.length - from);
         this.#whenIdle();
         return;
@@ -184,7 +189,7 @@ export class ClientConnection implements Member {
   }
 
   #wait(piece: Buffer): void {
-    this.#waiting.push(piece);
+    this.#waiting.push(ownMemory(piece));
     this.#waitMore(piece.length);
   }
 
@@ -237,6 +242,7 @@ export class ClientConnection implements Member {
     const early = Buffer.concat([rest, ...this.#waiting]);
     this.#close();
     this.socket.removeAllListeners('data');
+    this.#readBy?.((bytes) => this.socket.push(Buffer.from(bytes)));
     this.#takeTunnel?.(early);
   }
 
@@ -258,4 +264,8 @@ export function refuse(socket: Socket, problem: Problem): boolean {
   socket.on('error', () => {});
   answerOnSocket(socket, problem);
   return true;
+}
+
+function ownMemory(bytes: Buffer): Buffer {
+  return bytes.buffer === READ_BUFFER.buffer ? Buffer.from(bytes) : bytes;
 }
