@@ -172,7 +172,7 @@ export const SETTINGS = {
     kind: kinds.flag,
     default: 'false',
     description:
-      'strike every credential and token out of answers that hold one, in the encodings that agents.md lists; `true` unless given in `bearerd exec`',
+      'strike every credential and token out of answers that hold one, in each usual encoding; `true` unless given in `bearerd exec`',
   },
   callerKey: {
     secret: 'header',
