@@ -1,8 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { EngineState } from '../base/engine-state.ts';
 import type { Event, Observe } from '../base/events.ts';
-import type { Config, CredentialConfig, ShareConfig } from '../config/config.ts';
+import { shareFailure } from '../base/failures/share-words.ts';
+import type { Config, CredentialConfig, ShareConfig, ShareServer } from '../config/config.ts';
 import { isShared } from '../config/values/account-secret.ts';
+import { formatUpstreamAddress } from '../config/values/addresses.ts';
 import type { Engine } from '../integrations/fleet/engine.ts';
 import type { SharedLogin, Told } from '../integrations/fleet/shared-login.ts';
 import type { Login } from '../login/http-login.ts';
@@ -45,6 +47,18 @@ export interface PreparedSharing {
   commit(): void;
 }
 
+/** `HOST:PORT`, or the path of a socket: a share URL without what is secret. */
+export function shareAddress({ address }: ShareServer): string {
+  return 'path' in address ? address.path : formatUpstreamAddress(address);
+}
+
+/** Why a server shares no tokens, in words. */
+export function shareTrouble(server: ShareServer, reason: string): { detail: string; remedy: string } {
+  const tls = 'tls' in server.address && server.address.tls;
+  const { what, remedy } = shareFailure(reason, tls);
+  return { detail: `Redis at ${shareAddress(server)} (BEARERD_SHARE_URL) ${what}`, remedy };
+}
+
 /** The engine of a configuration, opened at the first login. */
 class LazyEngine {
   state: EngineState = { state: 'connecting' };
@@ -75,9 +89,11 @@ class LazyEngine {
   #enter(state: EngineState): void {
     const isNew = this.state.state !== state.state;
     this.state = state;
-    if (!isNew || state.state === 'connecting') return;
-    const reason = state.state === 'gone' ? state.reason : undefined;
-    this.#options.observe({ type: 'share-state', state: state.state, reason });
+    if (!isNew) return;
+    const { observe } = this.#options;
+    if (state.state === 'ready') observe({ type: 'share-state', state: 'ready' });
+    if (state.state === 'gone')
+      observe({ type: 'share-state', ...state, ...shareTrouble(this.share.server, state.reason) });
   }
 }
 

@@ -60,7 +60,16 @@ export type Event =
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
   | ShareOperationEvent
   /** Whether the engine by which instances share tokens can be reached; `reason` is a code. */
-  | { readonly type: 'share-state'; readonly state: 'ready' | 'gone'; readonly reason: string | undefined }
+  | { readonly type: 'share-state'; readonly state: 'ready' }
+  | {
+      readonly type: 'share-state';
+      readonly state: 'gone';
+      /** A code. */
+      readonly reason: string;
+      /** Which server, and what is wrong with it. */
+      readonly detail: string;
+      readonly remedy: string;
+    }
   /** Not ready any more, though requests are taken for so long. */
   | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
   /** A place outside of this process holds the credential now, or none any more. */

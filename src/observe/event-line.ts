@@ -86,7 +86,7 @@ export function describe(event: Exclude<Event, RequestEvent | ShareOperationEven
       return [
         'warn',
         { reason: event.reason },
-        'cannot reach Redis: access tokens are not shared for now, and each instance logs in by itself',
+        `${event.detail}. Until that is mended each instance logs in by itself. ${event.remedy}`,
       ];
     case 'sink-written':
       return ['info', { sink: event.sink }, 'sink written'];

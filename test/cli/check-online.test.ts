@@ -12,8 +12,10 @@ import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { BROKEN_SERVERS, CA, listening, plain, tlsFile, tlsPath } from '../support/broken-servers.ts';
 import { run } from '../support/cli.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
+import { freePort } from '../support/free-port.ts';
 import { configOf } from '../support/gateway.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { NO_REDIS, RedisServer } from '../support/redis.ts';
 
 const NAMES = ['secret-files', 'outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'];
 const SECRET = 'hunter2-s3cret';
@@ -381,3 +383,39 @@ t.test('a request of check needs --online, and a path that can be sent', async (
     t.match(stderr, says);
   }
 });
+
+t.test('a share that cannot be reached fails the check, with its address and what goes on', async (t) => {
+  const port = await freePort();
+  const shared = { ...ACCOUNT, BEARERD_SHARE_URL: `redis://user:${SECRET}@127.0.0.1:${port}` };
+  const { stdout: output, code } = await run(t, ['check', '--online'], shared, t.testdir());
+  t.equal(code, 69);
+  t.match(
+    output,
+    `✗ share 127.0.0.1:${port}: Redis at 127.0.0.1:${port} (BEARERD_SHARE_URL) cannot be reached: nothing listens there`,
+  );
+  t.match(
+    output,
+    /Until that is mended each instance logs in by itself\. Check the address, and that Redis runs\./,
+  );
+  t.notMatch(output, SECRET);
+});
+
+t.test(
+  'a share is tried after the logins, and is left out where none is configured',
+  { skip: NO_REDIS },
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { port } = await secureApi(t);
+    const checks = async (more: object) => {
+      const config = await configOf({ baseUrl: `https://localhost:${port}`, env: { ...CA, ...more } });
+      return (await onlineChecks(config, undefined)).map(({ name, ok }) => [name, ok]);
+    };
+    t.same((await checks({})).at(-1), ['login', true]);
+    t.same((await checks({ BEARERD_SHARE_URL: redis.url })).slice(-2), [
+      ['login', true],
+      ['share', true],
+    ]);
+    const cluster = await RedisServer.startedFor(t, '--cluster-enabled', 'yes');
+    t.same((await checks({ BEARERD_SHARE_URL: cluster.url })).at(-1), ['share', false]);
+  },
+);

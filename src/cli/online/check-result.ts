@@ -5,7 +5,7 @@ export const SERVER_STEPS = ['outbound-proxy', 'dns', 'connect', 'tls'] as const
 /** With what its answer says. */
 export const SERVER_CHECKS = [...SERVER_STEPS, 'clock'] as const;
 
-export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'request';
+export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'share' | 'request';
 
 /** One thing that was looked at. The names are those of `check --json`. */
 export interface CheckResult {

@@ -7,18 +7,20 @@ import { requestCheck } from './request-check.ts';
 import { secretFilesCheck } from './secret-files.ts';
 import { serverChecks } from './server-checks.ts';
 import { visitServers } from './servers.ts';
+import { shareCheck } from './share-check.ts';
 
 /** All that can be seen only by trying, in the order of the checks, whatever the number of servers and credentials. */
 export async function onlineChecks(config: Config, request: OneRequest | undefined): Promise<Finding[]> {
-  const [files, visited, logins] = await Promise.all([
+  const [files, visited, logins, share] = await Promise.all([
     secretFilesCheck(config),
     visitServers(config),
     loginChecks(config),
+    shareCheck(config),
   ]);
   const ofServers = visited.flatMap((each) => serverChecks(each, systemClock.wallMs()));
   const inOrder = SERVER_CHECKS.flatMap((name) => ofServers.filter((finding) => finding.name === name));
   const sent = request === undefined ? [] : [await tryRequest(config, request, logins)];
-  return [files, ...inOrder, ...logins, ...sent];
+  return [files, ...inOrder, ...logins, ...share, ...sent];
 }
 
 /** After a failed login the proxy would log in once more, and some accounts are locked after a few of those. */

@@ -1,5 +1,10 @@
 import { isIP } from 'node:net';
-import { createClient, ErrorReply } from '@redis/client';
+import {
+  ConnectionTimeoutError,
+  createClient,
+  ErrorReply,
+  SocketClosedUnexpectedlyError,
+} from '@redis/client';
 import type { ShareServer, TlsFiles } from '../../config/config.ts';
 import { lazySecureContext } from '../../upstream/secure-context.ts';
 
@@ -56,8 +61,31 @@ export function destroy(client: Client | undefined): void {
 /** A code: the rest of what a library or an engine says may hold anything. An answer's first word is one (`OOM`). */
 export function reasonOf(error: unknown): string {
   if (error instanceof ErrorReply) return /^[A-Z]{2,20}\b/.exec(error.message)?.[0] ?? 'ERR';
+  if (error instanceof ConnectionTimeoutError) return 'ETIMEDOUT';
+  if (error instanceof SocketClosedUnexpectedlyError) return 'ECONNRESET';
   const { code, name } = error as { code?: unknown; name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';
+}
+
+/** What it is, where that is nothing that tokens can be shared by. */
+export class WrongModeError extends Error {
+  readonly code: 'CLUSTER' | 'SENTINEL';
+
+  constructor(code: 'CLUSTER' | 'SENTINEL') {
+    super(`the mode is ${code}`);
+    this.code = code;
+  }
+}
+
+/**
+ * A script with keys of several slots can't run in a Cluster, and a Sentinel runs none.
+ *
+ * @throws WrongModeError
+ */
+export async function checkMode(client: Client): Promise<void> {
+  const { mode } = (await client.sendCommand(['HELLO'])) as unknown as { readonly mode?: unknown };
+  if (mode === 'cluster') throw new WrongModeError('CLUSTER');
+  if (mode === 'sentinel') throw new WrongModeError('SENTINEL');
 }
 
 /** It has no memory left: it can be read, and takes nothing new. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { EngineState } from '../../base/engine-state.ts';
-import { type Client, clientFor, destroy, isFull, reasonOf, type Server } from './redis-client.ts';
+import { type Client, checkMode, clientFor, destroy, isFull, reasonOf, type Server } from './redis-client.ts';
 import { PROBE } from './scripts.ts';
 
 /** To connect and to log in there; and for the answer to one command. Past it the engine is gone. */
@@ -123,6 +123,7 @@ export class RedisConnection {
 
   async #open(client: Client): Promise<void> {
     await client.connect();
+    await checkMode(client);
     for (const channel of this.#listeners.keys()) await this.#subscribe(client, channel);
     await client.sendCommand(this.#probe);
   }

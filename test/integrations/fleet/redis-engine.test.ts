@@ -233,3 +233,18 @@ t.test('rediss:// speaks only with whom a known authority vouches for, by that n
   const plain = engineFor(t, `redis://localhost:${server}`);
   t.equal(await plain.engine.look(names), undefined);
 });
+
+t.test('rediss:// against a port without TLS is told by its code', REDIS, async (t) => {
+  const port = await freePort();
+  await RedisServer.startedFor(t, '--port', `${port}`, '--bind', '127.0.0.1');
+  const { engine, states } = engineFor(t, `rediss://127.0.0.1:${port}`);
+  t.equal(await engine.look(names), undefined);
+  t.match(states[0], { state: 'gone', reason: /^(ETIMEDOUT|ERR_SSL_[A-Z_]+|ECONNRESET)$/ });
+});
+
+t.test('a Redis Cluster is told as one, and never used', REDIS, async (t) => {
+  const redis = await RedisServer.startedFor(t, '--cluster-enabled', 'yes');
+  const { engine, states } = engineFor(t, redis.url);
+  t.equal(await engine.look(names), undefined);
+  t.same(states[0], { state: 'gone', reason: 'CLUSTER' });
+});

@@ -1,0 +1,68 @@
+import { failureOfCode } from './kind.ts';
+import { CONNECTION_FAILURES } from './words.ts';
+
+/** Why no tokens are shared: what is wrong with the Redis or Valkey at an address, and what to do. */
+export interface ShareFailure {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+const NOT_THERE: ShareFailure = {
+  what: 'cannot be reached: nothing listens there',
+  remedy: 'Check the address, and that Redis runs.',
+};
+const PRIMARY = 'Give the address of the primary.';
+
+/** By the code of the system, of TLS, or the first word of an answer. */
+const BY_CODE: Readonly<Record<string, ShareFailure>> = {
+  ECONNREFUSED: NOT_THERE,
+  ENOENT: NOT_THERE,
+  EACCES: {
+    what: 'cannot be reached: bearerd may not open the socket',
+    remedy: "Give bearerd's user the right to write to it.",
+  },
+  CLUSTER: {
+    what: 'is a Redis Cluster, which is not supported',
+    remedy: 'Give the address of a Redis or Valkey without cluster mode.',
+  },
+  SENTINEL: { what: 'is a Redis Sentinel, which is not supported', remedy: PRIMARY },
+  READONLY: { what: 'is a replica that takes no writes', remedy: PRIMARY },
+  WRONGPASS: {
+    what: 'refuses the user or the password',
+    remedy: 'Check both in the URL; a % in them is %25.',
+  },
+  NOAUTH: { what: 'asks for a password', remedy: 'Put the user and the password into the URL.' },
+  NOPERM: {
+    what: 'does not allow the user what bearerd needs',
+    remedy: 'Give it the rights that docs/fleet.md lists.',
+  },
+  OOM: { what: 'has no memory left', remedy: 'Raise its maxmemory, or let it evict keys.' },
+};
+
+/** @param tls whether the URL says rediss:// */
+export function shareFailure(code: string, tls: boolean): ShareFailure {
+  const known = BY_CODE[code];
+  if (known !== undefined) return known;
+  const failure = failureOfCode(code);
+  const { what } = CONNECTION_FAILURES[failure];
+  switch (failure) {
+    case 'connect-timeout':
+      return {
+        what: 'gives no answer in time',
+        remedy: `Check the address, the network and its load${tls ? '; if the port speaks no TLS, write redis://' : ''}.`,
+      };
+    case 'https-on-plain-port':
+      return { what, remedy: 'Write redis://, or name the port that speaks TLS.' };
+    case 'closed':
+      return {
+        what: 'closed the connection',
+        remedy: tls ? 'Look at its log.' : 'If the port speaks TLS, write rediss://; else look at its log.',
+      };
+    case 'dns':
+      return { what, remedy: "Check how the host is spelt, and this machine's DNS." };
+    case 'other':
+      return { what: `answers ${code}`, remedy: 'Check that it is a Redis or Valkey of version 6 or later.' };
+    default:
+      return { what, remedy: CONNECTION_FAILURES[failure].remedy };
+  }
+}
