@@ -29,15 +29,21 @@ _bearerd() {
       ${namesOf(commands)}) command=\${command:-$word} ;;
     esac
   done
+  # bash splits --flag=VALUE at the sign.
+  case $cur,$prev in
+    =,*) prev=\${COMP_WORDS[COMP_CWORD-1]} cur= ;;
+    *,=) prev=\${COMP_WORDS[COMP_CWORD-2]} ;;
+  esac
+  # What bash completes by itself, as it is told to below where we say nothing: it knows blanks and folders.
   case $prev in
-    ${FILES}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    ${FILES}) COMPREPLY=(); return ;;
   esac
   case $command in
     '') words='${first(commands)}' ;;
 ${commands.map(({ name, flags, words }) => `    ${name}) words='${[...words, ...flags].join(' ')}' ;;\n`).join('')}  esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
-complete -o default -F _bearerd bearerd
+complete -o default -o bashdefault -F _bearerd bearerd
 `;
 
 const zsh: Script = (commands) => `#compdef bearerd
@@ -51,6 +57,9 @@ _bearerd() {
   done
   case \${words[CURRENT-1]} in
     (${FILES}) _files; return ;;
+  esac
+  case \${words[CURRENT]} in
+    (--config=*|--output=*|--*-file=*) compset -P '*='; _files; return ;;
   esac
   case $command in
     ('')

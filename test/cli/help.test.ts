@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { optionsOf } from '../../src/cli/arguments.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -49,19 +50,6 @@ t.test('start --help lists each setting with its flag, variable and default', as
   t.notMatch(stdout, /--client-secret /);
 });
 
-t.test(
-  'a signal while it is being loaded ends every command that serves with 0: main.ts knows the others',
-  async (t) => {
-    const [, names = ''] =
-      /const others = \/\^\(\?:([a-z|]+)\)\$\//.exec(
-        readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8'),
-      ) ?? [];
-    const serving = ['start', 'demo', 'mock'];
-    const others = commands.map(({ name }) => name).filter((name) => !serving.includes(name));
-    t.same(names.split('|').sort(), [...others, 'help', 'version'].sort());
-  },
-);
-
 t.test('completion prints a script for each shell that knows every command and flag', async (t) => {
   t.testdir({});
   for (const shell of ['bash', 'zsh', 'fish']) {
@@ -95,4 +83,40 @@ t.test("bash completes commands, a command's flags, and nothing after --", async
   t.equal(complete('--base-u'), '--base-url');
   t.equal(complete('completion', 'z'), 'zsh');
   t.equal(complete('exec', '--', '--'), '');
+});
+
+const noShell = spawnSync('python3', ['-c', 'import pty']).status !== 0 && 'python3 gives no terminal';
+/** Types into a shell on a terminal of its own; prints what that said. */
+const TYPE = `
+import os, pty, select, sys, time
+pid, fd = pty.fork()
+if pid == 0: os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
+said = b''
+def until(mark):
+    global said
+    end = time.time() + 20
+    while mark not in said and time.time() < end:
+        if select.select([fd], [], [], 0.2)[0]: said += os.read(fd, 65536)
+until(b'bash-')
+os.write(fd, b'PS1="ready> "; . ./completion; bearerd() { printf "<%s>" "$@"; echo over; }\\n')
+until(b'ready> ')
+for line in sys.argv[1:]:
+    said = b''
+    os.write(fd, line.encode() + b'\\t')
+    time.sleep(0.5)
+    os.write(fd, b'\\n')
+    until(b'over')
+    sys.stdout.write(said.decode().replace('\\r', '') + '\\n')
+`;
+
+t.test('bash completes files with blanks and folders behind a flag', { skip: noShell }, async (t) => {
+  const dir = t.testdir({ 'my file.yaml': '', folder: { 'inner.yaml': '' } });
+  const { stdout: script } = await run(t, ['completion', 'bash'], {}, dir);
+  writeFileSync(join(dir, 'completion'), script);
+  const lines = ['bearerd check --config my', 'bearerd check --config fold', 'bearerd check --config=my'];
+  const env = { PATH: process.env.PATH, HOME: dir, TERM: 'dumb' };
+  const { stdout } = spawnSync('python3', ['-c', TYPE, ...lines], { cwd: dir, env, encoding: 'utf8' });
+  t.match(stdout, /<check><--config><my file\.yaml>over/);
+  t.match(stdout, /<check><--config><folder\/(?:inner\.yaml)?>over/);
+  t.match(stdout, /<check><--config=my file\.yaml>over/);
 });
