@@ -4,13 +4,29 @@ import type { AccessToken } from '../login/access-token.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
-import type { Exchange } from './exchange.ts';
 import type { SendingTrace } from './trace.ts';
 
 /**
- * One sending of a request. An exchange has mostly one; it has another after a 401 or on a stale connection. All that
- * the upstream does comes to an exchange through here, so that what a former attempt still has to say is dropped,
- * and a fault of ours ends one request and no more.
+ * Who is told what the upstream does with an attempt; the verbs are those of `Receiver`. One that lacks a verb does
+ * not care: the event can't come in its part of the course, or leads nowhere there.
+ */
+export interface AttemptOwner {
+  connected?(attempt: Attempt, carrier: Carrier): void;
+  responded?(attempt: Attempt, head: ResponseHead): void;
+  /** @returns false where the piece is still needed after the call */
+  received?(attempt: Attempt, piece: Buffer): boolean;
+  ended?(attempt: Attempt): void;
+  switched?(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void;
+  failed(attempt: Attempt, problem: Problem, repeatable: Repeatable): void;
+  drained?(): void;
+  /** A fault of ours. */
+  crash(cause: unknown): void;
+}
+
+/**
+ * One sending of a request. An exchange mostly has one; it has another after a 401 or on a stale connection. All that
+ * the upstream does comes to its owner through here, so that what an attempt without an owner still has to say is
+ * dropped, and a fault of ours ends one request and no more.
  */
 export class Attempt implements Receiver {
   /** Undefined until there is a connection, and when the request is over. */
@@ -19,39 +35,64 @@ export class Attempt implements Receiver {
   paused = false;
   readonly token: AccessToken | undefined;
   readonly trace: SendingTrace | undefined;
-  readonly #exchange: Exchange;
-  #discarded = 0;
+  /** The one before it that got a 401, whose rest is read and dropped. */
+  readonly rejected: Attempt | undefined;
+  #owner: AttemptOwner | undefined;
+  #dropped = 0;
 
-  constructor(exchange: Exchange, token: AccessToken | undefined, trace: SendingTrace | undefined) {
-    this.#exchange = exchange;
+  constructor(
+    owner: AttemptOwner,
+    token: AccessToken | undefined,
+    trace: SendingTrace | undefined,
+    rejected: Attempt | undefined,
+  ) {
+    this.#owner = owner;
     this.token = token;
     this.trace = trace;
+    this.rejected = rejected;
   }
 
-  get #current(): boolean {
-    return this.#exchange.attempt === this;
+  /** What follows is told to another. */
+  giveTo(owner: AttemptOwner): void {
+    this.#owner = owner;
+  }
+
+  /** The rest of its answer goes to no client: it is read while it is short, for the connection's sake. */
+  drop(): void {
+    this.#owner = undefined;
+    this.resume();
+  }
+
+  /** It is given up, and what it still says is dropped. */
+  abort(): void {
+    this.#owner = undefined;
+    const { carrier } = this;
+    this.carrier = undefined;
+    carrier?.abort();
   }
 
   ready(carrier: Carrier): void {
     this.carrier = carrier;
-    if (this.#current) this.#guard(() => this.#exchange.connected(this, carrier));
-    else this.abort();
+    if (this.#owner === undefined) this.abort();
+    else this.#tell((owner) => owner.connected?.(this, carrier));
   }
 
   responded(head: ResponseHead): void {
     this.trace?.responded(head.status);
-    if (this.#current) this.#guard(() => this.#exchange.responded(this, head));
+    this.#tell((owner) => owner.responded?.(this, head));
   }
 
   received(piece: Buffer): boolean {
-    if (!this.#current) {
-      this.#discard(piece);
+    const owner = this.#owner;
+    if (owner === undefined) {
+      this.#dropped += piece.length;
+      if (this.#dropped > REPLAY_LIMIT_BYTES) this.abort();
       return true;
     }
     try {
-      return this.#exchange.received(this, piece);
+      return owner.received?.(this, piece) ?? true;
     } catch (cause) {
-      this.#exchange.crash(cause);
+      owner.crash(cause);
       return false;
     }
   }
@@ -59,24 +100,24 @@ export class Attempt implements Receiver {
   ended(): void {
     this.carrier = undefined;
     this.trace?.ended();
-    if (this.#current) this.#guard(() => this.#exchange.ended());
+    this.#tell((owner) => owner.ended?.(this));
   }
 
   switched(head: ResponseHead, socket: Socket, early: Buffer): void {
     this.carrier = undefined;
     this.trace?.responded(head.status);
-    if (this.#current) this.#guard(() => this.#exchange.switched(this, head, socket, early));
-    else socket.on('error', () => {}).destroy();
+    if (this.#owner === undefined) socket.on('error', () => {}).destroy();
+    else this.#tell((owner) => owner.switched?.(this, head, socket, early));
   }
 
   failed(problem: Problem, repeatable: Repeatable): void {
     this.carrier = undefined;
     this.trace?.failed(problem);
-    if (this.#current) this.#guard(() => this.#exchange.failed(this, problem, repeatable));
+    this.#tell((owner) => owner.failed(this, problem, repeatable));
   }
 
   drained(): void {
-    if (this.#current) this.#guard(() => this.#exchange.drained());
+    this.#tell((owner) => owner.drained?.());
   }
 
   pause(): void {
@@ -89,23 +130,13 @@ export class Attempt implements Receiver {
     this.carrier?.resume();
   }
 
-  abort(): void {
-    const { carrier } = this;
-    this.carrier = undefined;
-    carrier?.abort();
-  }
-
-  /** The rest of an answer that nobody gets: read while it is short, for the connection's sake. */
-  #discard(piece: Buffer): void {
-    this.#discarded += piece.length;
-    if (this.#discarded > REPLAY_LIMIT_BYTES) this.abort();
-  }
-
-  #guard(act: () => void): void {
+  #tell(act: (owner: AttemptOwner) => void): void {
+    const owner = this.#owner;
+    if (owner === undefined) return;
     try {
-      act();
+      act(owner);
     } catch (cause) {
-      this.#exchange.crash(cause);
+      owner.crash(cause);
     }
   }
 }

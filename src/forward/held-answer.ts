@@ -1,28 +1,47 @@
 import type { Problem } from '../base/errors.ts';
-import type { ResponseHead } from '../upstream/response-reader.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, AttemptOwner } from './attempt.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 
-/**
- * A 401 that waits for a new token. It may turn out to be the answer after all, so whatever comes of it meanwhile is
- * kept: a piece of its body, its end (a HEAD has nothing else), or the break of its connection.
- */
-export class HeldAnswer {
-  readonly attempt: Attempt;
-  readonly head: ResponseHead;
-  readonly body: Buffer[] = [];
-  ended = false;
-  problem: Problem | undefined;
-  #bytes = 0;
+/** Who gets the answer in the end. */
+export type AnswerOwner = AttemptOwner & Required<Pick<AttemptOwner, 'received' | 'ended'>>;
 
-  constructor(attempt: Attempt, head: ResponseHead) {
-    this.attempt = attempt;
-    this.head = head;
+/**
+ * A 401 that waits for a new token. It may turn out to be the answer after all, so what comes of it meanwhile is kept:
+ * pieces of its body, its end (a HEAD has nothing else), or the break of its connection.
+ */
+export class HeldAnswer implements AttemptOwner {
+  readonly #attempt: Attempt;
+  readonly crash: AttemptOwner['crash'];
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #end: ((owner: AnswerOwner) => void) | undefined;
+
+  /** @param crash ends the request by a fault of ours */
+  constructor(attempt: Attempt, crash: AttemptOwner['crash']) {
+    this.#attempt = attempt;
+    this.crash = crash;
+    attempt.giveTo(this);
   }
 
-  keep(piece: Buffer): void {
-    this.body.push(piece);
+  received(attempt: Attempt, piece: Buffer): boolean {
+    this.#pieces.push(piece);
     this.#bytes += piece.length;
-    if (this.#bytes > REPLAY_LIMIT_BYTES) this.attempt.pause();
+    if (this.#bytes > REPLAY_LIMIT_BYTES) attempt.pause();
+    return false;
+  }
+
+  ended(attempt: Attempt): void {
+    this.#end = (owner) => owner.ended(attempt);
+  }
+
+  failed(attempt: Attempt, problem: Problem): void {
+    this.#end = (owner) => owner.failed(attempt, problem, 'no');
+  }
+
+  /** It is the answer: gives what has come, and what is still to come, to whom it belongs. */
+  giveTo(owner: AnswerOwner): void {
+    this.#attempt.giveTo(owner);
+    for (const piece of this.#pieces) owner.received(this.#attempt, piece);
+    this.#end?.(owner);
   }
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { UPGRADE } from '../base/fields.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
+import type { RequestBody } from './client/request-body.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { replyHead } from './headers/response-headers.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
@@ -61,6 +62,28 @@ export class Upgrade {
   readonly #clientEnded = (): void => {
     this.#client.destroy();
   };
+
+  /**
+   * A client speaks the other protocol only when its request is whole (RFC 9110 §7.8): the rest of that goes up first.
+   *
+   * @param join called when it is whole
+   * @returns what ends the upstream where that never comes
+   */
+  joinWhenWhole(body: RequestBody, upstream: Socket, join: () => void): () => void {
+    const drained = () => body.drained();
+    const gone = () => this.#client.destroy();
+    upstream.pause();
+    upstream.on('error', gone).on('close', gone).on('drain', drained);
+    let joined = false;
+    body.whenComplete(() => {
+      upstream.off('error', gone).off('close', gone).off('drain', drained);
+      joined = true;
+      join();
+    });
+    return () => {
+      if (!joined) upstream.destroy();
+    };
+  }
 
   /** The upstream has switched: from here on it is bytes. */
   join(context: ForwardContext, forwardable: Forwardable, upstream: Switched): Tunnel {

@@ -1,0 +1,111 @@
+import type { Problem } from '../base/errors.ts';
+import type { ResponseHead } from '../upstream/response-reader.ts';
+import { upstreamFailure } from '../upstream/upstream-error.ts';
+import { Reply } from './client/reply.ts';
+import type { Forwardable, ForwardContext } from './forwardable.ts';
+import { replyHead } from './headers/response-headers.ts';
+import { isCoded, Scrubbing } from './scrub/scrubbing.ts';
+import { deadline } from './watchdog.ts';
+
+/** How often, within the time that a client may take nothing, it is looked at. */
+const CLIENT_LOOKS = 10;
+
+export interface AnswerListener {
+  /** The client takes more, after the answer was `full`. */
+  readonly drained: () => void;
+  /** The client has been given what scrub had held. */
+  readonly released: () => void;
+}
+
+/** What the client gets of the upstream's answer, or the problem in its place. */
+export class Answer {
+  /** There where no credential may come back. */
+  readonly scrubbing: Scrubbing | undefined;
+  readonly #context: ForwardContext;
+  readonly #f: Forwardable;
+  readonly #reply: Reply;
+  #clientUntilMonoMs = 0;
+
+  /** @param released must not throw */
+  constructor(context: ForwardContext, forwardable: Forwardable, { drained, released }: AnswerListener) {
+    this.#context = context;
+    this.#f = forwardable;
+    this.#reply = new Reply(forwardable, drained);
+    if (forwardable.route.scrub) {
+      this.scrubbing = new Scrubbing(context.scrubbing, (parts) => {
+        for (const part of parts) this.#reply.write(part);
+        released();
+      });
+    }
+  }
+
+  /** The client takes nothing more at present. */
+  get full(): boolean {
+    return this.#reply.full;
+  }
+
+  /** Something was struck out of it. */
+  get scrubbed(): boolean {
+    return this.scrubbing?.found === true;
+  }
+
+  /** Writes the head. Gives a Problem, and has written nothing, where no valid answer can be made of it. */
+  begin(head: ResponseHead): Problem | undefined {
+    const why = this.#invalid(head);
+    if (why !== undefined) return upstreamFailure('not-http', { cause: new Error(why) });
+    const { status, reason, lines, framed } = head;
+    const { scrubbing } = this;
+    const passed = replyHead(lines, status, framed, this.#f);
+    const keepsAlive = !this.#context.stopping();
+    if (scrubbing === undefined) return this.#reply.begin(status, reason, passed, keepsAlive);
+    return this.#reply.begin(status, scrubbing.text(reason), scrubbing.head(passed), keepsAlive);
+  }
+
+  #invalid({ status, lines }: ResponseHead): string | undefined {
+    if (status > 599) return `status ${status}`;
+    const bodyless = this.#f.request.method === 'HEAD' || status === 204 || status === 304;
+    if (this.scrubbing === undefined || bodyless || !isCoded(lines)) return undefined;
+    return 'a content coding, which a route with scrub can not look into';
+  }
+
+  /** @returns false where the piece is still needed after the call */
+  write(piece: Buffer): boolean {
+    if (this.scrubbing === undefined) return this.#reply.write(piece);
+    let taken = true;
+    // Only the last one may be the piece's own memory.
+    for (const part of this.scrubbing.pass(piece)) taken = this.#reply.write(part);
+    return taken;
+  }
+
+  end(): void {
+    for (const part of this.scrubbing?.rest() ?? []) this.#reply.write(part);
+    this.#reply.end();
+  }
+
+  /** A problem as the answer; where one has begun, the client has to see that it is not whole. */
+  fail(problem: Problem): void {
+    this.#reply.fail(problem);
+  }
+
+  /** The client is gone. */
+  close(): void {
+    this.scrubbing?.close();
+  }
+
+  /** It is the client's turn to take something. Gives when to look whether it does, on the monotonic clock. */
+  watchClient(): number {
+    const { idleMs } = this.#f.route.timeouts;
+    this.#clientUntilMonoMs = deadline(this.#context.clock, idleMs);
+    return this.#nextLook();
+  }
+
+  /** Looks. Gives when to look again; undefined where the client took nothing for the whole time. Progress begins it anew. */
+  lookAtClient(): number | undefined {
+    if (!this.#reply.standsStill()) return this.watchClient();
+    return this.#context.clock.monoMs() >= this.#clientUntilMonoMs ? undefined : this.#nextLook();
+  }
+
+  #nextLook(): number {
+    return deadline(this.#context.clock, this.#f.route.timeouts.idleMs / CLIENT_LOOKS);
+  }
+}
