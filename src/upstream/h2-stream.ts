@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { Problem } from '../base/errors.ts';
+import { SmallFrames } from '../node/small-frames.ts';
 import { onWhole } from '../node/stream-end.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { requestFields, responseLines } from './h2-fields.ts';
@@ -42,6 +43,7 @@ export class Http2Stream implements Carrier {
   readonly #owner: StreamOwner;
   readonly #receiver: Receiver;
   #stream: ClientHttp2Stream | undefined;
+  #frames: SmallFrames | undefined;
   #forHead = false;
   #paused = false;
   /** The peer said that the body is whole. */
@@ -103,6 +105,7 @@ export class Http2Stream implements Carrier {
     onWhole(stream, () => {
       this.#whole = true;
     });
+    this.#frames = new SmallFrames(stream);
     stream
       .on('response', (headers, _flags, raw: string[]) => this.#responded(headers, raw))
       .on('drain', () => this.#receiver.drained())
@@ -182,6 +185,7 @@ export class Http2Stream implements Carrier {
   save(): void {
     if (this.#over || !this.#whole || !this.responseBegun) return;
     this.#isSaved = true;
+    this.#frames!.flush();
     this.#stream!.read(); // Comes by `data`.
     if (!this.#paused && !this.#over) this.#complete();
   }
@@ -206,6 +210,11 @@ export class Http2Stream implements Carrier {
       this.#receiver.received(this.#saved.shift()!);
     if (this.#paused || this.#over) return;
     if (this.#isSaved) this.#complete();
-    else this.#stream?.resume();
+    else this.#readOn();
+  }
+
+  #readOn(): void {
+    this.#frames?.flush();
+    this.#stream?.resume();
   }
 }

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { gatewayFor, request } from '../support/gateway.ts';
 import { END_STREAM, type FrameConnection, FrameUpstream, TYPE } from '../support/h2-frames.ts';
 import { CA_FILE } from '../support/h2-upstream.ts';
+import { until } from '../support/raw-client.ts';
 
 // Upstreams that say HTTP/2 and do what no library would.
 
@@ -220,3 +221,31 @@ t.test('an upstream that allows no stream is 504 after the response timeout', as
     [504, 504],
   );
 });
+
+t.test(
+  'tiny frames that come together reach the client together, and one that comes alone at once',
+  async (t) => {
+    const { upstream, client } = await started(t);
+    const body = 'abcdefghij'.repeat(10_000);
+    upstream.onRequest = (connection, id) => connection.headers(id, OK).tinyData(id, body, END_STREAM);
+    const together = await client();
+    const response = await together.send(request('GET', '/')).response();
+    t.ok(response.text === body);
+    t.equal(response.whole, true);
+    // Each chunk of the answer has a size of its own; a byte alone would take six.
+    t.ok(together.received.length < 1.2 * body.length, `${together.received.length} bytes`);
+
+    const stream: [FrameConnection, number][] = [];
+    upstream.onRequest = (connection, id) => stream.push([connection.headers(id, OK), id]);
+    const alone = await client();
+    alone.send(request('GET', '/'));
+    await until(() => stream.length === 1, 'no request');
+    const [[connection, id]] = stream as [[FrameConnection, number]];
+    for (const letter of 'abcd') {
+      connection.data(id, letter);
+      await until(() => alone.received.includes(`\r\n1\r\n${letter}\r\n`), letter);
+    }
+    connection.data(id, '', END_STREAM);
+    t.equal((await alone.response()).text, 'abcd');
+  },
+);

@@ -59,6 +59,19 @@ export class FrameConnection {
     return this.send(TYPE.data, flags, id, Buffer.from(body, 'latin1'));
   }
 
+  /** A frame for each byte. */
+  tinyData(id: number, body: string, flags = 0): this {
+    const frames = Buffer.alloc(body.length * 10);
+    for (let n = 0; n < body.length; n++) {
+      frames[n * 10 + 2] = 1;
+      frames[n * 10 + 4] = n === body.length - 1 ? flags : 0;
+      frames.writeUInt32BE(id, n * 10 + 5);
+      frames.write(body[n]!, n * 10 + 9, 'latin1');
+    }
+    this.socket.write(frames);
+    return this;
+  }
+
   goAway(lastStreamId: number, code: number): this {
     const payload = Buffer.alloc(8);
     payload.writeUInt32BE(lastStreamId);
