@@ -1,20 +1,14 @@
-import type {
-  CALLER_FIELDS,
-  CredentialType,
-  EXEC_FIELDS,
-  OAUTH2_FIELDS,
-  OAUTH2_FILES,
-  OAUTH2_TLS,
-  PLACEMENT_FIELDS,
-  ROUTE_FIELDS,
-  SESSION_FIELDS,
-  TIMEOUT_FIELDS,
-} from '../config/declaration/file-fields.ts';
 import type { SETTINGS } from '../config/declaration/settings.ts';
+import type { CALLER } from '../config/sections/callers.ts';
+import type { CREDENTIAL_TYPES } from '../config/sections/credentials/credentials.ts';
+import type { ROUTE } from '../config/sections/routes.ts';
+import type { SINK_TYPES } from '../config/sections/sinks.ts';
+import type { ObjectShape } from '../config/shapes/object.ts';
+import type { SecretValue } from '../config/shapes/secret.ts';
+import type { Shape } from '../config/shapes/shape.ts';
 import type { Kind } from '../config/values/kind.ts';
 
-/** A secret: the text itself, a variable of `env`, or a file, which is watched. */
-export type SecretValue = string | { readonly env: string } | { readonly file: string };
+export type { SecretValue } from '../config/shapes/secret.ts';
 
 /** What a person writes for a value: durations and sizes as text with their unit, lists as lists or with commas. */
 type Written<T> = T extends boolean
@@ -27,49 +21,42 @@ type Written<T> = T extends boolean
         ? T
         : string;
 
-type Fields<F> = {
-  readonly [K in keyof F]?: F[K] extends { kind: Kind<infer T> } ? Written<T> : never;
-};
-type Needs<F, K extends keyof F> = Omit<F, K> & Required<Pick<F, K>>;
+type WrittenAs<K> = K extends { readonly fields: infer F }
+  ? WrittenObject<F>
+  : K extends Kind<infer T>
+    ? Written<T>
+    : K extends Shape<infer _T, infer W>
+      ? W
+      : never;
 
-interface Account {
-  readonly clientId: SecretValue;
-  readonly clientSecret: SecretValue;
-}
+type Required<F> = { readonly [K in keyof F as F[K] extends { required: true } ? K : never]: F[K] };
+type Optional<F> = Omit<F, keyof Required<F>>;
+type Kinds<F> = { readonly [K in keyof F]: F[K] extends { kind: infer S } ? WrittenAs<S> : never };
+type WrittenObject<F> = Kinds<Required<F>> & Partial<Kinds<Optional<F>>>;
+type WrittenShape<S> = S extends ObjectShape<infer F> ? WrittenObject<F> : never;
 
-interface User {
-  readonly username: SecretValue;
-  readonly password: SecretValue;
-}
+type Types = typeof CREDENTIAL_TYPES;
+type SessionFields = WrittenShape<Types['session']>;
+type Pair<A extends keyof SessionFields> = { readonly [K in A]-?: SecretValue };
+/** Either a service account, or a user. */
+type Session = Omit<SessionFields, 'clientId' | 'clientSecret' | 'username' | 'password'> &
+  (Pair<'clientId' | 'clientSecret'> | Pair<'username' | 'password'>);
 
-/** What each type of credential has besides what all of them have. */
-interface Contents {
-  readonly session: (Account | User) & Fields<typeof SESSION_FIELDS>;
-  readonly basic: User;
-  readonly apiKey: { readonly key: SecretValue };
-  readonly oauth2: Fields<typeof OAUTH2_FIELDS> &
-    Partial<Account> & { readonly [K in keyof typeof OAUTH2_FILES]?: { readonly file: string } } & {
-      readonly tls?: { readonly [K in keyof typeof OAUTH2_TLS]: string };
-      readonly parameters?: Readonly<Record<string, SecretValue>>;
-    };
-  readonly exec: Needs<Fields<typeof EXEC_FIELDS>, 'command'>;
-}
+export type CredentialObject =
+  | { [T in Exclude<keyof Types, 'session'>]: { readonly type: T } & WrittenShape<Types[T]> }[Exclude<
+      keyof Types,
+      'session'
+    >]
+  | ({ readonly type: 'session' } & Session);
 
-export type CredentialObject = {
-  [T in CredentialType]: { readonly type: T } & Contents[T] & Fields<typeof PLACEMENT_FIELDS>;
-}[CredentialType];
+export type RouteObject = WrittenShape<typeof ROUTE>;
 
-export type RouteObject = Needs<Fields<typeof ROUTE_FIELDS>, 'prefix' | 'credential'> & {
-  readonly timeouts?: Fields<typeof TIMEOUT_FIELDS>;
-};
-
-export type CallerObject = Fields<typeof CALLER_FIELDS> & { readonly key: SecretValue };
+export type CallerObject = WrittenShape<typeof CALLER>;
 
 /** Each type with what it needs; `credential` is `token` unless given. */
-export type SinkObject =
-  | { readonly haproxy: string; readonly map: string }
-  | { readonly envoySds: string; readonly name: string; readonly credential?: string }
-  | { readonly file: string; readonly credential?: string };
+export type SinkObject = {
+  [T in keyof typeof SINK_TYPES]: WrittenShape<(typeof SINK_TYPES)[T]>;
+}[keyof typeof SINK_TYPES];
 
 type Settings = typeof SETTINGS;
 

@@ -143,12 +143,14 @@ callerKey: c`);
         rewrite: '/y',
         timeouts: { idle: '1s' },
         clientAuthorization: 'replace',
+        overrideHeaders: 'remove',
       },
       {
         prefix: '/',
         credential: 'none',
         upstream: 'https://other.example/z',
         clientAuthorization: 'replace',
+        overrideHeaders: 'remove',
       },
     ],
   });

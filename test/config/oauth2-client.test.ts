@@ -55,8 +55,8 @@ t.test('what is missing, or belongs to another way, is a fault', async (t) => {
     'credentials.a.tls: is missing; clientAuthentication: tls needs it',
   ]);
   t.same(await faults(`${URL_}, clientId: i, clientSecret: s, assertion: { file: /x }, keyId: k`), [
-    'credentials.a.assertion: means nothing with clientAuthentication: basic; it belongs to assertion',
-    'credentials.a.keyId: means nothing with clientAuthentication: basic; it belongs to privateKeyJwt',
+    'credentials.a.assertion: is for clientAuthentication: assertion; it means nothing with clientAuthentication: basic',
+    'credentials.a.keyId: is for clientAuthentication: privateKeyJwt; it means nothing with clientAuthentication: basic',
   ]);
   t.same(await faults(`${URL_}, clientAuthentication: assertion, assertion: c4n4ry`), [
     'credentials.a.assertion: must be {file: PATH}; it is read anew at each login',
@@ -66,7 +66,7 @@ t.test('what is missing, or belongs to another way, is a fault', async (t) => {
     'credentials.a.tls.keyFile: is missing',
   ]);
   t.same(await faults(`${URL_}, clientAuthentication: none, subjectTokenType: x`), [
-    'credentials.a.subjectTokenType: is for grant: tokenExchange',
+    'credentials.a.subjectTokenType: is for grant: tokenExchange; it means nothing with grant: clientCredentials',
   ]);
   t.match(await faults('issuer: http://login.example, clientAuthentication: none'), [
     /^credentials\.a\.issuer: may be http:\/\/ for a loopback host only/,

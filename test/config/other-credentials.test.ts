@@ -215,6 +215,7 @@ t.test(
       tokenUrl: 'https://login.example/token',
       ...hidden,
       clientAuthentication: 'basic',
+      grant: 'clientCredentials',
       ...common,
     });
     t.strictSame(await viewOf(`{ ${client}, scope: a b, audience: c, parameters: { x: c4n4ry } }`), {
@@ -222,6 +223,7 @@ t.test(
       tokenUrl: 'https://login.example/token',
       ...hidden,
       clientAuthentication: 'basic',
+      grant: 'clientCredentials',
       scope: 'a b',
       audience: 'c',
       parameters: { x: '***' },

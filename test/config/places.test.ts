@@ -42,8 +42,8 @@ t.test('each fault of a place is told, with what would be right', async (t) => {
     'credentials.a.name: must be a cookie name, such as session',
   ]);
   t.same(await faults(`{ ${key}, in: query, name: k, header: X-K, scheme: K }`), [
-    'credentials.a.header: is for a header; it means nothing with in: query',
-    'credentials.a.scheme: is for a header; it means nothing with in: query',
+    'credentials.a.header: is for in: header; it means nothing with in: query',
+    'credentials.a.scheme: is for in: header; it means nothing with in: query',
   ]);
   t.same(await faults(`{ ${key}, header: X-K, name: X-L }`), [
     'credentials.a.name: says the same as header; keep one of the two',

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
-import { environmentSchema, fileSchema } from '../../src/config/declaration/schema.ts';
+import { environmentSchema } from '../../src/config/declaration/environment-schema.ts';
 import { FILE_KEYS, KNOWN_VARIABLES } from '../../src/config/declaration/settings.ts';
 import { settingsTable, TABLE_BEGIN, TABLE_END } from '../../src/config/declaration/settings-table.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { fileSchema } from '../../src/config/sections/file-schema.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLES = readdirSync(join(ROOT, 'config'));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { validityProblem } from '../../src/config/reading/tls.ts';
+import { validityProblem } from '../../src/config/sections/tls.ts';
 import { CWD, FILE, type Files, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
 /** Made for this test alone; it is good for a hundred years and for nothing else. */

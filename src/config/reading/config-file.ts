@@ -5,9 +5,9 @@ import { defaultPlaces } from './default-places.ts';
 import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
-import type { ConfigFile, Environment, LoadInput } from './reading.ts';
+import type { ConfigFile, LoadInput, Reading } from './reading.ts';
 import { DELETED, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
-import { slipsFrom, yamlProblems } from './yaml-faults.ts';
+import { slipsFrom, type Words, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;
 
@@ -16,7 +16,13 @@ const MOST_PROBLEMS = 5;
 
 const lineOf = (problem: string | undefined) => /^line \d+/.exec(problem ?? '')?.[0];
 
-async function parseYaml(source: string, path: string, report: Report): Promise<ConfigFile> {
+interface Source {
+  readonly path: string;
+  /** Asked for where the text is no YAML. */
+  readonly words: () => Words;
+}
+
+async function parseYaml(source: string, { path, words }: Source, report: Report): Promise<ConfigFile> {
   const text = withoutMark(source);
   const yaml = await import('./yaml.ts');
   const { LineCounter, parseDocument } = yaml;
@@ -30,18 +36,18 @@ async function parseYaml(source: string, path: string, report: Report): Promise<
     const { line, col } = lineCounter.linePos(lost);
     report(path, `line ${line}, column ${col}: this is ${NOT_UTF8}`);
   }
-  const words = problems.flatMap(({ code, pos: [at] }) =>
-    yamlProblems(code, text, at, lineCounter.linePos(at).col),
+  const said = problems.flatMap(({ code, pos: [at] }) =>
+    yamlProblems(code, text, { offset: at, column: lineCounter.linePos(at).col, words: words() }),
   );
   // A slip breaks what stands around it, too: two faults of one line are one.
-  const first = words.filter((each, index) => lineOf(each) !== lineOf(words[index - 1]));
+  const first = said.filter((each, index) => lineOf(each) !== lineOf(said[index - 1]));
   for (const problem of first.slice(0, MOST_PROBLEMS)) report(path, problem);
   if (problems.length > 0) return { path, content: {}, placeOf: NOWHERE, broken: true };
   try {
     const content: unknown = document.toJS({ maxAliasCount: 100 });
     const placeOf = placeFinder(document, lineCounter, yaml);
     if (isAbsent(content) || isMap(content)) return { path, content: content ?? {}, placeOf, broken: false };
-    const [slip] = typeof content === 'string' ? slipsFrom(text, 0) : [];
+    const [slip] = typeof content === 'string' ? slipsFrom(text, 0, words()) : [];
     report(path, slip ?? 'must be a map of keys and values');
   } catch {
     report(path, 'an alias (*name) has no anchor (&name) before it, or there are far too many aliases');
@@ -59,8 +65,7 @@ function givenContent(content: unknown, report: Report): ConfigFile {
 /** The named file, which must be there, or the first of the default places that there is. */
 export async function readConfigFile(
   input: LoadInput,
-  cwd: string,
-  environment: Environment,
+  { cwd, environment, words }: Pick<Reading, 'cwd' | 'environment'> & Pick<Source, 'words'>,
   report: Report,
 ): Promise<ConfigFile> {
   if (input.content !== undefined) return givenContent(input.content, report);
@@ -78,7 +83,7 @@ export async function readConfigFile(
       }
       throw new ConfigFileError(path, failure.reason);
     }
-    return parseYaml(text, path, report);
+    return parseYaml(text, { path, words }, report);
   }
   for (const path of places) reportOtherEnding(path.replace(/yaml$/, 'yml'), input.readFile, report);
   return { content: {}, placeOf: NOWHERE, broken: false };

@@ -1,8 +1,9 @@
+import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import type { FlagTexts } from '../declaration/flags.ts';
 import type { Report } from './faults.ts';
 import type { PlaceOf } from './lines.ts';
-import type { YamlMap } from './maps.ts';
+import { isAbsent, valueAt, type YamlMap } from './maps.ts';
 
 /** What the world gives, so that tests can give something else. */
 export interface LoadInput {
@@ -64,6 +65,25 @@ export interface Reading {
   readonly filesRead: Map<string, string>;
   /** Variables that the file's `{env: NAME}` name. */
   readonly variablesNamed: Set<string>;
-  /** Origins besides the upstreams' that get a secret, by the key that names them. */
-  readonly tokenOrigins: Map<string, string>;
+}
+
+/** Where the file's relative paths begin. */
+export function folderOf({ file, cwd }: Pick<Reading, 'file' | 'cwd'>): string {
+  return file.path === undefined ? cwd : dirname(file.path);
+}
+
+/** What a broken file may well hold can't be said to be missing. */
+export function isWhole({ file, environment }: Pick<Reading, 'file' | 'environment'>): boolean {
+  return !file.broken && !environment.broken;
+}
+
+/** Where a setting's value comes from: the key that a fault is to name, and the folder where its paths begin. */
+export function sourceOf(
+  setting: { readonly variable: string; readonly key?: string },
+  reading: Reading,
+): { readonly key: string; readonly folder: string } {
+  const { environment, file, cwd } = reading;
+  const inFile = setting.key !== undefined && !isAbsent(valueAt(file.content, setting.key));
+  if (setting.variable in environment.variables || !inFile) return { key: setting.variable, folder: cwd };
+  return { key: setting.key, folder: folderOf(reading) };
 }

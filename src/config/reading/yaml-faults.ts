@@ -1,8 +1,6 @@
 import type { ErrorCode } from 'yaml';
 
-import * as fields from '../declaration/file-fields.ts';
-import { FILE_KEYS } from '../declaration/settings.ts';
-import { brokenPlaceholder } from './placeholders.ts';
+import { brokenPlaceholder } from '../values/placeholders.ts';
 
 /** Our own words for the parser's, which quote the line, secret and all. */
 const PROBLEMS: Readonly<Record<ErrorCode, string>> = {
@@ -34,21 +32,12 @@ const PROBLEMS: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** Every word that is a key somewhere. Others are not shown: they may be a part of a secret. */
-const WORDS: ReadonlySet<string> = new Set([
-  ...FILE_KEYS.flatMap((key) => key.split('.')),
-  ...['type', 'key', 'timeouts', 'tls', 'parameters'],
-  ...Object.values(fields.SECRET_FIELDS).flat(),
-  ...Object.values(fields.OTHER_FIELDS).flat(),
-  ...Object.values(fields.SINK_FIELDS).flatMap((each) => Object.keys(each)),
-  ...[fields.PLACEMENT_FIELDS, fields.ROUTE_FIELDS, fields.CALLER_FIELDS, fields.TIMEOUT_FIELDS].flatMap(
-    (each) => Object.keys(each),
-  ),
-]);
+export type Words = ReadonlySet<string>;
 
 /** What keeps a line from being a key and its value, as a person would have meant it; nothing where it is one. */
-function slipIn(line: string): string | undefined {
+function slipIn(line: string, words: Words): string | undefined {
   const [, word = '', rest = ''] = /^\s*(?:- +)*([A-Za-z][\w-]*)(.*)$/.exec(line) ?? [];
-  const isKnown = WORDS.has(word);
+  const isKnown = words.has(word);
   // The colon of a URL has its two slashes behind it.
   if (/^:(?!\s|$|\/\/)/.test(rest))
     return `a blank is missing behind the colon of ${isKnown ? word : 'a key'}`;
@@ -57,12 +46,12 @@ function slipIn(line: string): string | undefined {
 }
 
 /** Slips in the lines from an offset on, up to the first line without one. */
-export function slipsFrom(text: string, offset: number): readonly string[] {
+export function slipsFrom(text: string, offset: number, words: Words): readonly string[] {
   const before = text.slice(0, offset).split('\n').length - 1;
   const slips: string[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (index < before || /^\s*(?:#|---|$)/.test(line)) continue;
-    const slip = slipIn(line);
+    const slip = slipIn(line, words);
     if (slip === undefined) break;
     slips.push(`line ${index + 1}: ${slip}`);
   }
@@ -73,13 +62,13 @@ export function slipsFrom(text: string, offset: number): readonly string[] {
 export function yamlProblems(
   code: ErrorCode,
   text: string,
-  offset: number,
-  column: number,
+  { offset, column, words }: { offset: number; column: number; words: Words },
 ): readonly string[] {
   const line = text.slice(0, offset).split('\n').length;
   const placeholder = brokenPlaceholder(text, offset);
   // Once for its line: what comes behind it there is its doing.
   if (placeholder !== undefined) return [`line ${line}: ${placeholder}`];
-  const slips = code === 'MULTILINE_IMPLICIT_KEY' || code === 'MISSING_CHAR' ? slipsFrom(text, offset) : [];
+  const slips =
+    code === 'MULTILINE_IMPLICIT_KEY' || code === 'MISSING_CHAR' ? slipsFrom(text, offset, words) : [];
   return slips.length > 0 ? slips : [`line ${line}, column ${column}: ${PROBLEMS[code]}`];
 }

@@ -1,25 +1,15 @@
 import { basename } from 'node:path';
-import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
 import { below, isMap } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
+import { SETTINGS_OF_FIELDS } from '../sections/credentials/credentials.ts';
 
 /** Where each value comes from, by its dotted key: `--listen`, `BEARERD_LISTEN`, `.env`, `bearerd.yaml:12` or `default`. */
 export type Origins = Readonly<Record<string, string>>;
 
-/** Which secret setting gives a field of the credentials that variables can make. */
-const FIELDS: Readonly<Record<string, readonly (typeof SECRET_SETTINGS)[number][]>> = {
-  'credentials.token.clientId': [SETTINGS.clientId],
-  'credentials.token.clientSecret': [SETTINGS.clientSecret],
-  'credentials.token.username': [SETTINGS.username],
-  'credentials.token.password': [SETTINGS.password],
-  'credentials.token.type': SECRET_SETTINGS.filter(({ key }) => key === SETTINGS.clientId.key),
-  'credentials.apiKey.key': [SETTINGS.apiKey],
-  'credentials.apiKey.type': [SETTINGS.apiKey],
-};
-
 function variablesOf(key: string): readonly string[] {
   const plain = PLAIN_SETTINGS.filter(([, { key: at }]) => at !== undefined && isAtOrBelow(key, at));
-  const secret = FIELDS[key] ?? SECRET_SETTINGS.filter((setting) => setting.key === key);
+  const secret = SETTINGS_OF_FIELDS.get(key) ?? SECRET_SETTINGS.filter((setting) => setting.key === key);
   const secrets = secret.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
   return [...plain.map(([, { variable }]) => variable), ...secrets];
 }

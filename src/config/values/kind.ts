@@ -17,6 +17,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** What a value can be: how it is read, how a person writes it, and its JSON Schema in the file. */
 export interface Kind<T> {
   readonly schema: JsonSchema;
+  /** A `$` in it may be meant for another program. */
+  readonly verbatim?: boolean;
   /** From a variable's text, or from whatever stands in the file. */
   parse(raw: unknown): Parsed<T>;
   /** As it would stand in the file. */

@@ -111,6 +111,7 @@ export const scheme: Kind<string> = scalar(parseScheme, STRING);
 /** A program and its arguments. A list only: text with commas, or with blanks, could mean more than one thing. */
 export const command: Kind<readonly string[]> = {
   schema: { type: 'array', minItems: 1, items: STRING },
+  verbatim: true,
   parse: parseCommand,
   format: (words) => words,
 };

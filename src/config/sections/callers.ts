@@ -1,0 +1,67 @@
+import type { Secret } from '../../base/secret.ts';
+import type { CallerConfig, Config } from '../config.ts';
+import { valueAt } from '../reading/maps.ts';
+import type { Reading } from '../reading/reading.ts';
+import { At } from '../shapes/at.ts';
+import { mapOf, type Placed } from '../shapes/collections.ts';
+import { type Declared, object } from '../shapes/object.ts';
+import { secret } from '../shapes/secret.ts';
+import { didYouMean, nearest } from '../values/nearest.ts';
+import * as kinds from '../values/vocabulary.ts';
+import { NAMES, nameProblem } from './credentials/credentials.ts';
+import type { GivenSecret } from './single-settings.ts';
+
+export const CALLER = object({
+  key: { kind: secret('header'), required: true, description: 'what it sends to be known' },
+  routes: {
+    kind: kinds.prefixes,
+    description: 'prefixes of the routes that it may use, each exactly as a route has it; all unless given',
+  },
+});
+
+export const CALLERS = mapOf({ of: CALLER, nameProblem, schema: NAMES });
+
+export interface Callers {
+  /** `callerKey`: that of callers that have no name. */
+  readonly unnamed: GivenSecret | undefined;
+  readonly named: ReadonlyMap<string, Placed<Declared<typeof CALLER.fields>>>;
+}
+
+export function readCallers(reading: Reading, unnamed: GivenSecret | undefined): Callers {
+  const raw = valueAt(reading.file.content, 'callers');
+  return { unnamed, named: CALLERS.read(raw, new At('callers', reading), {}) ?? new Map() };
+}
+
+export function asksForKey({ unnamed, named }: Callers): boolean {
+  return unnamed !== undefined || named.size > 0;
+}
+
+/**
+ * What can only be said when all is read: routes that must exist, and keys that must differ, since a key is all that a
+ * caller is known by.
+ */
+export function checkCallers({ unnamed, named }: Callers, prefixes: readonly string[]): void {
+  const others: { readonly key: string; readonly secret: Secret }[] = unnamed?.secret
+    ? [{ key: unnamed.key, secret: unnamed.secret }]
+    : [];
+  for (const { at, value } of named.values()) {
+    const { key: secret, routes = [] } = value ?? {};
+    const { key } = at.below('key');
+    const other = others.find((each) => each.secret.equals(secret));
+    if (other !== undefined) at.below('key').report(`is the same as ${other.key}; each needs its own`);
+    if (secret !== undefined) others.push({ key, secret });
+    for (const prefix of routes.filter((each) => !prefixes.includes(each))) {
+      const known = `there are ${prefixes.join(', ')}`;
+      const hint = didYouMean(nearest(prefix, prefixes));
+      at.below('routes').report(`${prefix} is not the prefix of a route (${known})${hint}`);
+    }
+  }
+}
+
+/** Those in force, once there is no fault left. */
+export function callersInForce({ unnamed, named }: Callers): Pick<Config, 'callerKey' | 'callers'> {
+  const callers = [...named].flatMap(([name, { value: { key, routes } = {} }]): CallerConfig[] =>
+    key === undefined ? [] : [{ name, key, ...(routes && { routes }) }],
+  );
+  return { callers, ...(unnamed?.secret && { callerKey: unnamed.secret }) };
+}

@@ -1,0 +1,43 @@
+import type { ApiKeyCredentialConfig, BasicCredentialConfig } from '../../config.ts';
+import { entry, type YamlMap } from '../../reading/maps.ts';
+import { type Declared, object } from '../../shapes/object.ts';
+import { type SecretUse, secret } from '../../shapes/secret.ts';
+import { credential, PLACEMENT } from './placement.ts';
+import type { Unplaced } from './unplaced.ts';
+
+/** A fixed key. */
+export const API_KEY = credential({
+  key: { kind: secret(keyUse), required: true, description: 'the key' },
+});
+
+/** What the key has to fit into; a fault in `in` is told there. */
+function keyUse(siblings: YamlMap): SecretUse {
+  const where = PLACEMENT.in.kind.parse(entry(siblings, 'in') ?? PLACEMENT.in.default);
+  if (!('value' in where) || where.value === 'header') return 'header';
+  return where.value === 'cookie' ? 'cookie' : 'body';
+}
+
+export function apiKeyInForce({
+  key,
+}: Declared<typeof API_KEY.fields>): Unplaced<ApiKeyCredentialConfig> | undefined {
+  return key && { kind: 'api-key', key };
+}
+
+/** A user name and a password for `Authorization: Basic`, whose scheme is always the same (RFC 7617). */
+export const BASIC = object({
+  username: { kind: secret('username'), required: true, description: 'name of the user' },
+  password: { kind: secret('password'), required: true, description: 'password of the user' },
+  origins: PLACEMENT.origins,
+  header: {
+    kind: PLACEMENT.header.kind,
+    default: 'Authorization',
+    description: PLACEMENT.header.description,
+  },
+});
+
+export function basicInForce({
+  username,
+  password,
+}: Declared<typeof BASIC.fields>): Unplaced<BasicCredentialConfig> | undefined {
+  return username && password && { kind: 'basic', username, password };
+}

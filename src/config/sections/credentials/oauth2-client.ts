@@ -1,0 +1,112 @@
+import type { ClientAuthentication, ClientCertificate, SigningKey } from '../../config.ts';
+import type { Fields } from '../../shapes/field.ts';
+import { file, path } from '../../shapes/login-file.ts';
+import { type Declared, object } from '../../shapes/object.ts';
+import { secret } from '../../shapes/secret.ts';
+import * as kinds from '../../values/vocabulary.ts';
+
+const CERTIFICATE = object({
+  certFile: {
+    kind: path,
+    required: true,
+    description: 'its certificate, with the chain below it; read anew at each login',
+  },
+  keyFile: { kind: path, required: true, description: 'the private key of it; read anew at each login' },
+});
+
+const BY_SECRET = { clientAuthentication: ['basic', 'body'] } as const;
+const BY_ASSERTION = { clientAuthentication: ['assertion'] } as const;
+const BY_KEY = { clientAuthentication: ['privateKeyJwt'] } as const;
+/** There they are about the assertion that is the grant. */
+const OR_GRANT = { grant: ['jwtBearer'] } as const;
+
+/** How the client says who it is. What belongs to one way says so by `onlyWith`. */
+export const CLIENT_FIELDS = {
+  clientId: {
+    kind: secret('body'),
+    neededWith: { clientAuthentication: ['basic', 'body', 'privateKeyJwt', 'tls'] },
+    description: 'ID of the client',
+  },
+  clientSecret: {
+    kind: secret('body'),
+    onlyWith: BY_SECRET,
+    neededWith: BY_SECRET,
+    description: 'secret of the client',
+  },
+  clientAuthentication: {
+    kind: kinds.choice(['basic', 'body', 'assertion', 'privateKeyJwt', 'tls', 'none']),
+    default: 'basic',
+    defaultWith: { grant: { jwtBearer: 'none' } },
+    description:
+      'how the client says who it is: by its secret in the Authorization header or in the body, by a signed assertion from a file or of its own, by its certificate, or not at all',
+  },
+  assertion: {
+    kind: file,
+    onlyWith: { ...BY_ASSERTION, ...OR_GRANT },
+    neededWith: BY_ASSERTION,
+    description:
+      'a JWT that somebody else signs for the client (RFC 7523), such as a projected token of Kubernetes; read anew at each login',
+  },
+  privateKey: {
+    kind: file,
+    onlyWith: { ...BY_KEY, ...OR_GRANT },
+    neededWith: BY_KEY,
+    description:
+      'the private key that assertions are signed with, in PEM or as a JWK; read anew at each login',
+  },
+  keyId: {
+    kind: kinds.text,
+    onlyWith: { ...BY_KEY, ...OR_GRANT },
+    description: 'the kid of the assertions that are signed with privateKey',
+  },
+  algorithm: {
+    kind: kinds.choice(['RS256', 'PS256', 'ES256', 'EdDSA']),
+    default: 'RS256',
+    onlyWith: { ...BY_KEY, ...OR_GRANT },
+    description: 'what they are signed by',
+  },
+  assertionAudience: {
+    kind: kinds.text,
+    onlyWith: { ...BY_KEY, ...OR_GRANT },
+    description: 'whom they are for; the token URL unless given',
+  },
+  tls: {
+    kind: CERTIFICATE,
+    neededWith: { clientAuthentication: ['tls'] },
+    description: 'the certificate that the client shows to the token endpoint',
+  },
+} as const satisfies Fields;
+
+type DeclaredClient = Declared<typeof CLIENT_FIELDS>;
+
+export function certificateOf({ tls }: DeclaredClient): ClientCertificate | undefined {
+  return tls?.certFile && tls.keyFile && { certFile: tls.certFile, keyFile: tls.keyFile };
+}
+
+export function signingKeyOf(declared: DeclaredClient): SigningKey | undefined {
+  const { privateKey, algorithm, keyId, assertionAudience } = declared;
+  const options = { ...(keyId && { keyId }), ...(assertionAudience && { assertionAudience }) };
+  return privateKey && { privateKey, algorithm, ...options };
+}
+
+/** Of the fields those that the way of authentication has. */
+export function authenticationOf(declared: DeclaredClient): ClientAuthentication | undefined {
+  const { clientAuthentication, clientId, clientSecret, assertion } = declared;
+  switch (clientAuthentication) {
+    case 'basic':
+    case 'body':
+      return clientId && clientSecret && { clientAuthentication, clientId, clientSecret };
+    case 'assertion':
+      return assertion && { clientAuthentication, ...(clientId && { clientId }), assertion };
+    case 'privateKeyJwt': {
+      const key = signingKeyOf(declared);
+      return clientId && key && { clientAuthentication, clientId, ...key };
+    }
+    case 'tls': {
+      const tls = certificateOf(declared);
+      return clientId && tls && { clientAuthentication, clientId, tls };
+    }
+    case 'none':
+      return { clientAuthentication, ...(clientId && { clientId }) };
+  }
+}

@@ -1,0 +1,136 @@
+import type { AssertionGrant, OAuth2Common } from '../../config.ts';
+import type { YamlMap } from '../../reading/maps.ts';
+import type { Fields } from '../../shapes/field.ts';
+import { file } from '../../shapes/login-file.ts';
+import type { Declared, Entry } from '../../shapes/object.ts';
+import { HIDDEN, secret } from '../../shapes/secret.ts';
+import type { Shape } from '../../shapes/shape.ts';
+import { mapAt } from '../../shapes/unknown-keys.ts';
+import * as kinds from '../../values/vocabulary.ts';
+import { type CLIENT_FIELDS, signingKeyOf } from './oauth2-client.ts';
+
+/** Claims that bearerd sets in each assertion. */
+const OWN_CLAIMS: readonly string[] = ['aud', 'exp', 'iat', 'nbf', 'jti'];
+
+const CLAIMS: Shape<YamlMap, Readonly<Record<string, unknown>>> = {
+  schema: { type: 'object', propertyNames: { not: { enum: OWN_CLAIMS } } },
+  read(raw, at) {
+    const claims = mapAt(raw, at);
+    for (const name of OWN_CLAIMS.filter((own) => Object.hasOwn(claims ?? {}, own))) {
+      const reason = name === 'aud' ? 'assertionAudience sets it' : 'bearerd sets it anew each time';
+      at.below(name).report(`cannot be given here: ${reason}`);
+    }
+    return claims;
+  },
+  // Claims name accounts, and may name more: which there are is enough.
+  show: (claims) => Object.fromEntries(Object.keys(claims).map((name) => [name, HIDDEN])),
+};
+
+const BY_EXCHANGE = { grant: ['tokenExchange'] } as const;
+const BY_JWT = { grant: ['jwtBearer'] } as const;
+const BY_PASSWORD = { grant: ['password'] } as const;
+
+/** What a token is given for. What belongs to one grant says so by `onlyWith`. */
+export const GRANT_FIELDS = {
+  grant: {
+    kind: kinds.choice(['clientCredentials', 'tokenExchange', 'jwtBearer', 'password']),
+    default: 'clientCredentials',
+    description:
+      'for itself, in exchange for the token in subjectToken (RFC 8693), for an assertion (RFC 7523), or for a user name and a password (RFC 6749, section 4.3)',
+  },
+  subjectToken: {
+    kind: file,
+    onlyWith: BY_EXCHANGE,
+    neededWith: BY_EXCHANGE,
+    description: 'the token that is exchanged; read anew at each login',
+  },
+  subjectTokenType: {
+    kind: kinds.text,
+    default: 'urn:ietf:params:oauth:token-type:jwt',
+    onlyWith: BY_EXCHANGE,
+    description: 'what kind of token subjectToken is',
+  },
+  assertionClaims: {
+    kind: CLAIMS,
+    onlyWith: BY_JWT,
+    description: 'claims of the assertion of grant: jwtBearer; iss and sub are clientId unless they are here',
+  },
+  assertionLifetime: {
+    kind: kinds.duration({ min: 1_000, max: 3_600_000 }),
+    default: '60s',
+    onlyWith: BY_JWT,
+    description: 'how long an assertion of grant: jwtBearer is valid',
+  },
+  username: {
+    kind: secret('body'),
+    onlyWith: BY_PASSWORD,
+    neededWith: BY_PASSWORD,
+    description: 'name of the user whose token it is',
+  },
+  password: {
+    kind: secret('body'),
+    onlyWith: BY_PASSWORD,
+    neededWith: BY_PASSWORD,
+    description: 'password of that user',
+  },
+} as const satisfies Fields;
+
+type DeclaredGrant = Declared<typeof GRANT_FIELDS & typeof CLIENT_FIELDS>;
+
+const ONLY_SIGNED = [
+  'privateKey',
+  'keyId',
+  'algorithm',
+  'assertionAudience',
+  'assertionClaims',
+  'assertionLifetime',
+];
+
+/** An assertion that is the grant comes from a file, or is signed here; it says who asks. */
+export function checkAssertionGrant(
+  { grant, clientAuthentication, assertionClaims }: DeclaredGrant,
+  { has, report }: Entry,
+): void {
+  if (grant !== 'jwtBearer') return;
+  if (clientAuthentication === 'assertion' || clientAuthentication === 'privateKeyJwt') {
+    const problem = `cannot be ${clientAuthentication} with grant: jwtBearer, whose assertion says who asks`;
+    report('clientAuthentication', problem);
+    return;
+  }
+  if (has('assertion')) {
+    const reason = 'is for an assertion that bearerd signs, and assertion names one from a file';
+    for (const key of ONLY_SIGNED.filter(has)) report(key, reason);
+    return;
+  }
+  if (!has('privateKey')) {
+    report('privateKey', 'is missing; grant: jwtBearer needs it, or assertion: { file: PATH }');
+  } else if (!has('clientId') && assertionClaims?.iss === undefined) {
+    report('clientId', 'is missing; grant: jwtBearer needs it, or assertionClaims with iss');
+  }
+}
+
+function assertionGrantOf(declared: DeclaredGrant): AssertionGrant | undefined {
+  const { assertion, assertionClaims: claims = {}, assertionLifetime: lifetimeMs } = declared;
+  if (assertion !== undefined) return { assertion };
+  const key = signingKeyOf(declared);
+  return key && { ...key, claims, lifetimeMs };
+}
+
+/** What the grant needs; undefined where some of it is missing. */
+export function grantOf(
+  declared: DeclaredGrant,
+): Pick<OAuth2Common, 'exchange' | 'assertionGrant' | 'owner'> | undefined {
+  const { grant, subjectToken, subjectTokenType, username, password } = declared;
+  switch (grant) {
+    case 'clientCredentials':
+      return {};
+    case 'tokenExchange':
+      return subjectToken && { exchange: { subjectToken, subjectTokenType } };
+    case 'jwtBearer': {
+      const assertionGrant = assertionGrantOf(declared);
+      return assertionGrant && { assertionGrant };
+    }
+    case 'password':
+      return username && password && { owner: { username, password } };
+  }
+}

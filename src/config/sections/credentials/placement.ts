@@ -1,0 +1,88 @@
+import type { CredentialPlacement } from '../../config.ts';
+import type { Fields } from '../../shapes/field.ts';
+import { type Declared, type Entry, object, type Rules } from '../../shapes/object.ts';
+import { cookieNameProblem, parseHeaderName } from '../../values/header-values.ts';
+import * as kinds from '../../values/vocabulary.ts';
+
+/** Where a credential may go, and where in a request it stands. */
+export const PLACEMENT = {
+  origins: {
+    kind: kinds.origins,
+    description: 'origins that it may be sent to; the origin of the base URL unless given',
+  },
+  header: {
+    kind: kinds.headerName,
+    default: 'Authorization',
+    onlyWith: { in: ['header'] },
+    description: 'the header that it is sent in',
+  },
+  scheme: {
+    kind: kinds.scheme,
+    onlyWith: { in: ['header'] },
+    description:
+      'the word before it, empty for none; Bearer in Authorization, none in another header, unless given',
+  },
+  in: {
+    kind: kinds.choice(['header', 'query', 'cookie']),
+    default: 'header',
+    description: 'where in a request it is sent: in a header, as a parameter of the query, or as a cookie',
+  },
+  name: {
+    kind: kinds.text,
+    neededWith: { in: ['query', 'cookie'] },
+    description: 'the name of the parameter or the cookie, or of the header',
+  },
+} as const satisfies Fields;
+
+/** A type that can't choose all of it has fewer of the fields. */
+export type DeclaredPlacement = Partial<Declared<typeof PLACEMENT>>;
+export type Placement = Omit<CredentialPlacement, 'name'>;
+
+/** A type of credential: its own fields, and where it goes. */
+export function credential<const F extends Fields>(own: F, { check, schema }: Rules<F> = {}) {
+  return object(
+    { ...own, ...PLACEMENT },
+    {
+      ...(schema && { schema }),
+      check: (declared, entry) => {
+        check?.(declared as Declared<F>, entry);
+        checkName(declared as unknown as DeclaredPlacement, entry);
+      },
+    },
+  );
+}
+
+/** `name` of a header is `header` by another word. */
+function checkName({ in: where, name }: DeclaredPlacement, { has, report }: Entry): void {
+  if (name === undefined || where === 'query') return;
+  const parsed = parseHeaderName(name);
+  const problem =
+    where === 'cookie' ? cookieNameProblem(name) : 'problem' in parsed ? parsed.problem : undefined;
+  if (where === 'header' && has('header')) report('name', 'says the same as header; keep one of the two');
+  else if (problem !== undefined) report('name', problem);
+}
+
+/** @param origin where it may go unless the entry says so */
+export function placementOf(
+  { origins = [], scheme, in: where, ...named }: DeclaredPlacement,
+  origin: string | undefined,
+): Placement {
+  const to = { origins: origins.length > 0 || origin === undefined ? origins : [origin] };
+  const name = named.name ?? '';
+  const { default: usual } = PLACEMENT.header;
+  if (where === 'query' || where === 'cookie') {
+    return { ...to, header: usual, scheme: '', elsewhere: { in: where, name } };
+  }
+  const header = named.name ?? named.header ?? usual;
+  return { ...to, header, scheme: scheme ?? usualScheme(header) };
+}
+
+/** `Authorization` has a scheme (RFC 9110 §11.6.2); the value of a header of the API's own is the bare key. */
+function usualScheme(header: string): string {
+  return header.toLowerCase() === 'authorization' ? 'Bearer' : '';
+}
+
+/** As the file would say it, with what is in force where it says nothing. */
+export function placementShown({ origins, header, scheme, elsewhere }: Placement) {
+  return { origins, header, scheme, in: elsewhere?.in, name: elsewhere?.name };
+}

@@ -1,0 +1,62 @@
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import type { At } from '../shapes/at.ts';
+import type { Declared } from '../shapes/object.ts';
+import { didYouMean, nearest } from '../values/nearest.ts';
+import { isInsecure } from '../values/urls.ts';
+import { type Credentials, RESERVED_NAMES } from './credentials/credentials.ts';
+import { addressOf, type DeclaredRoutes, type ROUTE } from './routes.ts';
+
+type DeclaredRoute = Declared<typeof ROUTE.fields>;
+
+export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
+
+export const INSECURE_ADDRESS = `would send http:// to a host that is not loopback; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
+
+/** What would make a credential of that name. */
+function definitionOf(name: string): string {
+  const inFile = `credentials.${name} in a configuration file defines it`;
+  if (name === 'token') {
+    return `BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET, BEARERD_USERNAME and BEARERD_PASSWORD, or ${inFile}`;
+  }
+  return name === 'apiKey' ? `BEARERD_API_KEY or ${inFile}` : inFile;
+}
+
+function checkCredential(route: DeclaredRoute, at: At, values: Values, credentials: Credentials): void {
+  const { credential: name, prefix = 'a route' } = route;
+  if (name === undefined || RESERVED_NAMES.includes(name)) return;
+  const known = [...new Set([...credentials.names, ...RESERVED_NAMES])];
+  if (!credentials.names.includes(name)) {
+    at.below('credential').report(
+      `sends ${prefix} to the credential ${name}, which does not exist ` +
+        `(there are ${known.join(', ')})${didYouMean(nearest(name, known))}; ${definitionOf(name)}`,
+    );
+    return;
+  }
+  const origin = (route.upstream ?? values.upstream)?.origin;
+  const origins = credentials.declared.get(name)?.placement.origins;
+  if (origin === undefined || origins === undefined || origins.includes(origin)) return;
+  const field = route.upstream === undefined ? 'credential' : 'upstream';
+  at.below(field).report(`would send ${name} to ${origin}; allow it in credentials.${name}.origins`);
+}
+
+/** What can only be said when all is read: names that must exist, prefixes that must differ, where secrets may go. */
+export function checkRoutes(routes: DeclaredRoutes, values: Values, credentials: Credentials): void {
+  const seen = new Set<string>();
+  for (const { at, value: route } of routes) {
+    if (route === undefined) continue;
+    checkCredential(route, at, values, credentials);
+    const { prefix } = route;
+    if (prefix !== undefined && seen.has(prefix))
+      at.below('prefix').report('has the prefix of another route');
+    if (prefix !== undefined) seen.add(prefix);
+    if (!values.allowInsecureUpstream) checkSecure(route, at, values);
+  }
+}
+
+function checkSecure(route: DeclaredRoute, at: At, values: Values): void {
+  const { upstream = values.upstream, upstreamAddress } = route;
+  if (upstream === undefined || !isInsecure(upstream.origin, addressOf(upstreamAddress, upstream, values)))
+    return;
+  if (upstreamAddress !== undefined) at.below('upstreamAddress').report(INSECURE_ADDRESS);
+  else if (route.upstream !== undefined) at.below('upstream').report(INSECURE);
+}

@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteConfig, Upstream, UpstreamAddress } from '../config.ts';
+import { SETTINGS, type Values } from '../declaration/settings.ts';
+import { isAbsent, valueAt } from '../reading/maps.ts';
+import { isWhole, type Reading } from '../reading/reading.ts';
+import { At, standIn } from '../shapes/at.ts';
+import { listOf, type Placed } from '../shapes/collections.ts';
+import { type Declared, object } from '../shapes/object.ts';
+import * as kinds from '../values/vocabulary.ts';
+import type { Credentials } from './credentials/credentials.ts';
+
+const TIMEOUTS = object({
+  connect: { kind: SETTINGS.connectMs.kind, description: SETTINGS.connectMs.description },
+  response: { kind: SETTINGS.responseMs.kind, description: SETTINGS.responseMs.description },
+  idle: { kind: SETTINGS.idleMs.kind, description: SETTINGS.idleMs.description },
+});
+
+export const ROUTE = object({
+  prefix: {
+    kind: kinds.path,
+    required: true,
+    description: 'the path that this route begins at; the longest one that matches wins, whatever the order',
+  },
+  credential: {
+    kind: kinds.text,
+    required: true,
+    description: 'name of a credential, none (sent without one) or deny (refused)',
+  },
+  methods: {
+    kind: kinds.methods,
+    description: 'the methods that are let through; all unless given',
+  },
+  rewrite: {
+    kind: kinds.path,
+    description: 'the path that replaces the prefix',
+  },
+  upstream: {
+    kind: kinds.baseUrl,
+    description: 'another base URL, which the credential must list in its origins',
+  },
+  upstreamAddress: {
+    kind: kinds.upstreamAddress,
+    description: 'HOST or HOST:PORT to connect to in place of the host of its base URL',
+  },
+  timeouts: { kind: TIMEOUTS, description: 'in place of the global ones' },
+  clientAuthorization: {
+    kind: kinds.choice(['replace', 'keep', 'reject']),
+    default: 'replace',
+    description:
+      "what becomes of the client's own Authorization: replace it, keep it where there is one, or reject the request (400)",
+  },
+  overrideHeaders: {
+    kind: kinds.choice(['remove', 'keep']),
+    default: 'remove',
+    description:
+      'what becomes of headers that name another path or method (X-Original-URL, X-HTTP-Method-Override), where a credential goes with the request: remove them, or keep them',
+  },
+  scrub: {
+    kind: kinds.flag,
+    description: 'strike every credential and token out of answers; as the global setting says unless given',
+  },
+});
+
+export const ROUTES = listOf(ROUTE, 'must be a list of at least one route', { least: 1 });
+
+export type DeclaredRoutes = readonly Placed<Declared<typeof ROUTE.fields>>[];
+
+function defaultRoutes({ names }: Credentials, reading: Reading): DeclaredRoutes {
+  const credential = ['token', 'apiKey'].find((name) => names.includes(name));
+  if (credential !== undefined) {
+    const at = standIn('routes', 'the default route ', reading);
+    return [{ at, value: ROUTE.read({ prefix: '/', credential }, at, {}) }];
+  }
+  if (names.length > 0) {
+    const problem = 'is missing: everything goes with token or apiKey by default, and there is neither';
+    reading.report('routes', problem);
+  } else {
+    reading.report(
+      'credentials',
+      'is empty: set BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET (a service account), BEARERD_USERNAME and ' +
+        'BEARERD_PASSWORD (a user), or BEARERD_API_KEY',
+    );
+  }
+  return [];
+}
+
+/** The routes of `BEARERD_ROUTES`, else of the file, else one for everything. */
+export function readRoutes(reading: Reading, { routes }: Values, credentials: Credentials): DeclaredRoutes {
+  const raw = valueAt(reading.file.content, 'routes');
+  const inFile = ROUTES.read(raw, new At('routes', reading), {});
+  const { variable } = SETTINGS.routes;
+  if (variable in reading.environment.variables) {
+    return (routes ?? []).map((pair, index) => {
+      const at = standIn(variable, `entry ${index + 1}: `, reading);
+      return { at, value: ROUTE.read(pair, at, {}) };
+    });
+  }
+  if (!isAbsent(raw)) return inFile ?? [];
+  return isWhole(reading) ? defaultRoutes(credentials, reading) : [];
+}
+
+/** The prefixes that there are. */
+export function prefixesOf(routes: DeclaredRoutes): readonly string[] {
+  return routes.flatMap(({ value }) => value?.prefix ?? []);
+}
+
+/** Its own, or else that of the base URL, for whatever has the same origin. */
+export function addressOf(
+  own: UpstreamAddress | undefined,
+  { origin }: Upstream,
+  base: Pick<Values, 'upstream' | 'upstreamAddress'>,
+): UpstreamAddress | undefined {
+  return own ?? (origin === base.upstream?.origin ? base.upstreamAddress : undefined);
+}
+
+/** The routes in force, once there is no fault left: with the global settings where they say nothing. */
+export function routesInForce(routes: DeclaredRoutes, values: Values): readonly RouteConfig[] {
+  return routes.flatMap(({ value }): RouteConfig[] => {
+    const { prefix, credential, upstream = values.upstream } = value ?? {};
+    if (value === undefined || prefix === undefined || credential === undefined || upstream === undefined)
+      return [];
+    const { methods, rewrite, timeouts, clientAuthorization, overrideHeaders, scrub = values.scrub } = value;
+    const upstreamAddress = addressOf(value.upstreamAddress, upstream, values);
+    return [
+      {
+        prefix,
+        credential,
+        ...(methods && { methods }),
+        ...(rewrite && { rewrite }),
+        upstream,
+        ...(upstreamAddress && { upstreamAddress }),
+        timeouts: {
+          connectMs: timeouts?.connect ?? values.connectMs,
+          responseMs: timeouts?.response ?? values.responseMs,
+          idleMs: timeouts?.idle ?? values.idleMs,
+        },
+        clientAuthorization,
+        overrideHeaders,
+        scrub,
+      },
+    ];
+  });
+}
+
+/**
+ * Where connections go that no route opens: a login must not come back to us by the very hosts entry that leads clients
+ * here. To the base URL's address; elsewhere to that which all routes to an origin have in common.
+ */
+export function addressesByOrigin(
+  routes: readonly RouteConfig[],
+  { upstream: base, upstreamAddress }: Values,
+): ReadonlyMap<string, UpstreamAddress> {
+  const found = new Map<string, UpstreamAddress | undefined>();
+  for (const { credential, upstream, upstreamAddress: address } of routes) {
+    if (credential === 'deny') continue;
+    const known = found.has(upstream.origin) ? found.get(upstream.origin) : address;
+    found.set(upstream.origin, isDeepStrictEqual(known, address) ? address : undefined);
+  }
+  if (base !== undefined && upstreamAddress !== undefined) found.set(base.origin, upstreamAddress);
+  return new Map(
+    [...found].flatMap(([origin, address]) => (address === undefined ? [] : [[origin, address]])),
+  );
+}

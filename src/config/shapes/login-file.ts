@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import type { LoginFile } from '../config.ts';
+import { entry, isAbsent, isMap } from '../reading/maps.ts';
+import { folderOf } from '../reading/reading.ts';
+import { shown } from '../reading/text-file.ts';
+import type { At } from './at.ts';
+import { mapSchema } from './object-schema.ts';
+import type { Shape } from './shape.ts';
+
+/** Not opened here: it may come later than we do, and each login reads it anew. */
+function loginFile(path: string, { reading }: At): LoginFile {
+  const folder = folderOf(reading);
+  return { path: resolve(folder, path), shown: shown(path, folder) };
+}
+
+const TEXT = { type: 'string', minLength: 1 };
+
+/** `{file: PATH}`, read anew at each login. What stands there may be a secret. */
+export const file: Shape<LoginFile, { readonly file: string }> = {
+  schema: mapSchema({ file: TEXT }, ['file']),
+  read(raw, at) {
+    if (isAbsent(raw)) return undefined;
+    const path = isMap(raw) && Object.keys(raw).length === 1 ? entry(raw, 'file') : undefined;
+    if (typeof path === 'string' && path !== '') return loginFile(path, at);
+    at.report('must be {file: PATH}; it is read anew at each login');
+    return undefined;
+  },
+  show: (value) => ({ file: value.shown }),
+};
+
+/** The same by its path alone. */
+export const path: Shape<LoginFile, string> = {
+  schema: TEXT,
+  read(raw, at) {
+    if (isAbsent(raw)) return undefined;
+    if (typeof raw === 'string' && raw !== '') return loginFile(raw, at);
+    at.report('must be a path');
+    return undefined;
+  },
+  show: (value) => value.shown,
+};

@@ -1,0 +1,139 @@
+import { entry, isAbsent, type YamlMap } from '../reading/maps.ts';
+import type { JsonSchema } from '../values/kind.ts';
+import type { At } from './at.ts';
+import { type Conditions, defaultOf, type Field, type Fields, type TypeOf } from './field.ts';
+import { objectSchema } from './object-schema.ts';
+import { asShape, type Shape } from './shape.ts';
+import { mapAt, reportUnknown } from './unknown-keys.ts';
+
+/** What the file says, read: undefined for what it doesn't say, or says wrong. */
+export type Declared<F> = {
+  readonly [K in keyof F]: F[K] extends { default: string } ? TypeOf<F[K]> : TypeOf<F[K]> | undefined;
+};
+
+/** An object as it stands in the file, for the rules between its fields. */
+export interface Entry {
+  readonly at: At;
+  readonly has: (name: string) => boolean;
+  readonly report: (name: string, problem: string) => void;
+}
+
+export interface ObjectShape<F extends Fields> extends Shape<Declared<F>> {
+  readonly fields: F;
+  /** @param tag a key that says which of several objects this is, and has been read by then */
+  readTagged(
+    raw: unknown,
+    at: At,
+    tag: string,
+    placeOf: (key: string) => string | undefined,
+  ): Declared<F> | undefined;
+}
+
+export interface Rules<F> {
+  /** What must hold between the fields; called with what was read. */
+  readonly check?: (declared: Declared<F>, entry: Entry) => void;
+  /** The same for the JSON Schema. */
+  readonly schema?: JsonSchema;
+}
+
+/** A map with these keys, and no others. */
+export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}): ObjectShape<F> {
+  const shapes = new Map(Object.entries(fields).map(([name, { kind }]) => [name, asShape(kind)]));
+  const defaults = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
+  const holdsSecrets = [...shapes.values()].some((shape) => shape.holdsSecrets === true);
+
+  const readTagged: ObjectShape<F>['readTagged'] = (raw, at, tag, placeOf) => {
+    const map = mapAt(raw, at);
+    if (map === undefined) return undefined;
+    const known = [...(tag === '' ? [] : [tag]), ...shapes.keys()];
+    const glued = reportUnknown(map, at, { known, holdsSecrets: holdsSecrets || tag !== '', placeOf });
+    const reading = new ObjectReading(map, at, shapes, glued);
+    const declared: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(fields)) {
+      declared[name] = reading.read(name, field) ?? defaultOf(field, declared);
+    }
+    for (const [name, field] of Object.entries(fields)) reading.compare(name, field, declared);
+    // Each value has come out of its own field's shape.
+    rules.check?.(declared as Declared<F>, reading);
+    return declared as Declared<F>;
+  };
+  return {
+    fields,
+    holdsSecrets,
+    schema: { ...objectSchema(fields), ...rules.schema },
+    readTagged,
+    read: (raw, at) => readTagged(raw, at, '', () => undefined),
+    show(declared) {
+      const values: Readonly<Record<string, unknown>> = declared;
+      const shown = Object.entries(fields).flatMap(([name, { onlyWith }]) => {
+        const isMeant = onlyWith === undefined || holds(onlyWith, { ...defaults, ...given(values) });
+        const value =
+          isMeant && values[name] !== undefined ? shapes.get(name)?.show(values[name]) : undefined;
+        return value === undefined ? [] : [[name, value] as const];
+      });
+      return shown.length === 0 ? undefined : Object.fromEntries(shown);
+    },
+  };
+}
+
+function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+function holds(conditions: Conditions, values: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(conditions).some(([other, meant]) => meant.includes(String(values[other])));
+}
+
+/** One object, while it is read. */
+class ObjectReading implements Entry {
+  readonly at: At;
+  readonly #map: YamlMap;
+  readonly #shapes: ReadonlyMap<string, Shape<unknown>>;
+  /** Keys that stand there, and are glued to their values. */
+  readonly #glued: ReadonlySet<string>;
+  readonly #faulty = new Set<string>();
+
+  constructor(map: YamlMap, at: At, shapes: ReadonlyMap<string, Shape<unknown>>, glued: ReadonlySet<string>) {
+    this.#shapes = shapes;
+    this.#map = map;
+    this.at = at;
+    this.#glued = glued;
+  }
+
+  readonly has = (name: string): boolean => {
+    // Nothing behind the key of a secret is a secret that got lost; elsewhere it is no value.
+    const raw = entry(this.#map, name);
+    const isSecret = this.#shapes.get(name)?.holdsSecrets === true;
+    return this.#glued.has(name) || (isSecret ? raw !== undefined : !isAbsent(raw));
+  };
+
+  readonly report = (name: string, problem: string): void => this.at.below(name).report(problem);
+
+  read(name: string, field: Field): unknown {
+    const isGiven = this.has(name);
+    const raw = entry(this.#map, name);
+    const value =
+      raw === undefined ? undefined : this.#shapes.get(name)?.read(raw, this.at.below(name), this.#map);
+    if (isGiven && value === undefined) this.#faulty.add(name);
+    if (!isGiven && field.required === true) this.report(name, 'is missing');
+    return value;
+  }
+
+  /** The conditions of one field, as far as the fields that they are about have no fault themselves. */
+  compare(name: string, { onlyWith, neededWith }: Field, declared: Readonly<Record<string, unknown>>): void {
+    const others = Object.keys({ ...onlyWith, ...neededWith });
+    if (others.some((other) => this.#faulty.has(other))) return;
+    const isGiven = this.has(name);
+    if (isGiven && onlyWith !== undefined && !holds(onlyWith, declared)) {
+      const [[other, meant] = ['', []]] = Object.entries(onlyWith);
+      const here = `it means nothing with ${other}: ${declared[other]}`;
+      this.report(name, `is for ${other}: ${meant.join(' or ')}; ${here}`);
+    }
+    for (const [other, values] of Object.entries(neededWith ?? {})) {
+      const value = String(declared[other]);
+      if (isGiven || !values.includes(value)) continue;
+      this.report(name, `is missing${this.has(other) ? `; ${other}: ${value} needs it` : ''}`);
+      return;
+    }
+  }
+}

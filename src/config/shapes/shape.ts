@@ -1,0 +1,42 @@
+import { isAbsent, type YamlMap } from '../reading/maps.ts';
+import type { JsonSchema, Kind } from '../values/kind.ts';
+import { placeholderProblem } from '../values/placeholders.ts';
+import type { At } from './at.ts';
+
+/** What can stand at a key of the file. One for a single value, others are made of shapes. */
+export interface Shape<T, W = unknown> {
+  readonly schema: JsonSchema;
+  /** A type and no value: what a program writes there. */
+  readonly written?: W;
+  /** Nothing may be shown of what stands there, nor of what stands beside it in a map. */
+  readonly holdsSecrets?: boolean;
+  /**
+   * What stands there; undefined where that is of no use, with each fault reported.
+   *
+   * @param siblings the map that it stands in
+   */
+  read(raw: unknown, at: At, siblings: YamlMap): T | undefined;
+  /** As it would stand in the file, each secret as `***`; undefined where there is nothing to say. */
+  show(value: T): unknown;
+}
+
+/** A single value, read and shown by its kind. */
+export function single<T>(kind: Kind<T>): Shape<T> {
+  return {
+    schema: kind.schema,
+    read(raw, at) {
+      if (isAbsent(raw)) return undefined;
+      // The arguments of a command may well be for a shell.
+      const placeholder = kind.verbatim === true ? undefined : placeholderProblem(raw);
+      const parsed = placeholder === undefined ? kind.parse(raw) : { problem: placeholder };
+      if ('value' in parsed) return parsed.value;
+      at.report(parsed.problem);
+      return undefined;
+    },
+    show: (value) => kind.format(value),
+  };
+}
+
+export function asShape<T>(kind: Kind<T> | Shape<T>): Shape<T> {
+  return 'parse' in kind ? single(kind) : kind;
+}

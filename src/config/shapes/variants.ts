@@ -1,0 +1,72 @@
+import { entry, isAbsent, type YamlMap } from '../reading/maps.ts';
+import { choice } from '../values/vocabulary.ts';
+import type { At } from './at.ts';
+import type { Fields } from './field.ts';
+import type { Declared, ObjectShape } from './object.ts';
+import { asShape, type Shape, single } from './shape.ts';
+import { mapAt, reportUnknown } from './unknown-keys.ts';
+
+type Objects = Readonly<Record<string, ObjectShape<Fields>>>;
+type FieldsOf<O> = O extends ObjectShape<infer F> ? F : never;
+
+/** One of several objects, with the name of it. */
+export type Variant<V> = {
+  readonly [K in keyof V & string]: { readonly type: K; readonly declared: Declared<FieldsOf<V[K]>> };
+}[keyof V & string];
+
+export interface VariantShape<V> extends Shape<Variant<V>> {
+  readonly objects: V;
+  /** Faults for the keys of what is not read any further. */
+  checkKeys(raw: unknown, at: At): void;
+}
+
+/**
+ * One of several objects.
+ *
+ * @param tag the key that says which
+ * @param inAll fields that are looked at while that isn't known
+ */
+export function variants<const V extends Objects>(tag: string, objects: V, inAll: Fields): VariantShape<V> {
+  const names = Object.keys(objects);
+  const common = new Map(Object.entries(inAll).map(([name, { kind }]) => [name, asShape(kind)]));
+  const typeOf = single(choice(names));
+  const keysOf = (name: string) => Object.keys(objects[name]?.fields ?? {});
+  const placeOf = (key: string) => {
+    const owners = names.filter((name) => keysOf(name).includes(key));
+    return owners.length > 0 ? `${tag}: ${owners.join(' or ')}` : undefined;
+  };
+  /** While the type isn't known, the keys of all types are. */
+  const reportKeys = (map: YamlMap, at: At) =>
+    reportUnknown(map, at, { known: [tag, ...names.flatMap(keysOf)], holdsSecrets: true });
+  return {
+    objects,
+    schema: {
+      oneOf: Object.entries(objects).map(([name, { schema }]) => ({
+        ...schema,
+        properties: { [tag]: { const: name }, ...(schema.properties as object) },
+        required: [tag, ...((schema.required as string[] | undefined) ?? [])],
+      })),
+    },
+    holdsSecrets: true,
+    read(raw, at) {
+      const map = mapAt(raw, at);
+      if (map === undefined) return undefined;
+      const type = typeOf.read(entry(map, tag), at.below(tag), map);
+      if (type === undefined) {
+        for (const [name, shape] of common) shape.read(entry(map, name), at.below(name), map);
+        const isGiven = reportKeys(map, at).has(tag) || !isAbsent(entry(map, tag));
+        if (!isGiven) at.below(tag).report(`is missing; it is one of ${names.join(', ')}`);
+        return undefined;
+      }
+      const declared = objects[type]?.readTagged(map, at, tag, placeOf);
+      // The one that the key names has read it.
+      return declared && ({ type, declared } as Variant<V>);
+    },
+    checkKeys(raw, at) {
+      const map = mapAt(raw, at) ?? {};
+      typeOf.read(entry(map, tag), at.below(tag), map);
+      reportKeys(map, at);
+    },
+    show: ({ type, declared }) => ({ [tag]: type, ...(objects[type]!.show(declared) as object) }),
+  };
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { CALLER } from '../../src/config/sections/callers.ts';
+import { CREDENTIAL_TYPES } from '../../src/config/sections/credentials/credentials.ts';
+import { PLACEMENT } from '../../src/config/sections/credentials/placement.ts';
+import { ROUTE } from '../../src/config/sections/routes.ts';
+import { SINK_TYPES } from '../../src/config/sections/sinks.ts';
+
+// The sections of the file, as docs/configuration.md tells them.
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+
+/** The text below a heading, up to the next one of the same rank. */
+function below(heading: string): string {
+  const begin = PAGE.indexOf(`\n${heading}\n`);
+  const rank = heading.slice(0, heading.indexOf(' ') + 1);
+  const end = PAGE.indexOf(`\n${rank}`, begin + heading.length);
+  return PAGE.slice(begin, end === -1 ? undefined : end);
+}
+
+/** The keys in the first column of the first table whose first column is named `key`. */
+function tabled(text: string): string[] {
+  const [, table = ''] = /^\| key \|.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
+  return table
+    .split('\n')
+    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, key]) => key!));
+}
+
+const keysOf = (fields: object) => Object.keys(fields).filter((key) => !(key in PLACEMENT));
+const { session, apiKey, basic, oauth2, exec } = CREDENTIAL_TYPES;
+
+const SECTIONS: [heading: string, fields: string[]][] = [
+  ['## Routes', Object.keys(ROUTE.fields)],
+  ['### `type: oauth2`', keysOf(oauth2.fields)],
+  ['### `type: exec`', keysOf(exec.fields)],
+];
+
+for (const [heading, fields] of SECTIONS) {
+  t.test(`each key below "${heading}" is in the docs, and no other`, async (t) => {
+    const text = below(heading);
+    for (const key of fields) t.match(text, new RegExp(`\`${key}[\`:]`), key);
+    const unknown = tabled(text).filter((key) => !fields.includes(key));
+    t.same(unknown, []);
+    t.ok(tabled(text).length > 1, 'there is a table');
+  });
+}
+
+t.test('each key of a credential of any type is in the docs, and no other', async (t) => {
+  const text = below('## Credentials');
+  const fields = ['type', ...Object.keys({ ...session.fields, ...apiKey.fields, ...basic.fields })];
+  for (const key of fields) t.match(text, new RegExp(`\`${key}[\`:]|\\b${key}:`), key);
+  t.same(
+    tabled(text).filter((key) => !fields.includes(key)),
+    [],
+  );
+  for (const type of Object.keys(CREDENTIAL_TYPES)) t.match(text, `\`${type}\``, type);
+});
+
+t.test('each key of a caller and of a sink is in the docs', async (t) => {
+  for (const key of Object.keys(CALLER.fields)) t.match(below('### Callers with names'), `${key}:`, key);
+  const text = below('## Copies of the token elsewhere');
+  for (const { fields } of Object.values(SINK_TYPES)) {
+    for (const key of Object.keys(fields)) t.match(text, new RegExp(`\\b${key}:|\`${key}\``), key);
+  }
+});
