@@ -18,7 +18,9 @@ export function jsonReport(
     faults: faults.map((fault) => {
       return { key: fault.key, message: placedProblem(fault), suggestion: fault.suggestion ?? null };
     }),
-    warnings: warnings.map((warning) => ({ key: warning.key, message: placedProblem(warning) })),
+    ...(warnings.length > 0 && {
+      warnings: warnings.map((warning) => ({ key: warning.key, message: placedProblem(warning) })),
+    }),
     checks: findings.map(asJson),
   };
   return `${JSON.stringify(report)}\n`;
