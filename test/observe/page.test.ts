@@ -143,6 +143,38 @@ t.test('requests can be filtered by what is in them, or by failure', { skip }, a
   t.match(await seen(page, '#no-requests'), /No request among the last 200 fits/);
 });
 
+t.test(
+  'many requests leave the rest in reach, and a lost connection is seen from each place',
+  { skip },
+  async (t) => {
+    const { proxy, url } = await proxyFor(t);
+    for (let i = 0; i < 200; i++) await proxy.get('/health');
+    for (const width of [360, 1600]) {
+      const page = await look(t, url, width);
+      await page.locator('#requests tr').nth(29).waitFor();
+      t.equal(await page.locator('#requests tr').count(), 30);
+      const before = await page.evaluate(
+        "document.querySelector('#configured').compareDocumentPosition(document.querySelector('#requests')) === 4",
+      );
+      t.equal(before, true, 'the configuration stands before the requests');
+      if (process.env.BEARERD_SCREENSHOT !== undefined) {
+        await page.screenshot({ path: `${process.env.BEARERD_SCREENSHOT}-${width}.png` });
+      }
+      await page.getByRole('button', { name: 'Show all 200' }).click();
+      t.equal(await page.locator('#requests tr').count(), 200);
+      t.equal(await page.locator('#more').isVisible(), false);
+      await page.locator('footer').scrollIntoViewIfNeeded();
+      const shown = await page.evaluate(
+        "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('#state').getBoundingClientRect())",
+      );
+      t.equal(shown, true, 'the state is on the screen at the end of the page');
+      if (process.env.BEARERD_SCREENSHOT !== undefined) {
+        await page.screenshot({ path: `${process.env.BEARERD_SCREENSHOT}-${width}-end.png` });
+      }
+    }
+  },
+);
+
 for (const width of [360, 1280]) {
   for (const scheme of ['light', 'dark'] as const) {
     t.test(`${width} pixels wide and ${scheme}, it fits and everybody can use it`, { skip }, async (t) => {
@@ -191,10 +223,10 @@ t.test('everything can be reached by the keyboard, and is seen to be', { skip },
   }
   t.same(reached, [
     'button#renew',
-    'input#words',
-    'input#failures',
     'summary',
     'section',
+    'input#words',
+    'input#failures',
     'a',
     'a',
     'a',

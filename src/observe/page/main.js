@@ -4,7 +4,7 @@ import { credentialCard, showCredential } from './credentials.js';
 import { byId, keep, setClass, setText } from './dom.js';
 import { ALL, rate, sample } from './rates.js';
 import { renew } from './renew.js';
-import { showRequests, wantRequests } from './requests.js';
+import { showAllRequests, showRequests, wantRequests } from './requests.js';
 import { routeRow, showRoute } from './routes.js';
 import { duration, perSecond, shared } from './words.js';
 
@@ -63,6 +63,7 @@ function follow() {
 }
 
 byId('renew').addEventListener('click', () => void renew());
+byId('more').addEventListener('click', showAllRequests);
 byId('filter').addEventListener('input', showRequests);
 byId('filter').addEventListener('submit', (event) => event.preventDefault());
 follow();

@@ -7,6 +7,10 @@ import { clock, milliseconds } from './words.js';
 /** Asked for when there are new ones, and not more often. */
 const REQUESTS_INTERVAL_MS = 1_000;
 
+/** So many are shown until more are asked for: all of them are forty screens of a phone. */
+const FIRST_ROWS = 30;
+let showsAll = false;
+
 /** @type {RecentRequest[]} */
 let requests = [];
 let answered = -1;
@@ -27,6 +31,11 @@ export function wantRequests(count) {
   });
 }
 
+export function showAllRequests() {
+  showsAll = true;
+  showRequests();
+}
+
 export function showRequests() {
   const body = byId('requests');
   const selection = getSelection();
@@ -39,7 +48,11 @@ export function showRequests() {
     const text = Object.values(request).join(' ').toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  body.replaceChildren(...shown.map(requestRow));
+  const rows = showsAll ? shown : shown.slice(0, FIRST_ROWS);
+  body.replaceChildren(...rows.map(requestRow));
+  const more = byId('more');
+  more.hidden = rows.length === shown.length;
+  setText(more, `Show all ${shown.length}`);
   byId('requests-table').classList.toggle(
     'no-callers',
     requests.every(({ caller }) => caller === ''),
