@@ -157,9 +157,6 @@ t.test(
         "document.querySelector('#configured').compareDocumentPosition(document.querySelector('#requests')) === 4",
       );
       t.equal(before, true, 'the configuration stands before the requests');
-      if (process.env.BEARERD_SCREENSHOT !== undefined) {
-        await page.screenshot({ path: `${process.env.BEARERD_SCREENSHOT}-${width}.png` });
-      }
       await page.getByRole('button', { name: 'Show all 200' }).click();
       t.equal(await page.locator('#requests tr').count(), 200);
       t.equal(await page.locator('#more').isVisible(), false);
@@ -168,9 +165,6 @@ t.test(
         "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('#state').getBoundingClientRect())",
       );
       t.equal(shown, true, 'the state is on the screen at the end of the page');
-      if (process.env.BEARERD_SCREENSHOT !== undefined) {
-        await page.screenshot({ path: `${process.env.BEARERD_SCREENSHOT}-${width}-end.png` });
-      }
     }
   },
 );
