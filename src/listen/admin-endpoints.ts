@@ -29,38 +29,65 @@ export interface AdminView {
   }>;
 }
 
-/** Under this are the parts of the page. */
-export const PAGE_PATH = '/page/';
+/** What there is: by which methods, and whether without a caller key wherever the listener is. */
+export type Endpoints = ReadonlyMap<string, Endpoint>;
 
-export function addEndpoints(app: FastifyInstance, view: AdminView, feed: StatusFeed): void {
-  app.setNotFoundHandler((_request, reply) => {
-    reply.hijack();
-    answerProblem(reply.raw, new Problem('no-route'));
+interface Endpoint {
+  readonly methods: readonly string[];
+  /** The kubelet and Prometheus have no key. */
+  readonly openToProbes: boolean;
+}
+
+const FOR_PROBES = { config: { openToProbes: true } };
+/** Under this are the parts of the page. Not `:name`, whose length the router limits, and says so in its own words. */
+const PAGE_PATH = '/page/';
+const PAGE_ROUTE = `${PAGE_PATH}*`;
+
+/** The route of a path: each is written in one way. */
+export function endpointOf(path: string): string {
+  return path.startsWith(PAGE_PATH) ? PAGE_ROUTE : path;
+}
+
+/** Adds a route for each endpoint, and gives what there is then: what is asked before the router sees a request. */
+export function addEndpoints(app: FastifyInstance, view: AdminView, feed: StatusFeed): Endpoints {
+  const endpoints = new Map<string, { methods: string[]; openToProbes: boolean }>();
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const openToProbes = (config as Partial<Endpoint> | undefined)?.openToProbes === true;
+    const endpoint = endpoints.get(url) ?? { methods: [], openToProbes };
+    endpoint.methods = [...endpoint.methods, ...[method].flat()].sort();
+    endpoints.set(url, endpoint);
   });
+  app.setNotFoundHandler((_request, reply) => answerNotHere(reply));
   // What went wrong in here is nothing for whoever asks.
   app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
   // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
   app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
   addForPrograms(app, view);
   addForPeople(app, view, feed);
+  return endpoints;
+}
+
+export function answerNotHere(reply: FastifyReply): void {
+  reply.hijack();
+  answerProblem(reply.raw, new Problem('no-route'));
 }
 
 function addForPrograms(app: FastifyInstance, { healthy, readiness, metrics, renew }: AdminView): void {
-  app.get('/healthz', async (_request, reply) => {
+  app.get('/healthz', FOR_PROBES, async (_request, reply) => {
     const isHealthy = healthy();
     return reply
       .code(isHealthy ? 200 : 503)
       .type('text/plain')
       .send(healthText(isHealthy));
   });
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', FOR_PROBES, async (_request, reply) => {
     const state = readiness();
     return reply
       .code(state.ready ? 200 : 503)
       .header('cache-control', 'no-store')
       .send(state);
   });
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', FOR_PROBES, async (_request, reply) => {
     const { contentType, text } = await metrics();
     return reply.type(contentType).send(text);
   });
@@ -85,18 +112,14 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
     if (problem !== undefined) answerProblem(reply.raw, problem);
   });
   app.get('/', (_request, reply) => sendFile(reply, page, 'page.html'));
-  // Not `:name`, whose length the router limits, and says so in its own words.
-  app.get<{ Params: { '*': string } }>(`${PAGE_PATH}*`, ({ params }, reply) =>
-    sendFile(reply, page, params['*']),
-  );
+  app.get<{ Params: { '*': string } }>(PAGE_ROUTE, ({ params }, reply) => sendFile(reply, page, params['*']));
 }
 
 async function sendFile(reply: FastifyReply, page: AdminView['page'], name: string): Promise<void> {
   const { files, contentSecurityPolicy } = await page();
   const file = files.get(name);
   if (file === undefined) {
-    reply.hijack();
-    answerProblem(reply.raw, new Problem('no-route'));
+    answerNotHere(reply);
     return;
   }
   await reply

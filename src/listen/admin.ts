@@ -4,7 +4,13 @@ import { Problem } from '../base/errors.ts';
 import { Departures } from '../forward/client/departures.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { splitTarget } from '../routes/path.ts';
-import { type AdminView, addEndpoints, PAGE_PATH } from './admin-endpoints.ts';
+import {
+  type AdminView,
+  addEndpoints,
+  answerNotHere,
+  type Endpoints,
+  endpointOf,
+} from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
 import { arrivedAtLoopback, type Place } from './bind.ts';
 import { HttpListeners } from './http-listeners.ts';
@@ -13,22 +19,7 @@ import { answerOptions } from './options.ts';
 import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';
 
-/** What there is, and by which methods. */
-const ENDPOINTS: Readonly<Record<string, string>> = {
-  '/': 'GET, HEAD',
-  '/healthz': 'GET, HEAD',
-  '/readyz': 'GET, HEAD',
-  '/metrics': 'GET, HEAD',
-  '/status': 'GET, HEAD',
-  '/requests': 'GET, HEAD',
-  '/configuration': 'GET, HEAD',
-  '/events': 'GET',
-  '/renew': 'POST',
-  '*': 'OPTIONS',
-};
 const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
-/** These answer without a caller key wherever the listener is: the kubelet and Prometheus have none. */
-const OPEN_TO_PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 const CONNECTION_LIMIT = 1_000;
 
 export class AdminListener {
@@ -37,6 +28,7 @@ export class AdminListener {
   readonly #listeners: HttpListeners;
   readonly #app: FastifyInstance;
   readonly #feed: StatusFeed;
+  readonly #endpoints: Endpoints;
 
   constructor(view: AdminView, headerSizeBytes: number) {
     this.#view = view;
@@ -61,18 +53,14 @@ export class AdminListener {
       logger: false,
       exposeHeadRoutes: true,
       rewriteUrl: ({ url = '/' }) => splitTarget(url)?.path ?? url, // The absolute form, too.
-      // What the router can't decode is none of the endpoints.
-      frameworkErrors: (_error, _request, reply) => {
-        reply.hijack();
-        answerProblem(reply.raw, new Problem('no-route'));
-      },
+      frameworkErrors: (_error, _request, reply) => answerNotHere(reply), // What the router can't decode.
       clientErrorHandler: () => {}, // As for the proxy: ours has answered already.
       serverFactory: (fastifyHandler) => {
         handler = fastifyHandler;
         return this.#listeners.createServer();
       },
     });
-    addEndpoints(this.#app, view, this.#feed);
+    this.#endpoints = addEndpoints(this.#app, view, this.#feed);
   }
 
   async listen(addresses: readonly Place[]): Promise<string[]> {
@@ -113,14 +101,14 @@ export class AdminListener {
     if (elsewhere !== undefined) return elsewhere;
     const origin = guard.checkOrigin(head, socket);
     if (origin instanceof Problem) return origin;
-    const path = forServer || target === undefined ? '*' : target.path;
-    if (!arrivedAtLoopback(request) && !OPEN_TO_PROBES.has(path)) {
+    const endpoint = target && this.#endpoints.get(endpointOf(target.path));
+    if (!arrivedAtLoopback(request) && endpoint?.openToProbes !== true) {
       // Those with names may call the API, by routes of their own; what all of them did is shown here.
       if (guard.callers?.identify(head, '')?.caller.name !== '') return new Problem('caller-key-required');
     }
-    const endpoint = path.startsWith(PAGE_PATH) ? '/' : path;
-    const allow = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint]! : undefined;
-    if (allow === undefined) return new Problem('no-route');
-    return allow.split(', ').includes(method) ? undefined : new Problem('method-refused', { allow });
+    if (forServer) return undefined;
+    if (endpoint === undefined) return new Problem('no-route');
+    const allow = endpoint.methods.join(', ');
+    return endpoint.methods.includes(method) ? undefined : new Problem('method-refused', { allow });
   }
 }
