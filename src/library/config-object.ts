@@ -1,6 +1,6 @@
 import type { SETTINGS } from '../config/declaration/settings.ts';
 import type { CALLER } from '../config/sections/callers.ts';
-import type { CREDENTIAL_TYPES } from '../config/sections/credentials/credentials.ts';
+import type { CREDENTIAL_TYPES } from '../config/sections/credentials/credential.ts';
 import type { ROUTE } from '../config/sections/routes.ts';
 import type { SINK_TYPES } from '../config/sections/sinks.ts';
 import type { ObjectShape } from '../config/shapes/object.ts';

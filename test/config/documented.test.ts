@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { CALLER } from '../../src/config/sections/callers.ts';
-import { CREDENTIAL_TYPES } from '../../src/config/sections/credentials/credentials.ts';
+import { CREDENTIAL_TYPES } from '../../src/config/sections/credentials/credential.ts';
 import { PLACEMENT } from '../../src/config/sections/credentials/placement.ts';
 import { ROUTE } from '../../src/config/sections/routes.ts';
 import { SINK_TYPES } from '../../src/config/sections/sinks.ts';

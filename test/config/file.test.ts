@@ -447,6 +447,20 @@ t.test(
   },
 );
 
+t.test('what the entry says of another type means nothing beside a variable', async (t) => {
+  const entry = 'type: session, clientId: a, clientSecret: b, baseUrl: https://c.example, header: X-Key';
+  const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'k' };
+  const { credentials } = await loadYaml(`credentials: { apiKey: { ${entry} } }`, env);
+  t.match(credentials.get('apiKey'), {
+    kind: 'api-key',
+    header: 'X-Key',
+    origins: ['https://api.example.com'],
+  });
+  t.match(await faultsOfYaml(`credentials: { apiKey: { ${entry}, hedaer: x } }`, env), [
+    /^credentials\.apiKey\.hedaer: unknown key; did you mean credentials\.apiKey\.header\?/,
+  ]);
+});
+
 t.test(
   'a service account and a user exclude each other in one entry, and half of a pair is a fault',
   async (t) => {

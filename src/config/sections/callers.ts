@@ -8,7 +8,7 @@ import { type Declared, object } from '../shapes/object.ts';
 import { secret } from '../shapes/secret.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import * as kinds from '../values/vocabulary.ts';
-import { NAMES, nameProblem } from './credentials/credentials.ts';
+import { NAMES, nameProblem } from './credentials/credential.ts';
 import type { GivenSecret } from './single-settings.ts';
 
 export const CALLER = object({

@@ -3,7 +3,8 @@ import type { At } from '../shapes/at.ts';
 import type { Declared } from '../shapes/object.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { isInsecure } from '../values/urls.ts';
-import { type Credentials, RESERVED_NAMES } from './credentials/credentials.ts';
+import { RESERVED_NAMES } from './credentials/credential.ts';
+import type { Credentials } from './credentials/credentials.ts';
 import { addressOf, type DeclaredRoutes, type ROUTE } from './routes.ts';
 
 type DeclaredRoute = Declared<typeof ROUTE.fields>;

@@ -3,7 +3,8 @@ import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { isWhole, type Reading, sourceOf } from '../reading/reading.ts';
 import { isInsecure } from '../values/urls.ts';
 import { asksForKey, checkCallers } from './callers.ts';
-import { type Credentials, loginOrigins } from './credentials/credentials.ts';
+import type { Credentials } from './credentials/credentials.ts';
+import { loginOrigins } from './credentials/in-force.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './route-checks.ts';
@@ -38,7 +39,7 @@ function checkSecure(
     if (upstreamAddress === undefined) reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
     else reading.report(sourceOf(SETTINGS.upstreamAddress, reading).key, INSECURE_ADDRESS);
   }
-  for (const [at, origin] of loginOrigins(credentials)) {
+  for (const [at, origin] of loginOrigins(credentials.declared)) {
     if (isInsecure(origin, address(origin))) at.report(INSECURE);
   }
 }

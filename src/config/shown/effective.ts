@@ -1,7 +1,7 @@
 import type { Config, ListenTls, TlsFiles } from '../config.ts';
 import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
 import { CALLERS } from '../sections/callers.ts';
-import { credentialsShown } from '../sections/credentials/credentials.ts';
+import { credentialsShown } from '../sections/credentials/in-force.ts';
 import { ROUTES } from '../sections/routes.ts';
 import type { Declaration } from '../sections/sections.ts';
 import { SINKS } from '../sections/sinks.ts';
@@ -54,7 +54,7 @@ export function effectiveView(
     ...(listenTls && { listenTls: pathsOf(listenTls) }),
     ...(callers.unnamed && { [SETTINGS.callerKey.key]: HIDDEN }),
     ...(named !== undefined && { callers: named }),
-    credentials: credentialsShown(credentials),
+    credentials: credentialsShown(credentials.declared),
     routes: ROUTES.show(routes),
     ...(sinks.length > 0 && { sinks: SINKS.show(sinks) }),
   };

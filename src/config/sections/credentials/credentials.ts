@@ -3,45 +3,10 @@ import { SETTINGS, type SecretSetting } from '../../declaration/settings.ts';
 import { entry, isMap, valueAt } from '../../reading/maps.ts';
 import type { Reading } from '../../reading/reading.ts';
 import { At } from '../../shapes/at.ts';
-import { mapOf, type Placed } from '../../shapes/collections.ts';
+import type { Placed } from '../../shapes/collections.ts';
 import { FromVariables, noteVariables, variableOf } from '../../shapes/secret.ts';
-import { type Variant, variants } from '../../shapes/variants.ts';
-import { EXEC, execInForce } from './exec.ts';
-import { API_KEY, apiKeyInForce, BASIC, basicInForce } from './keys.ts';
-import { OAUTH2, oauth2InForce } from './oauth2.ts';
-import { PLACEMENT, type Placement, placementOf, placementShown } from './placement.ts';
-import { KEPT_KEYS, SESSION, sessionInForce } from './session.ts';
-import type { Unplaced } from './unplaced.ts';
-
-/** `none` and `deny` are what a route says instead of a credential's name. */
-export const RESERVED_NAMES: readonly string[] = ['none', 'deny'];
-const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_-]*$';
-
-/** What is wrong with a name that the user chooses, if anything. */
-export function nameProblem(name: string): string | undefined {
-  const isName = new RegExp(NAME_PATTERN).test(name);
-  return isName ? undefined : 'must have a name of letters, digits, - and _ that begins with a letter';
-}
-
-export const NAMES = { propertyNames: { pattern: NAME_PATTERN } };
-
-const CREDENTIAL = variants(
-  'type',
-  { session: SESSION, apiKey: API_KEY, basic: BASIC, oauth2: OAUTH2, exec: EXEC },
-  PLACEMENT,
-);
-type DeclaredCredential = Variant<typeof CREDENTIAL.objects>;
-
-export const CREDENTIAL_TYPES = CREDENTIAL.objects;
-
-export const CREDENTIALS = mapOf({
-  of: CREDENTIAL,
-  nameProblem: (name) =>
-    RESERVED_NAMES.includes(name)
-      ? `cannot be a credential's name: routes use ${name} as a word`
-      : nameProblem(name),
-  schema: { propertyNames: { pattern: NAME_PATTERN, not: { enum: RESERVED_NAMES } } },
-});
+import { CREDENTIAL, CREDENTIAL_TYPES, CREDENTIALS, type DeclaredCredential } from './credential.ts';
+import { type Credential, placementIn, usableOf } from './in-force.ts';
 
 /** What variables can give: a name, its type, and the setting of each of its secrets. */
 const FROM_VARIABLES = [
@@ -67,12 +32,6 @@ export const SETTINGS_OF_FIELDS = new Map<string, readonly SecretSetting[]>(
     return [[`credentials.${name}.type`, type] as const, ...fields];
   }),
 );
-
-interface Credential {
-  readonly at: At;
-  readonly declared: DeclaredCredential;
-  readonly placement: Placement;
-}
 
 export interface Credentials {
   readonly declared: ReadonlyMap<string, Credential>;
@@ -101,7 +60,9 @@ function fromVariables(
     ([field, setting]) => [field, variableOf(setting, reading) ?? setting.variable] as const,
   );
   const place = new At(at.key, reading, new Map(names));
-  const kept = isMap(inFile) ? Object.entries(inFile).filter(([key]) => KEPT_KEYS.includes(key)) : [];
+  const { fields } = CREDENTIAL_TYPES[type];
+  const isKept = (key: string) => Object.hasOwn(fields, key) && !Object.hasOwn(secrets, key);
+  const kept = isMap(inFile) ? Object.entries(inFile).filter(([key]) => isKept(key)) : [];
   const own = given.map(([field, setting]) => [field, new FromVariables(setting)]);
   return {
     at: place,
@@ -125,72 +86,8 @@ export function readCredentials(reading: Reading, baseOrigin: string | undefined
     [...all].flatMap(([name, { at, value }]) =>
       value === undefined
         ? []
-        : [[name, { at, declared: value, placement: placed(value, baseOrigin) }] as const],
+        : [[name, { at, declared: value, placement: placementIn(value, baseOrigin) }] as const],
     ),
   );
   return { declared, names: [...all.keys()], usable: usableOf(declared) };
-}
-
-function placed({ type, declared }: DeclaredCredential, baseOrigin: string | undefined): Placement {
-  if (type === 'basic') return placementOf({ ...declared, scheme: 'Basic' }, baseOrigin);
-  return placementOf(declared, type === 'session' ? (declared.baseUrl?.origin ?? baseOrigin) : baseOrigin);
-}
-
-function usableOf(all: Credentials['declared']): ReadonlyMap<string, CredentialConfig> {
-  return new Map(
-    [...all].flatMap(([name, { at, declared, placement }]) => {
-      const content = contentOf(declared, at);
-      return content === undefined ? [] : [[name, { name, ...placement, ...content }] as const];
-    }),
-  );
-}
-
-function contentOf({ type, declared }: DeclaredCredential, at: At): Unplaced<CredentialConfig> | undefined {
-  switch (type) {
-    case 'session':
-      return sessionInForce(declared);
-    case 'apiKey':
-      return apiKeyInForce(declared);
-    case 'basic':
-      return basicInForce(declared);
-    case 'oauth2':
-      return oauth2InForce(declared);
-    case 'exec':
-      return execInForce(declared, at);
-  }
-}
-
-/** Origins besides the upstreams' that get a secret, with the place that names each. */
-export function loginOrigins({ declared: all }: Credentials): readonly (readonly [At, string])[] {
-  return [...all.values()].flatMap(({ at, declared: { type, declared } }) => {
-    const named =
-      type === 'session'
-        ? { baseUrl: declared.baseUrl?.origin }
-        : type === 'oauth2'
-          ? {
-              tokenUrl: declared.tokenUrl?.origin,
-              issuer: declared.issuer && new URL(declared.issuer).origin,
-            }
-          : {};
-    return Object.entries(named).flatMap(([key, origin]) =>
-      origin ? [[at.below(key), origin] as const] : [],
-    );
-  });
-}
-
-/** As the file would say it. */
-export function credentialsShown({ declared: all }: Credentials): Record<string, unknown> {
-  const shown = [...all].map(
-    ([
-      name,
-      {
-        declared: { type, declared },
-        placement,
-      },
-    ]) => {
-      const full = { type, declared: { ...declared, ...placementShown(placement) } };
-      return [name, CREDENTIAL.show(full as DeclaredCredential)];
-    },
-  );
-  return Object.fromEntries(shown);
 }

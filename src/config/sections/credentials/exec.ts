@@ -5,8 +5,7 @@ import { folderOf } from '../../reading/reading.ts';
 import type { At } from '../../shapes/at.ts';
 import type { Declared } from '../../shapes/object.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { credential } from './placement.ts';
-import type { Unplaced } from './unplaced.ts';
+import { credential, type Unplaced } from './placement.ts';
 
 /** A program that prints a token. */
 export const EXEC = credential({

@@ -2,8 +2,7 @@ import type { ApiKeyCredentialConfig, BasicCredentialConfig } from '../../config
 import { entry, type YamlMap } from '../../reading/maps.ts';
 import { type Declared, object } from '../../shapes/object.ts';
 import { type SecretUse, secret } from '../../shapes/secret.ts';
-import { credential, PLACEMENT } from './placement.ts';
-import type { Unplaced } from './unplaced.ts';
+import { credential, PLACEMENT, type Unplaced } from './placement.ts';
 
 /** A fixed key. */
 export const API_KEY = credential({

@@ -5,8 +5,7 @@ import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
 import { authenticationOf, CLIENT_FIELDS, certificateOf } from './oauth2-client.ts';
 import { checkAssertionGrant, GRANT_FIELDS, grantOf } from './oauth2-grants.ts';
-import { credential } from './placement.ts';
-import type { Unplaced } from './unplaced.ts';
+import { credential, type Unplaced } from './placement.ts';
 
 /** Form parameters that come from elsewhere, and from where: `parameters` can't set them. */
 const OWN_PARAMETERS: ReadonlyMap<string, string> = new Map([

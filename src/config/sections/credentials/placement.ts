@@ -38,6 +38,9 @@ export const PLACEMENT = {
 export type DeclaredPlacement = Partial<Declared<typeof PLACEMENT>>;
 export type Placement = Omit<CredentialPlacement, 'name'>;
 
+/** What is sent, or how it is got. */
+export type Unplaced<C> = C extends CredentialPlacement ? Omit<C, keyof CredentialPlacement> : never;
+
 /** A type of credential: its own fields, and where it goes. */
 export function credential<const F extends Fields>(own: F, { check, schema }: Rules<F> = {}) {
   return object(

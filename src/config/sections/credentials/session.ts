@@ -1,29 +1,13 @@
 import type { SessionCredentialConfig } from '../../config.ts';
-import type { Fields } from '../../shapes/field.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { credential, PLACEMENT } from './placement.ts';
-import type { Unplaced } from './unplaced.ts';
+import { credential, type Unplaced } from './placement.ts';
 
 const PAIRS = [
   ['clientId', 'clientSecret'],
   ['username', 'password'],
 ] as const;
-
-const PLACE = {
-  baseUrl: {
-    kind: kinds.baseUrl,
-    description: 'the base URL that it logs in at, where it is not the global one',
-  },
-  sessionPath: {
-    kind: kinds.sessionPath,
-    description: 'the session endpoint below that, where it is not the global one',
-  },
-} as const satisfies Fields;
-
-/** What an entry of the file says besides its secrets; that holds for a login from variables, too. */
-export const KEPT_KEYS = Object.keys({ ...PLACE, ...PLACEMENT });
 
 /** A login at the session endpoint, as a service account or as a user. */
 export const SESSION = credential(
@@ -32,7 +16,14 @@ export const SESSION = credential(
     clientSecret: { kind: secret('body'), description: 'secret of the service account' },
     username: { kind: secret('body'), description: 'name of the user' },
     password: { kind: secret('body'), description: 'password of the user' },
-    ...PLACE,
+    baseUrl: {
+      kind: kinds.baseUrl,
+      description: 'the base URL that it logs in at, where it is not the global one',
+    },
+    sessionPath: {
+      kind: kinds.sessionPath,
+      description: 'the session endpoint below that, where it is not the global one',
+    },
   },
   {
     check: (_declared, entry) => checkPairs(entry),
