@@ -20,6 +20,13 @@ SEXTETS[0x0d] = LINE_BREAK;
 SEXTETS[0x20] = INDENT;
 SEXTETS[0x09] = INDENT;
 
+/** Around base64 the last two of its characters are escaped, and line breaks are; all others stand for themselves. */
+function escapedSextet(value: number): number {
+  if (value === NOTHING) return LINE_BREAK;
+  const sextet = SEXTETS[value] ?? OTHER;
+  return sextet >= 62 || sextet === LINE_BREAK ? sextet : OTHER;
+}
+
 /** What no run goes on behind, however it is broken into lines and escaped. */
 const ENDS = Uint8Array.from(SEXTETS, (kind, byte) => (kind === OTHER && INTRODUCERS[byte] === 0 ? 1 : 0));
 // Behind a line's end they don't, but that is no matter where a run is yet to begin.
@@ -147,7 +154,7 @@ export class Base64Reading implements Reading {
   }
 
   #escaped(length: number, value: number, strike: Strike): void {
-    const sextet = value === NOTHING ? LINE_BREAK : (SEXTETS[value] ?? OTHER);
+    const sextet = escapedSextet(value);
     const begins = this.#before === undefined;
     if (sextet === LINE_BREAK && !begins) {
       this.#detour(length, 0);

