@@ -5,10 +5,11 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
 import { environmentSchema } from '../../src/config/declaration/environment-schema.ts';
-import { FILE_KEYS, KNOWN_VARIABLES } from '../../src/config/declaration/settings.ts';
+import { FILE_KEYS, KNOWN_VARIABLES, STRUCTURED_KEYS } from '../../src/config/declaration/settings.ts';
 import { settingsTable, TABLE_BEGIN, TABLE_END } from '../../src/config/declaration/settings-table.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { fileSchema } from '../../src/config/sections/file-schema.ts';
+import { SECTIONS } from '../../src/config/sections/sections.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLES = readdirSync(join(ROOT, 'config'));
@@ -74,6 +75,10 @@ t.test(
     }
   },
 );
+
+t.test('the sections that settings leave alone are those that are declared as shapes', async (t) => {
+  t.same(Object.keys(SECTIONS).sort(), [...STRUCTURED_KEYS].sort());
+});
 
 t.test('the annotated example has every key', async (t) => {
   const text = readExample('bearerd.example.yaml');

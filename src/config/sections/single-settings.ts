@@ -2,6 +2,7 @@ import type { Secret } from '../../base/secret.ts';
 import {
   FILE_KEYS,
   PLAIN_SETTINGS,
+  SECRET_SETTINGS,
   type SecretSetting,
   type Setting,
   STRUCTURED_KEYS,
@@ -74,7 +75,7 @@ export function reportUnknownSettings(reading: Reading): void {
     if (dotted.length === 0) continue;
     const known = dotted.map((key) => key.slice(group.length + 1));
     const map = mapAt(entry(content, group), at.below(group)) ?? {};
-    const holdsSecrets = group === 'share';
+    const holdsSecrets = SECRET_SETTINGS.some(({ key }) => dotted.includes(key));
     reportUnknown(map, at.below(group), {
       known,
       holdsSecrets,

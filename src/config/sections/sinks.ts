@@ -59,7 +59,9 @@ type DeclaredSink = {
 export type DeclaredSinks = readonly Placed<DeclaredSink>[];
 
 const SINK: Shape<DeclaredSink> = {
-  schema: { oneOf: TYPES.map((type) => ({ title: type, ...SINK_TYPES[type].schema })) },
+  get schema() {
+    return { oneOf: TYPES.map((type) => ({ title: type, ...SINK_TYPES[type].schema })) };
+  },
   read(raw, at) {
     const map = isMap(raw) ? raw : {};
     const [kind, second] = TYPES.filter((type) => !isAbsent(entry(map, type)));

@@ -25,7 +25,9 @@ export function mapOf<T, W>({
   schema,
 }: MapRules<T, W>): Shape<ReadonlyMap<string, Placed<T>>, Readonly<Record<string, W>>> {
   return {
-    schema: { type: 'object', additionalProperties: of.schema, ...schema },
+    get schema() {
+      return { type: 'object', additionalProperties: of.schema, ...schema };
+    },
     holdsSecrets: of.holdsSecrets === true,
     read(raw, at) {
       const map = mapAt(raw, at) ?? {};
@@ -49,7 +51,9 @@ export function mapOf<T, W>({
 /** @param problem what to say of anything else */
 export function listOf<T>(of: Shape<T>, problem: string, { least = 0 } = {}): Shape<readonly Placed<T>[]> {
   return {
-    schema: { type: 'array', items: of.schema, ...(least > 0 && { minItems: least }) },
+    get schema() {
+      return { type: 'array', items: of.schema, ...(least > 0 && { minItems: least }) };
+    },
     read(raw, at) {
       if (isAbsent(raw)) return undefined;
       if (Array.isArray(raw) && raw.length >= least) {

@@ -60,7 +60,10 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
   return {
     fields,
     holdsSecrets,
-    schema: { ...objectSchema(fields), ...rules.schema },
+    // Made when it is asked for, which most runs don't.
+    get schema() {
+      return { ...objectSchema(fields), ...rules.schema };
+    },
     readTagged,
     read: (raw, at) => readTagged(raw, at, '', () => undefined),
     show(declared) {

@@ -40,12 +40,14 @@ export function variants<const V extends Objects>(tag: string, objects: V, inAll
     reportUnknown(map, at, { known: [tag, ...names.flatMap(keysOf)], holdsSecrets: true });
   return {
     objects,
-    schema: {
-      oneOf: Object.entries(objects).map(([name, { schema }]) => ({
-        ...schema,
-        properties: { [tag]: { const: name }, ...(schema.properties as object) },
-        required: [tag, ...((schema.required as string[] | undefined) ?? [])],
-      })),
+    get schema() {
+      return {
+        oneOf: Object.entries(objects).map(([name, { schema }]) => ({
+          ...schema,
+          properties: { [tag]: { const: name }, ...(schema.properties as object) },
+          required: [tag, ...((schema.required as string[] | undefined) ?? [])],
+        })),
+      };
     },
     holdsSecrets: true,
     read(raw, at) {
