@@ -14,7 +14,7 @@ export interface AnswerListener {
   /** The client takes more, after the answer was `full`. */
   readonly drained: () => void;
   /** The client has been given what scrub had held. */
-  readonly released: () => void;
+  readonly released: (write: () => void) => void;
 }
 
 /** What the client gets of the upstream's answer, or the problem in its place. */
@@ -33,8 +33,9 @@ export class Answer {
     this.#reply = new Reply(forwardable, drained);
     if (forwardable.route.scrub) {
       this.scrubbing = new Scrubbing(context.scrubbing, (parts) => {
-        for (const part of parts) this.#reply.write(part);
-        released();
+        released(() => {
+          for (const part of parts) this.#reply.write(part);
+        });
       });
     }
   }
@@ -78,12 +79,17 @@ export class Answer {
   }
 
   end(): void {
-    for (const part of this.scrubbing?.rest() ?? []) this.#reply.write(part);
+    this.#writeHeld();
     this.#reply.end();
+  }
+
+  #writeHeld(): void {
+    for (const part of this.scrubbing?.rest() ?? []) this.#reply.write(part);
   }
 
   /** A problem as the answer; where one has begun, the client has to see that it is not whole. */
   fail(problem: Problem): void {
+    if (this.#reply.begun) this.#writeHeld();
     this.#reply.fail(problem);
   }
 

@@ -41,7 +41,11 @@ export class Exchange implements Watched, Sender {
     this.#sending = new Sending(context, this.#progress, this, { forwardable, body: this.#body, upgrade });
     this.#answer = new Answer(context, forwardable, {
       drained: () => this.#sending.attempt?.resume(),
-      released: () => this.#guard(() => this.#pauseIfFull()),
+      released: (write) =>
+        this.#guard(() => {
+          write();
+          this.#pauseIfFull();
+        }),
     });
   }
 

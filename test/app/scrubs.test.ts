@@ -233,3 +233,15 @@ routes:
     t.equal((await get('/')).text, all.map(stars).join('|'));
   },
 );
+
+t.test('what is held when the upstream breaks off comes before the break', async (t) => {
+  upstream.onHead = () => head('200 OK', 'content-length: 100');
+  const client = await proxy.client();
+  client.send(request('GET', '/a'));
+  await until(() => upstream.requests.length === 1, 'no request');
+  upstream.last.connection.send(`line\n${token(1)} and a begi`);
+  await until(() => client.received.includes('line\n'), 'no line');
+  upstream.last.connection.end();
+  await client.end();
+  t.ok(client.received.endsWith(`line\n${stars(token(1))} and a begi`), client.received);
+});
