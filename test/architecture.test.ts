@@ -48,7 +48,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((na
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(SRC, file), 'utf8');
-  return [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!);
+  return [...text.matchAll(/(?:\sfrom|import\()\s*'([^']+)'/g)].map((match) => match[1]!);
 }
 
 /** `forward` for `forward/exchange.ts`; the file's own name at the top level. */

@@ -215,8 +215,8 @@ export class Gateway {
   }
 
   /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
-  take(request: IncomingMessage, response: ServerResponse): void {
-    this.#proxy.takeForeign(request, response);
+  take(request: IncomingMessage, response: ServerResponse, target: string): void {
+    this.#proxy.takeForeign(request, response, target);
   }
 
   /**

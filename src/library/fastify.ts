@@ -1,10 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ConfigError, Problem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { parsePath } from '../config/values/paths.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { arrivedAtLoopback } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
+import { proxyPlugin } from '../listen/proxy-plugin.ts';
 import type { ConfigObject } from './config-object.ts';
 import { openHosted } from './hosted.ts';
 import { connectInjected } from './injected.ts';
@@ -39,19 +41,14 @@ async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPlugin
   });
   app.addHook('onClose', () => hosted.close());
   const targetOf = routableBelow(app, mount);
-  const take = ({ raw }: FastifyRequest, reply: FastifyReply) => {
-    reply.hijack();
-    connectInjected(raw, reply.raw);
-    raw.url = targetOf(raw);
+  const take = (request: IncomingMessage, response: ServerResponse, target: string) => {
+    connectInjected(request, response);
     // By the same rule a listener of our own isn't opened to others at all.
     const open = inForce !== undefined && (asksForKey(inForce) || inForce.allowRemoteCallers);
-    if (open || arrivedAtLoopback(raw)) hosted.gateway.take(raw, reply.raw);
-    else answerProblem(reply.raw, new Problem('caller-key-required'));
+    if (open || arrivedAtLoopback(request)) hosted.gateway.take(request, response, target);
+    else answerProblem(response, new Problem('caller-key-required'));
   };
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  for (const url of ['/', '/*'])
-    app.route({ url, method: app.supportedMethods, exposeHeadRoute: false, handler: take });
+  await app.register(proxyPlugin, { targetOf: ({ raw }: FastifyRequest) => targetOf(raw), take });
 }
 
 /** The whole prefix, those of plugins around this one too; empty at the top. */

@@ -119,9 +119,9 @@ export class ProxyListener {
   }
 
   /** Takes over a request that came in on a server of somebody else's. */
-  takeForeign(request: IncomingMessage, response: ServerResponse): void {
-    const malformed = hasIllegalCharacter(request.url!, request.rawHeaders);
-    this.take(request, response, request.url!, malformed ? MALFORMED : undefined);
+  takeForeign(request: IncomingMessage, response: ServerResponse, target: string): void {
+    const malformed = hasIllegalCharacter(target, request.rawHeaders);
+    this.take(request, response, target, malformed ? MALFORMED : undefined);
   }
 
   /** Takes over one request, whose target may be another one than the client sent. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import httpProxy from '@fastify/http-proxy';
 import fastify, { type FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import type { ConfigObject } from '../../src/library/config-object.ts';
@@ -275,3 +276,25 @@ async function injected(app: FastifyInstance, url: string) {
   const { statusCode, body } = await app.inject(url);
   return { status: statusCode, text: body };
 }
+
+t.test('the host may have @fastify/http-proxy or @fastify/reply-from for itself', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const hosts: readonly (readonly [string, (app: FastifyInstance) => unknown])[] = [
+    ['http-proxy', (app) => app.register(httpProxy, { upstream: api.url, prefix: '/own' })],
+    ['reply-from, at the top', (app) => app.decorateReply('from', null as never)],
+  ];
+  for (const [name, own] of hosts) {
+    upstream.reset();
+    const port = await listening(t, (app) => {
+      own(app);
+      app.register(bearerd, { log, prefix: '/api', config: { ...CONFIG, baseUrl: upstream.url } });
+    });
+    for (const method of ['GET', 'HEAD', 'POST', 'DELETE'])
+      t.equal((await ask(port, request(method, '/api/x', 'content-length: 0'))).status, 200, name);
+    t.same(
+      upstream.requests.map(({ method, target }) => `${method} ${target}`),
+      ['GET /x', 'HEAD /x', 'POST /x', 'DELETE /x'],
+      name,
+    );
+  }
+});
