@@ -20,6 +20,10 @@ export const options = {
   saturatedSeconds: quick ? 3 : 5,
   transfers: quick ? 16 : 24,
   starts: quick ? 5 : 7,
+  /** An idle process is watched for so long. */
+  idleSeconds: quick ? 10 : 30,
+  /** What a burst took is looked at after so long. */
+  restSeconds: quick ? 20 : 60,
   latencyRounds: quick ? 3 : 5,
   /** Names of rows; undefined for all of them. */
   only: env.BENCH_ONLY?.split(',').map((name) => name.trim()),

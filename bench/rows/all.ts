@@ -1,8 +1,11 @@
+import { burst } from './burst.ts';
 import { connections } from './connections.ts';
+import { idle } from './idle.ts';
 import { lanes } from './lanes.ts';
 import { largeBodies } from './large-bodies.ts';
 import { latency } from './latency.ts';
 import { memory } from './memory.ts';
+import { probes } from './probes.ts';
 import type { Row } from './row.ts';
 import { saturatedDown, saturatedGet, saturatedPost, saturatedUp } from './saturated.ts';
 import { scrub } from './scrub.ts';
@@ -22,6 +25,9 @@ export const ROWS: readonly Row[] = [
   scrub,
   latency,
   memory,
+  idle,
+  probes,
+  burst,
   start,
   connections,
   tls,
