@@ -11,6 +11,7 @@ import { boundHeapGrowth, sweepBodies } from '../node/heap.ts';
 import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
+import { releaseAtRest } from './at-rest.ts';
 import { harden } from './hardening.ts';
 import { leaveReapingToShell, runsHelpers } from './init-process.ts';
 import { tracesAskedFor } from './traces.ts';
@@ -59,6 +60,7 @@ export async function open({
     droppedLogLines: log.dropped,
     bytesPassed: sweepBodies(),
   });
+  events.subscribe(releaseAtRest({ inFlight: () => gateway.inFlight }));
   await gateway.start();
   boundHeapGrowth();
   announce(gateway, config.upstream.origin + config.upstream.basePath, log);

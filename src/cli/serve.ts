@@ -1,7 +1,7 @@
 import type { Gateway } from '../app/gateway.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigurationSource } from '../config/source.ts';
-import { releaseStart } from '../node/heap.ts';
+import { releaseMemory } from '../node/heap.ts';
 import type { Log } from '../observe/log.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
@@ -30,7 +30,7 @@ export async function serve({ source, onListening }: ServeOptions): Promise<numb
   tellOfContainer(config(), log);
   warnOfLimit(config(), gateway, log);
   // A process at work uses the memory, and would wait for this.
-  const release = () => gateway.inFlight === 0 && releaseStart();
+  const release = () => gateway.inFlight === 0 && releaseMemory();
   setTimeout(release, STARTED_MS).unref();
   process.on('SIGHUP', () => reloads.all('SIGHUP'));
   await onListening?.(gateway);

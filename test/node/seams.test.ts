@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Registry } from 'prom-client';
 import t, { type Test } from 'tap';
-import { releaseStart, sweepBodies } from '../../src/node/heap.ts';
+import { releaseMemory, sweepBodies } from '../../src/node/heap.ts';
 import { hearLastWords } from '../../src/node/last-words.ts';
 import { PlainHistogram } from '../../src/node/plain-histogram.ts';
 import { answering, endBy, readInto } from '../../src/node/server-socket.ts';
@@ -190,7 +190,7 @@ t.test('what the young generation grew to is given back', async (t) => {
     return size() >= 4 * 1024 ** 2;
   }, 'the young generation has grown');
   const grown = size();
-  releaseStart();
+  releaseMemory();
   t.ok(size() <= grown / 4, `${grown} bytes became ${size()}`);
 });
 

@@ -1,0 +1,45 @@
+import type { Event } from '../base/events.ts';
+import { releaseMemory } from '../node/heap.ts';
+
+export interface RestOptions {
+  /** Requests and tunnels under way. */
+  readonly inFlight: () => number;
+  readonly release?: () => void;
+  readonly residentBytes?: () => number;
+  readonly restMs?: number;
+}
+
+const REST_MS = 10_000;
+/** So few requests in that time don't keep a process from its rest. */
+const FEW = 10;
+/** Less isn't worth the pause, which takes some 50 ms. */
+const WORTH_BYTES = 8 * 1024 ** 2;
+
+/**
+ * Gives memory back when requests have come to rest and it has grown since the last rest. A timer runs while there is
+ * something to wait for. The result is to be told each event.
+ */
+export function releaseAtRest(options: RestOptions): (event: Event) => void {
+  const { inFlight, release = releaseMemory, restMs = REST_MS } = options;
+  const { residentBytes = () => process.memoryUsage.rss() } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let requests = 0;
+  let before = 0;
+  const look = () => {
+    if (inFlight() > 0 || requests >= FEW) {
+      requests = 0;
+      timer = setTimeout(look, restMs).unref();
+      return;
+    }
+    timer = undefined;
+    if (residentBytes() - before >= WORTH_BYTES) release();
+  };
+  return ({ type }) => {
+    if (type !== 'request') return;
+    requests++;
+    if (timer !== undefined) return;
+    requests = 1;
+    before = Math.min(before || Number.POSITIVE_INFINITY, residentBytes());
+    timer = setTimeout(look, restMs).unref();
+  };
+}
