@@ -13,7 +13,7 @@ const CLIENT_LOOKS = 10;
 export interface AnswerListener {
   /** The client takes more, after the answer was `full`. */
   readonly drained: () => void;
-  /** The client has been given what scrub had held. */
+  /** Writes what scrub has held; called from a timer, and must not throw. */
   readonly released: (write: () => void) => void;
 }
 
