@@ -68,7 +68,7 @@ export interface TokenEndpoint {
   readonly path: string;
 }
 
-/** A file that is read anew at each login: whoever writes it needs no reload of ours. */
+/** A file that is read anew at each login: a change needs no reload. */
 export interface LoginFile {
   /** Absolute. */
   readonly path: string;
@@ -87,7 +87,7 @@ export type ClientAuthentication =
       readonly clientId: Secret;
       readonly clientSecret: Secret;
     }
-  /** A JWT that somebody else signs for us (RFC 7523 §2.2). */
+  /** A JWT that another program signs for us (RFC 7523 §2.2). */
   | {
       readonly clientAuthentication: 'assertion';
       readonly clientId?: Secret;
@@ -120,7 +120,7 @@ export interface ClientCertificate {
   readonly keyFile: LoginFile;
 }
 
-/** Somebody else's token that is exchanged for ours (RFC 8693). */
+/** Another party's token that is exchanged for ours (RFC 8693). */
 export interface TokenExchange {
   readonly subjectToken: LoginFile;
   readonly subjectTokenType: string;
@@ -311,7 +311,7 @@ export interface Config {
   readonly callerKey?: Secret;
   readonly callers: readonly CallerConfig[];
   readonly sinks: readonly SinkConfig[];
-  /** Whoever reaches it may call, from other machines too, without a caller key. */
+  /** Everyone who reaches it may call, from other machines too, without a caller key. */
   readonly allowRemoteCallers: boolean;
   readonly share?: ShareConfig;
   readonly timeouts: Timeouts;

@@ -140,13 +140,13 @@ t.test('a list with another separator than the comma is a fault that names it', 
   const lists: [string, string, string][] = [
     ['ROUTES', '/a=token;/b=deny', 'has ";" between 2 entries'],
     ['ROUTES', '/a=token|/b=deny|/c=none', 'has "|" between 3 entries'],
-    ['ROUTES', '/a=token /b=deny', 'has a blank or a line end between 2 entries'],
-    ['ROUTES', '/a=token\n/b=deny', 'has a blank or a line end between 2 entries'],
+    ['ROUTES', '/a=token /b=deny', 'has a space or a line end between 2 entries'],
+    ['ROUTES', '/a=token\n/b=deny', 'has a space or a line end between 2 entries'],
     ['ROUTES', '/x=none, /a=token; /b=deny', 'entry 2: has ";" between 2 entries'],
-    ['ROUTES', '/a=token;b=deny', 'holds a second pair behind a ; or a |'],
+    ['ROUTES', '/a=token;b=deny', 'holds a second pair after a ; or a |'],
     ['LISTEN', 'localhost:1;localhost:2', 'has ";" between 2 entries'],
     ['ADMIN_LISTEN', 'unix:/run/a;unix:/run/b', 'has ";" between 2 entries'],
-    ['ALLOWED_HOSTS', 'sidecar *.local', 'has a blank or a line end between 2 entries'],
+    ['ALLOWED_HOSTS', 'sidecar *.local', 'has a space or a line end between 2 entries'],
     ['ALLOWED_ORIGINS', 'http://a:1|http://b', 'has "|" between 2 entries'],
   ];
   for (const [name, value, problem] of lists) {

@@ -199,33 +199,33 @@ t.test('broken YAML is a fault with line and column, and the line is not shown',
 
 t.test('a missing colon, or a missing blank after one, is a fault with its line and the key', async (t) => {
   const slips: [string, ...string[]][] = [
-    ['baseUrl https://s3cret\nlog: { level: info }', 'line 1: a colon is missing behind baseUrl'],
+    ['baseUrl https://s3cret\nlog: { level: info }', 'line 1: a colon is missing after baseUrl'],
     [
       '# first\nbaseUrl:https://s3cret\nlog: { level: info }',
-      'line 2: a blank is missing behind the colon of baseUrl',
+      'line 2: a space is missing after the colon of baseUrl',
     ],
-    ['baseUrl:https://s3cret', 'line 1: a blank is missing behind the colon of baseUrl'],
+    ['baseUrl:https://s3cret', 'line 1: a space is missing after the colon of baseUrl'],
     [
       'baseUrl:https://s3cret\nlisten localhost:1\nlog: {}',
-      'line 1: a blank is missing behind the colon of baseUrl',
-      'line 2: a colon is missing behind listen',
+      'line 1: a space is missing after the colon of baseUrl',
+      'line 2: a colon is missing after listen',
     ],
     [
       'log: {}\ncredentials\n  token: { type: apiKey, key: s3cret }',
-      'line 2: a colon is missing behind credentials',
+      'line 2: a colon is missing after credentials',
     ],
     [
       'credentials:\n  a:\n    type: apiKey\n    key:s3cret',
-      'line 4: a blank is missing behind the colon of key',
+      'line 4: a space is missing after the colon of key',
     ],
-    ['credentials:\n  a:\n    key s3cret\n    type: apiKey', 'line 3: a colon is missing behind key'],
+    ['credentials:\n  a:\n    key s3cret\n    type: apiKey', 'line 3: a colon is missing after key'],
     [
       'credentials:\n  a:\n    s3cret:x\n    type: apiKey',
-      'line 3: a blank is missing behind the colon of a key',
+      'line 3: a space is missing after the colon of a key',
     ],
     [
       'routes:\n  - prefix:/s3cret\n    credential: none',
-      'line 2: a blank is missing behind the colon of prefix',
+      'line 2: a space is missing after the colon of prefix',
     ],
     ['log:\n level: debug\n  format: s3cret', 'line 2, column 9: a second key'],
   ];
@@ -243,14 +243,14 @@ t.test('a key that is glued to its value is named, within braces and in a list, 
   const inner: [string, string][] = [
     [
       'credentials: { a: { type:session, clientId: b, clientSecret: c } }',
-      'credentials.a.type: needs a blank behind its colon',
+      'credentials.a.type: needs a space after its colon',
     ],
-    ['callers: { a: { key:s3cret } }', 'callers.a.key: needs a blank behind its colon'],
-    ['credentials: { a: { type: apiKey, key s3cret } }', 'credentials.a.key: needs a colon behind it'],
-    ['routes: [{ prefix:/s3cret, credential: none }]', 'routes[0].prefix: needs a blank behind its colon'],
-    ['session:{ path: /s3cret }', 'session: needs a blank behind its colon'],
-    ['admin:\n  listen:s3cret', 'admin: must be a map of keys and values; a blank is missing behind a colon'],
-    ['listen:\n  -localhost:1', 'listen: needs a blank behind the - of a list'],
+    ['callers: { a: { key:s3cret } }', 'callers.a.key: needs a space after its colon'],
+    ['credentials: { a: { type: apiKey, key s3cret } }', 'credentials.a.key: needs a colon after it'],
+    ['routes: [{ prefix:/s3cret, credential: none }]', 'routes[0].prefix: needs a space after its colon'],
+    ['session:{ path: /s3cret }', 'session: needs a space after its colon'],
+    ['admin:\n  listen:s3cret', 'admin: must be a map of keys and values; a space is missing after a colon'],
+    ['listen:\n  -localhost:1', 'listen: needs a space after the - of a list'],
   ];
   for (const [yaml, expected] of inner) {
     const faults = await faultsOfYaml(yaml, LEAST);

@@ -291,7 +291,7 @@ t.test('a part of a secret that became a key is not shown', async (t) => {
     t.notMatch(faults, /ZQSEC1/, entry);
     t.match(
       faults,
-      /credentials\.token: holds an unknown key|clientSecret: needs a blank behind its colon/,
+      /credentials\.token: holds an unknown key|clientSecret: needs a space after its colon/,
       entry,
     );
   }

@@ -41,5 +41,5 @@ export const FLAGS: readonly Flag[] = [...plain, ...files].filter(
   ({ variable }) => variable !== SETTINGS.configFile.variable,
 );
 
-/** Flags that somebody may try, and that may not be: their values would be secrets. */
+/** Flags that people may try and that are refused: their values would be secrets. */
 export const SECRET_FLAGS: readonly string[] = SECRET_SETTINGS.map(({ variable }) => flagName(variable));

@@ -89,7 +89,7 @@ export async function readConfigFile(
   return { content: {}, placeOf: NOWHERE, broken: false };
 }
 
-/** A file that somebody takes for the configuration, and we do not. */
+/** A file that looks like the configuration and is not read. */
 function reportOtherEnding(path: string, readFile: LoadInput['readFile'], report: Report): void {
   try {
     readFile(path);

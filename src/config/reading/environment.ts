@@ -42,7 +42,7 @@ function ownVariables(source: Readonly<Record<string, string | undefined>>): Rec
 }
 
 export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
-  // Whoever names a file has said what counts; a working directory may be anybody's.
+  // A file that is named says what counts; a working directory may come from anyone.
   const named =
     input.content !== undefined ||
     input.configFile !== undefined ||
@@ -80,7 +80,7 @@ function isServiceLink(name: string, value: string | undefined): boolean {
   return link.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value ?? ''));
 }
 
-/** Faults for the BEARERD_ variables that nobody knows: neither we nor the file's `{env: NAME}`. */
+/** Faults for BEARERD_ variables that are neither settings nor named by the file's `{env: NAME}`. */
 export function reportUnknownVariables(
   environment: Environment,
   named: ReadonlySet<string>,

@@ -33,7 +33,7 @@ export interface Environment {
   readonly fromDotEnv: (name: string) => boolean;
   /** Where a variable's value comes from, as a person calls it: `--listen`, `BEARERD_LISTEN` or `.env`. */
   readonly sourceOf: (name: string) => string;
-  /** What became of `.env`: of one with nothing of ours nobody need know that it is not read. */
+  /** What became of `.env`; `none` also where one is ignored that has nothing of ours. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
   /** A line of `.env` can't be read: what is missing may stand there. */
   readonly broken: boolean;

@@ -54,8 +54,8 @@ export function withoutMark(text: string): string {
 }
 
 /**
- * A path as a message may show it. Somebody who puts a secret where its file's path belongs must not find it in
- * a log, so only what looks like a path is shown.
+ * A path as a message may show it. A secret may stand where its file's path belongs, so only what looks like a path
+ * is shown.
  */
 export function shown(path: string, folder: string): string {
   if (isAbsolute(path) || /^\.\.?\//.test(path)) return path;

@@ -6,7 +6,7 @@ import { brokenPlaceholder } from '../values/placeholders.ts';
 const PROBLEMS: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) has a tag or an anchor; put a value that begins with * in quotes',
   BAD_ALIAS: 'a value begins with & or *, which needs quotes',
-  BAD_COLLECTION_TYPE: 'a !tag does not fit what stands behind it; put a value that begins with ! in quotes',
+  BAD_COLLECTION_TYPE: 'a !tag does not fit its value; put a value that begins with ! in quotes',
   BAD_DIRECTIVE: 'a line begins with %, which needs quotes',
   BAD_DQ_ESCAPE: 'a backslash in double quotes begins no known escape; use single quotes',
   BAD_INDENT: 'the indentation fits nothing above it, or a bracket is not closed',
@@ -19,7 +19,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, string>> = {
   IMPOSSIBLE: 'this is not valid YAML',
   KEY_OVER_1024_CHARS: 'a key is too long: a quote, a comma or a line end is missing before its colon',
   MISSING_CHAR: 'a quote, a bracket, a colon or a comma is missing',
-  MULTILINE_IMPLICIT_KEY: 'a colon is missing, or the blank after one: a key goes on in the next line',
+  MULTILINE_IMPLICIT_KEY: 'a colon is missing, or the space after one: a key goes on in the next line',
   MULTIPLE_ANCHORS: 'two anchors (&name) stand together; put a value that begins with & in quotes',
   MULTIPLE_DOCS: 'a second document begins; a configuration is one document',
   MULTIPLE_TAGS: 'two tags stand together; put a value that begins with ! in quotes',
@@ -38,11 +38,11 @@ export type Words = ReadonlySet<string>;
 function slipIn(line: string, words: Words): string | undefined {
   const [, word = '', rest = ''] = /^\s*(?:- +)*([A-Za-z][\w-]*)(.*)$/.exec(line) ?? [];
   const isKnown = words.has(word);
-  // The colon of a URL has its two slashes behind it.
+  // The colon of a URL has its two slashes after it.
   if (/^:(?!\s|$|\/\/)/.test(rest))
-    return `a blank is missing behind the colon of ${isKnown ? word : 'a key'}`;
+    return `a space is missing after the colon of ${isKnown ? word : 'a key'}`;
   const hasColon = /:(?:\s|$)/.test(rest);
-  return isKnown && !hasColon && /^(?:\s|$)/.test(rest) ? `a colon is missing behind ${word}` : undefined;
+  return isKnown && !hasColon && /^(?:\s|$)/.test(rest) ? `a colon is missing after ${word}` : undefined;
 }
 
 /** Slips in the lines from an offset on, up to the first line without one. */
@@ -66,7 +66,7 @@ export function yamlProblems(
 ): readonly string[] {
   const line = text.slice(0, offset).split('\n').length;
   const placeholder = brokenPlaceholder(text, offset);
-  // Once for its line: what comes behind it there is its doing.
+  // Once for its line: it causes the faults after it.
   if (placeholder !== undefined) return [`line ${line}: ${placeholder}`];
   const slips =
     code === 'MULTILINE_IMPLICIT_KEY' || code === 'MISSING_CHAR' ? slipsFrom(text, offset, words) : [];

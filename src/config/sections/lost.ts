@@ -7,8 +7,8 @@ import type { Reading } from '../reading/reading.ts';
 import { asksForKey, type Callers } from './callers.ts';
 
 /**
- * A file that has vanished or is empty says nothing: whoever took everything out on purpose can't be told from a cut
- * copy, an emptied ConfigMap or a full disk, and without it the doors that it closes would open.
+ * A file that has vanished or is empty says nothing: a change on purpose can't be told from a cut copy, an emptied
+ * ConfigMap or a full disk, and what the file denies would be forwarded.
  *
  * @throws {ConfigFileError} where a file is in force and nothing stands in its place
  */

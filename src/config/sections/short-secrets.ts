@@ -4,7 +4,7 @@ import type { Reading } from '../reading/reading.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { DeclaredRoutes } from './routes.ts';
 
-/** Of random letters and digits nobody guesses so many, however many texts an echo takes. */
+/** So many random letters and digits can't be guessed, however many texts an echo takes. */
 const SHORTEST = 16;
 
 /**

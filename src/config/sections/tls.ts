@@ -21,7 +21,7 @@ function privateKeyIn(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem);
   } catch {
-    // OpenSSL's reasons help nobody, and its text is not ours to vouch for.
+    // OpenSSL's reasons don't help, and its text may hold anything.
     return undefined;
   }
 }

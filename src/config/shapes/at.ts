@@ -1,7 +1,7 @@
 import { below } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
 
-/** Where a value stands, and whom to tell what is wrong with it. */
+/** Where a value stands; takes the faults of that value. */
 export class At {
   /** The dotted key, or the variable, that a fault names. */
   readonly key: string;

@@ -104,7 +104,7 @@ class ObjectReading implements Entry {
   }
 
   readonly has = (name: string): boolean => {
-    // Nothing behind the key of a secret is a secret that got lost; elsewhere it is no value.
+    // A secret without a value got lost; any other key without one says nothing.
     const raw = entry(this.#map, name);
     const isSecret = this.#shapes.get(name)?.holdsSecrets === true;
     return this.#glued.has(name) || (isSecret ? raw !== undefined : !isAbsent(raw));

@@ -7,7 +7,7 @@ export function mapAt(raw: unknown, at: At): YamlMap | undefined {
   if (isAbsent(raw)) return {};
   if (isMap(raw)) return raw;
   const isGlued = typeof raw === 'string' && /^[A-Za-z]+:\S/.test(raw);
-  at.report(`must be a map of keys and values${isGlued ? '; a blank is missing behind a colon' : ''}`);
+  at.report(`must be a map of keys and values${isGlued ? '; a space is missing after a colon' : ''}`);
   return undefined;
 }
 
@@ -32,7 +32,7 @@ export function reportUnknown(map: YamlMap, at: At, rules: Known): ReadonlySet<s
     const [, name = '', next] = /^([A-Za-z]+)([:\s])/.exec(key) ?? [];
     if (!rules.known.includes(name)) return true;
     glued.add(name);
-    at.below(name).report(next === ':' ? 'needs a blank behind its colon' : 'needs a colon behind it');
+    at.below(name).report(next === ':' ? 'needs a space after its colon' : 'needs a colon after it');
     return false;
   });
   if (rules.holdsSecrets === true) reportBesideSecrets(unknown, map, at, rules);

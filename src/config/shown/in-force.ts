@@ -21,7 +21,7 @@ export async function inForce({
     }
   };
   comment(document.contents, '');
-  // Whoever looks for secrets has to see where else they are.
+  // Shows where else secrets are held.
   const places = [...(share === undefined ? [] : [ENGINE_WORDS]), ...sinks.map(sinkWords)];
   const held = places.map((words) => ` ${words}`).join('\n');
   if (held !== '') document.commentBefore = held;

@@ -4,7 +4,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=
 /** `id:key` in base64 is the form in which some APIs want it. */
 const PLAIN_TEXT = /^[\x20-\x39\x3b-\x7e]{6,}\r?\n?$/;
 
-/** What somebody should look at in a secret that can be used; nothing of the secret is in it. */
+/** Why a secret that can be used is probably not what was meant; holds nothing of the secret. */
 export function doubtAbout(secret: string): string | undefined {
   if (PATH.test(secret) && secret.length < 120) {
     return 'looks like the path of a file; if it is one, write { file: PATH }, or use the variable that ends with _FILE';

@@ -56,7 +56,7 @@ function separatorProblem<T>(text: string, parse: (text: string) => Parsed<T>): 
   const parts = text.split(OTHER_SEPARATORS).filter((part) => part !== '');
   if (parts.length < 2 || !parts.every((part) => 'value' in parse(part))) return undefined;
   const [separator = ' '] = OTHER_SEPARATORS.exec(text) ?? [];
-  const name = separator.trim() === '' ? 'a blank or a line end' : `"${separator.trim()}"`;
+  const name = separator.trim() === '' ? 'a space or a line end' : `"${separator.trim()}"`;
   return `has ${name} between ${parts.length} entries; separate them with commas`;
 }
 
@@ -79,7 +79,7 @@ export function list<T>(
     if (problem !== undefined) return { problem };
     const parsed = parse(text);
     const isGlued = 'problem' in parsed && /^-\S/.test(text) && 'value' in parse(text.slice(1));
-    return isGlued ? { problem: 'needs a blank behind the - of a list' } : parsed;
+    return isGlued ? { problem: 'needs a space after the - of a list' } : parsed;
   };
   const read = (entries: readonly unknown[]): Parsed<readonly T[]> => {
     const parsed = entries.map((entry) => andThen(scalarText(entry), parseEntry));

@@ -19,7 +19,7 @@ export function editDistance(a: string, b: string): number {
   return cell(a.length, b.length);
 }
 
-/** `token_wait`, `token-wait` and `tokenwait` are all `tokenWait` to whoever typed them. */
+/** `token_wait`, `token-wait` and `tokenwait` all mean `tokenWait`. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
@@ -34,7 +34,7 @@ function distance(typed: string, candidate: string): number {
   return isPart ? 100 + edits : Number.POSITIVE_INFINITY;
 }
 
-/** The candidate that somebody most likely meant; nothing when none is near. Equally near ones: the first. */
+/** The candidate that was most likely meant; nothing when none is near. Equally near ones: the first. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   // A key of any length may stand in a file; no real one is this long.
   if (typed.length > 100) return undefined;

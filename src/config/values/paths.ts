@@ -16,7 +16,7 @@ function escapesUnreserved(path: string): boolean {
   );
 }
 
-/** In any spelling that somebody might see through: behind `;`, with blanks after it, or with full-width dots. */
+/** In any spelling that a server might decode: behind `;`, with blanks after it, or with full-width dots. */
 function hasDotSegment(path: string): boolean {
   const text = decoded(path)?.normalize('NFKC') ?? path;
   return text.split(/[/\\]/).some((segment) => /^\.\.? *(?:;|$)/.test(segment));

@@ -58,7 +58,7 @@ function firstIn(raw: unknown): Placeholder | undefined {
 
 /**
  * What to say of a fault of YAML in a line that holds `${NAME}`: between brackets and braces it breaks the syntax, and all
- * that the parser finds behind it comes from that.
+ * that the parser finds after it comes from that.
  */
 export function brokenPlaceholder(text: string, offset: number): string | undefined {
   const begin = text.lastIndexOf('\n', offset - 1) + 1;

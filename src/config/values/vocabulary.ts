@@ -116,7 +116,7 @@ export const command: Kind<readonly string[]> = {
   format: (words) => words,
 };
 
-/** `unix:/path` of a socket that somebody else listens on. */
+/** `unix:/path` of a socket that another program listens on. */
 export const socketPath: Kind<string> = scalar(
   (text) =>
     andThen(parseAddress(text), (address) =>
@@ -146,7 +146,7 @@ export const allowedHosts: Kind<readonly string[]> = list(parseAllowedHost, same
 export const webOrigins: Kind<readonly string[]> = list(parseWebOrigin, same);
 export const origins: Kind<readonly string[]> = list(parseOrigin, same, { needs: 'origin' });
 
-/** Case is significant in a method (RFC 9110 §9.1), but nobody who writes `get` means anything but GET. */
+/** Case is significant in a method (RFC 9110 §9.1), but `get` never means anything but GET. */
 function parseMethod(name: string): Parsed<string> {
   const method = name.toUpperCase();
   if (method === 'CONNECT' || method === 'TRACE')
@@ -172,7 +172,7 @@ function parseRoutePair(pair: string): Parsed<RoutePair> {
   if (at < 1 || credential === '') return { problem: 'must be PREFIX=CREDENTIAL' };
   // A path may hold a ; and a =, but hardly a pair: "/a=token;b=deny" has lost the slash of the second.
   if (/=(?:token|apiKey|none|deny)\s*[;|]\s*./.test(pair)) {
-    return { problem: 'holds a second pair behind a ; or a |; separate pairs with commas' };
+    return { problem: 'holds a second pair after a ; or a |; separate pairs with commas' };
   }
   const prefix = parsePath(pair.slice(0, at).trim());
   if ('problem' in prefix) return { problem: `the prefix ${prefix.problem}` };

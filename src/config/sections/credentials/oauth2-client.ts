@@ -45,7 +45,7 @@ export const CLIENT_FIELDS = {
     onlyWith: { ...BY_ASSERTION, ...OR_GRANT },
     neededWith: BY_ASSERTION,
     description:
-      'a JWT that somebody else signs for the client (RFC 7523), such as a projected token of Kubernetes; read anew at each login',
+      'a JWT that another program signs for the client (RFC 7523), such as a projected token of Kubernetes; read anew at each login',
   },
   privateKey: {
     kind: file,
@@ -68,7 +68,7 @@ export const CLIENT_FIELDS = {
   assertionAudience: {
     kind: kinds.text,
     onlyWith: { ...BY_KEY, ...OR_GRANT },
-    description: 'whom they are for; the token URL unless given',
+    description: 'their audience; the token URL unless given',
   },
   tls: {
     kind: CERTIFICATE,

@@ -23,7 +23,7 @@ const OWN_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['audience', 'it comes from audience, beside parameters'],
 ]);
 
-/** Any of them may be a secret, so each is read as one and shown to nobody. */
+/** Any of them may be a secret, so each is read as one and never shown. */
 const PARAMETERS = mapOf({
   of: secret('body'),
   nameProblem: (name) => {
@@ -50,7 +50,7 @@ export const OAUTH2 = credential(
     },
     audience: {
       kind: kinds.text,
-      description: 'whom the token is for, where the token endpoint asks for it',
+      description: 'the audience of the token, where the token endpoint asks for it',
     },
     parameters: { kind: PARAMETERS, description: 'more form parameters, such as resource' },
   },
