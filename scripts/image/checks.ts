@@ -80,13 +80,13 @@ async function sidecar({ engine, image, work, figures }: Setting): Promise<void>
     ...deployed(container!, secretsFolder(join(work, 'of-sidecar'))),
   ];
   engine.podman(...RUN, '--name', 'sidecar', ...shared, image);
-  probe(engine, 'sidecar', container!.startupProbe);
+  await probe(engine, 'sidecar', container!.startupProbe, container!.ports[0]!.containerPort);
   figures['from `run` to a token, as its startup probe sees it'] =
     `${((Date.now() - began) / 1000).toFixed(1)} s`;
   figures['from its start to the first port'] = `${startedIn(engine, 'sidecar')} ms`;
   await delay(2_000);
   figures['memory in use, idle'] = memoryOf(engine, 'sidecar');
-  probe(engine, 'sidecar', container!.readinessProbe);
+  await probe(engine, 'sidecar', container!.readinessProbe, container!.ports[0]!.containerPort);
   const call =
     "const { status } = await fetch('http://localhost:9180/companies/example.com'); console.log(status)";
   assert.equal(engine.podman('exec', 'app', 'node', '--input-type=module', '--eval', call), '200');
@@ -118,7 +118,7 @@ async function standalone({ engine, image, work, figures }: Setting): Promise<vo
   const address = engine.podman('inspect', '--format', '{{.NetworkSettings.IPAddress}}', 'api');
   const ask = (port: number, path: string, headers = {}) => statusOf({ host: address, port, path, headers });
   for (const { httpGet } of [container!.startupProbe, container!.readinessProbe, container!.livenessProbe!])
-    assert.equal(await ask(9181, httpGet!.path), 200, httpGet!.path);
+    assert.equal(await ask(9181, httpGet.path), 200, httpGet.path);
   assert.equal(await ask(9181, '/status'), 407);
   const call = (host: string, key: string) =>
     ask(9180, '/companies/example.com', { host, 'x-bearerd-key': key });

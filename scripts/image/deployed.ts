@@ -6,6 +6,7 @@ import type { Probe } from './running.ts';
 export interface Container {
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly resources: { readonly limits: { readonly memory: string } };
+  readonly ports: readonly { readonly containerPort: number }[];
   readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe?: Probe;

@@ -8,13 +8,18 @@ import type { Engine } from './engine.ts';
 const LIMIT_MS = 60_000;
 
 export interface Probe {
-  readonly exec?: { readonly command: readonly string[] };
-  readonly httpGet?: { readonly path: string };
+  readonly httpGet: { readonly path: string };
 }
 
-/** @throws when the command doesn't end with 0. */
-export function probe(engine: Engine, name: string, { exec }: Probe): void {
-  engine.podman('exec', name, ...exec!.command);
+/** Asks from within the pod, whose network may be its own alone, until the answer is 200. */
+export async function probe(engine: Engine, name: string, { httpGet }: Probe, port: number): Promise<void> {
+  const url = `http://127.0.0.1:${port}${httpGet.path}`;
+  const call = `const { status } = await fetch('${url}').catch(() => ({ status: 0 })); console.log(status)`;
+  let status = '';
+  for (const began = Date.now(); status !== '200'; await delay(100)) {
+    assert.ok(Date.now() - began < LIMIT_MS, `${url} answers ${status}`);
+    status = engine.podman('exec', name, 'node', '--input-type=module', '--eval', call);
+  }
 }
 
 export async function until(engine: Engine, name: string, pattern: RegExp): Promise<void> {
