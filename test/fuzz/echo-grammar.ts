@@ -27,7 +27,8 @@ const LINE = [' ', '|', '~', '()', '!', '\xe6\x97\xa5'];
 
 /** @param token it holds nothing of `BETWEEN` */
 export function echoOf(chance: Chance, token: string): Echo {
-  const status = chance.pick([200, 200, 404, 500, 401, 206]);
+  // No 401, for which the proxy waits until it may log in again.
+  const status = chance.pick([200, 200, 404, 500, 403, 206]);
   const reason = textOf(chance, token, LINE, 1);
   const header = textOf(chance, token, LINE, 2);
   const body = textOf(chance, token, BETWEEN, 6);

@@ -38,7 +38,7 @@ const [open, keyed, locked] = (await Promise.all(
       n === 0
         ? { BEARERD_ALLOWED_ORIGINS: 'http://localhost:3000' }
         : { BEARERD_CALLER_KEY: SECRETS.callerKey },
-      blameFor502,
+      { watch: blameFor502 },
     ),
   ),
 )) as [FuzzedGateway, FuzzedGateway, FuzzedGateway];

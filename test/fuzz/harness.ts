@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gateway } from '../../src/app/gateway.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { type Event, EventBus } from '../../src/base/events.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/observe/log.ts';
@@ -102,7 +103,7 @@ export async function startGateway(
   run: Run,
   yaml: string,
   env: Readonly<Record<string, string>> = {},
-  watch: (event: Event) => void = () => {},
+  { watch, clock }: { watch?: (event: Event) => void; clock?: Clock } = {},
 ): Promise<FuzzedGateway> {
   const config = await loadConfig({
     env: {
@@ -122,13 +123,18 @@ export async function startGateway(
   const log = await createLog(config.log);
   const observe = (event: Event) => {
     log.observe(event);
-    watch(event);
+    watch?.(event);
     if (event.type === 'internal-error')
       run.fault(`internal error: ${String((event.cause as Error)?.stack)}`);
     if (event.type === 'request') run.note(`status ${event.status}`);
     if (event.type === 'login-succeeded') run.note('logins');
   };
-  const gateway = new Gateway({ config, events: new EventBus(observe), droppedLogLines: log.dropped });
+  const gateway = new Gateway({
+    config,
+    events: new EventBus(observe),
+    droppedLogLines: log.dropped,
+    ...(clock && { clock }),
+  });
   await gateway.start();
   const port = (urls: readonly string[]) => Number(new URL(urls[0]!).port);
   return { gateway, port: port(gateway.urls), adminPort: port(gateway.adminUrls) };
