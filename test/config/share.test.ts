@@ -50,6 +50,13 @@ t.test('what is no such URL is a fault that quotes none of it', async (t) => {
   }
 });
 
+t.test('a placeholder in the URL is a fault, wherever the URL stands', async (t) => {
+  const url = `redis://:\${C4N4RY}@cache.example`;
+  const problem = `holds \${…}, which nothing replaces here; write the password, %-encoded`;
+  t.same(await faultsOf({ env: { ...LEAST, BEARERD_SHARE_URL: url } }), [`BEARERD_SHARE_URL: ${problem}`]);
+  t.same(await faultsOfYaml(`share: { url: "${url}" }`, LEAST), [`share.url: ${problem}`]);
+});
+
 t.test('it is a secret: a file may hold it, it is watched, and it is shown as ***', async (t) => {
   const url = `redis://:${encodeURIComponent(PASSWORD)}@cache.example`;
   const env = { ...LEAST, BEARERD_SHARE_URL_FILE: 'url', BEARERD_SHARE_KEY_FILE: 'key' };

@@ -7,6 +7,9 @@ const SHAPE = 'must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// the s
 /** The URL of a Redis or Valkey. It may hold a password, so that it is a secret, and no problem quotes any of it. */
 export function parseShareUrl(secret: Secret): Parsed<ShareServer> {
   const text = secret.expose().trim();
+  // No legal URL holds one; a password that does is %-encoded.
+  if (/\$\{[^{}]*\}/.test(text))
+    return { problem: `holds \${…}, which nothing replaces here; write the password, %-encoded` };
   const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
   if (url === null || url.hash !== '') return { problem: SHAPE };
   try {
