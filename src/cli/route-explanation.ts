@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import { PROBLEMS, type ProblemCode } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';
@@ -22,8 +21,8 @@ export interface Explanation {
   readonly why: string;
 }
 
-/** Stands for a connection; at which address one arrives is not known here. */
-const NOWHERE = new Socket();
+/** At which address a connection arrives is not known here. */
+const NOWHERE = { byUnixSocket: false, byTls: false, beside: false, address: undefined };
 
 export function explain(table: RouteTable, config: Config, { method, target }: OneRequest): Explanation {
   const split = splitTarget(target);

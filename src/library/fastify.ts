@@ -4,8 +4,9 @@ import { ConfigError, Problem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { parsePath } from '../config/values/paths.ts';
 import { answerProblem } from '../forward/client/problem.ts';
-import { arrivedAtLoopback } from '../listen/bind.ts';
+import { isLoopback } from '../listen/arrival.ts';
 import { asksForKey } from '../listen/callers.ts';
+import { arrivalOf } from '../listen/client-connection.ts';
 import { proxyPlugin } from '../listen/proxy-plugin.ts';
 import type { ConfigObject } from './config-object.ts';
 import { openHosted } from './hosted.ts';
@@ -45,7 +46,7 @@ async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPlugin
     connectInjected(request, response);
     // By the same rule a listener of our own isn't opened to others at all.
     const open = inForce !== undefined && (asksForKey(inForce) || inForce.allowRemoteCallers);
-    if (open || arrivedAtLoopback(request)) hosted.gateway.take(request, response, target);
+    if (open || isLoopback(arrivalOf(request.socket))) hosted.gateway.take(request, response, target);
     else answerProblem(response, new Problem('caller-key-required'));
   };
   await app.register(proxyPlugin, { targetOf: ({ raw }: FastifyRequest) => targetOf(raw), take });

@@ -12,7 +12,9 @@ import {
   endpointOf,
 } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
-import { arrivedAtLoopback, type Place } from './bind.ts';
+import { isLoopback } from './arrival.ts';
+import type { Place } from './bind.ts';
+import { arrivalOf } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { headOf, onceRead } from './joined-request.ts';
 import { answerOptions } from './options.ts';
@@ -97,12 +99,13 @@ export class AdminListener {
     const forServer = asksForServer(method, url);
     const target = splitTarget(url);
     if (target === undefined && !forServer) return new Problem('bad-path');
-    const elsewhere = guard.checkHosts(head.host, target?.authority, socket);
+    const arrival = arrivalOf(socket);
+    const elsewhere = guard.checkHosts(head.host, target?.authority, arrival);
     if (elsewhere !== undefined) return elsewhere;
-    const origin = guard.checkOrigin(head, socket);
+    const origin = guard.checkOrigin(head, arrival);
     if (origin instanceof Problem) return origin;
     const endpoint = target && this.#endpoints.get(endpointOf(target.path));
-    if (!arrivedAtLoopback(request) && endpoint?.openToProbes !== true) {
+    if (!isLoopback(arrival) && endpoint?.openToProbes !== true) {
       // Those with names may call the API, by routes of their own; what all of them did is shown here.
       if (guard.callers?.identify(head, '')?.caller.name !== '') return new Problem('caller-key-required');
     }

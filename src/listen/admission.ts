@@ -7,6 +7,7 @@ import { clientCredentials } from '../forward/headers/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Match, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
 import type { Identification } from './callers.ts';
+import { arrivalOf } from './client-connection.ts';
 import type { Guard } from './guard.ts';
 import { headOf } from './joined-request.ts';
 import { headProblem } from './well-formed.ts';
@@ -62,9 +63,10 @@ export function admit(
   if (malformed !== undefined) return refuse(malformed);
   const split = splitTarget(target);
   if (split !== undefined) event.path = split.path;
-  const elsewhere = rules.guard.checkHosts(head.host, split?.authority, request.socket);
+  const arrival = arrivalOf(request.socket);
+  const elsewhere = rules.guard.checkHosts(head.host, split?.authority, arrival);
   if (elsewhere !== undefined) return refuse(elsewhere);
-  const origin = rules.guard.checkOrigin(head, request.socket);
+  const origin = rules.guard.checkOrigin(head, arrival);
   if (origin instanceof Problem) return refuse(origin);
   if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {
     return { kind: 'preflight', head, corsOrigin: origin };

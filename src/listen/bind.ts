@@ -1,6 +1,5 @@
 import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { ListenError } from '../base/errors.ts';
 import { listenReason } from '../base/failures/listen-words.ts';
@@ -19,12 +18,12 @@ const BACKLOG = 4_096;
 /** Where to listen: at an address, or with a socket that listens already. */
 export type Place = ListenAddress | { readonly kind: 'passed'; readonly fd: number };
 
-/** Connections of Unix sockets. Their addresses don't tell: a TCP connection that has been reset has none, either. */
-const byUnix = new WeakSet<Socket>();
-
-/** Whether a client came by a Unix socket, which no web page can reach. */
-export function arrivedByUnixSocket(socket: Socket): boolean {
-  return byUnix.has(socket);
+/** A server, and what is known of those who come to it. */
+export interface Door {
+  readonly server: Server;
+  byUnixSocket: boolean;
+  /** It is none of the configured addresses. */
+  readonly beside: boolean;
 }
 
 /**
@@ -36,8 +35,8 @@ export function arrivedByUnixSocket(socket: Socket): boolean {
  */
 export async function bind(
   address: Place,
-  plain: () => Server,
-  secure?: (() => Server) | undefined,
+  plain: () => Door,
+  secure?: (() => Door) | undefined,
 ): Promise<string> {
   if (address.kind === 'unix') {
     await bindUnix(plain(), address.path);
@@ -47,7 +46,7 @@ export async function bind(
   const { host, port } = address;
   const server = secure ?? plain;
   const bound =
-    host === 'localhost' ? await bindLocalhost(server, port) : await bindTcp(server(), host, port);
+    host === 'localhost' ? await bindLocalhost(server, port) : await bindTcp(server().server, host, port);
   return urlOf(host, bound, secure !== undefined);
 }
 
@@ -56,9 +55,9 @@ function urlOf(host: string, port: number, isSecure: boolean): string {
 }
 
 /** 127.0.0.1 and ::1, where they exist, at one port. */
-async function bindLocalhost(server: () => Server, port: number): Promise<number> {
-  const v4 = server();
-  const v6 = server();
+async function bindLocalhost(server: () => Door, port: number): Promise<number> {
+  const { server: v4 } = server();
+  const { server: v6 } = server();
   for (let tries = 1; ; tries++) {
     const bound = await bindIfPresent(v4, '127.0.0.1', port);
     try {
@@ -97,12 +96,9 @@ async function bindTcp(server: Server, host: string, port: number): Promise<numb
 }
 
 /** Whatever it is: its owner has opened it, and closes it. */
-async function bindPassed(
-  fd: number,
-  plain: () => Server,
-  secure?: (() => Server) | undefined,
-): Promise<string> {
-  const server = (secure ?? plain)();
+async function bindPassed(fd: number, plain: () => Door, secure?: (() => Door) | undefined): Promise<string> {
+  const door = (secure ?? plain)();
+  const { server } = door;
   await listening(
     server,
     () => server.listen({ fd, backlog: BACKLOG }),
@@ -111,14 +107,14 @@ async function bindPassed(
   const at = server.address();
   if (typeof at === 'string' || at === null) {
     if (secure !== undefined) throw new ListenError('cannot speak TLS on a Unix socket that was passed');
-    server.on('connection', (socket) => byUnix.add(socket));
+    door.byUnixSocket = true;
     return `unix:${at}`;
   }
   return urlOf(at.address, at.port, secure !== undefined);
 }
 
 /** A socket file that nobody listens on any more is replaced; a live one is somebody's, and so is any other file. */
-async function bindUnix(server: Server, path: string): Promise<void> {
+async function bindUnix(door: Door, path: string): Promise<void> {
   // libuv tells of a missing folder as of one that is closed to us.
   if (folderIsMissing(path)) throw new ListenError(`cannot listen on unix:${path}: there is no such folder`);
   const kind = kindOf(path);
@@ -128,13 +124,13 @@ async function bindUnix(server: Server, path: string): Promise<void> {
     // The file must not be there for a moment with a wider mode.
     const umask = process.umask(0o177);
     try {
-      server.listen({ path, backlog: BACKLOG });
+      door.server.listen({ path, backlog: BACKLOG });
     } finally {
       process.umask(umask);
     }
   };
-  await listening(server, listen, `unix:${path}`);
-  server.on('connection', (socket) => byUnix.add(socket));
+  door.byUnixSocket = true;
+  await listening(door.server, listen, `unix:${path}`);
   chmodSync(path, 0o600);
 }
 
@@ -182,10 +178,4 @@ function listening(server: Server, listen: () => void, name: string): Promise<vo
       failed(error as NodeJS.ErrnoException);
     }
   });
-}
-
-/** Not whence it came: what counts is the address that was opened to others. */
-export function arrivedAtLoopback({ socket }: IncomingMessage): boolean {
-  const address = socket.localAddress ?? '';
-  return arrivedByUnixSocket(socket) || address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }

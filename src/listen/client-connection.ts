@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { Problem } from '../base/errors.ts';
 import type { Member } from '../base/members.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { linger } from '../forward/client/linger.ts';
 import { answerOnSocket, parserProblem } from '../forward/client/problem.ts';
 import { answering, readInto } from '../node/server-socket.ts';
+import { type Arrival, arrivalElsewhere } from './arrival.ts';
+import type { Door } from './bind.ts';
 import type { JoinedRequest } from './joined-request.ts';
 import { RequestBounds } from './request-bounds.ts';
+import { READ_BUFFER, WaitingBytes } from './waiting-bytes.ts';
 
-/** So much may wait behind a request that is being answered, before the connection is read no further. */
-const MOST_WAITING_BYTES = 64 * 1024;
-/** Where all connections read: what has to stay is copied out of it at once. */
-const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 const MALFORMED = new Problem('bad-request');
 const CROWDED = new Problem('overloaded', { retryAfterS: 1 });
 const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
@@ -36,14 +36,21 @@ export function connectionOf(socket: Socket): ClientConnection | undefined {
   return (socket as Known)[CONNECTION];
 }
 
+/** By which way a client came; on a server of somebody else's, too. */
+export function arrivalOf(socket: Socket): Arrival {
+  return connectionOf(socket) ?? arrivalElsewhere(socket);
+}
+
 /**
  * A client's connection: all that is known of it, from its first byte to its last (model: hyper, proto/h1/conn.rs). It
  * reads in place of Node, and gives Node's parser one request at a time: the next one begins when the one before has
  * its answer. So nothing is read that can't be acted on yet, and nothing is lost behind an upgrade.
  */
-export class ClientConnection implements Member {
+export class ClientConnection implements Member, Arrival {
   memberAt = -1;
   readonly socket: Socket;
+  readonly byUnixSocket: boolean;
+  readonly beside: boolean;
   readonly #owner: ConnectionOwner;
   readonly #bounds = new RequestBounds();
   /** Node's own listener: from here on it is called for what it may see. */
@@ -54,12 +61,9 @@ export class ClientConnection implements Member {
   #request: JoinedRequest | undefined;
   /** The end of a piece that is read with the next one. */
   #held: Buffer | undefined;
-  /** What has come behind the request that is being answered. */
-  readonly #waiting: Buffer[] = [];
-  #waitingBytes = 0;
+  readonly #waiting: WaitingBytes;
   /** It will be read on from what waits. */
   #scheduled = false;
-  #paused = false;
   /** Bytes of a head that is not whole. */
   #headBytes = 0;
   /** It gets, or has got, its last answer, or it is a tunnel: what still comes is not for the parser. */
@@ -68,9 +72,12 @@ export class ClientConnection implements Member {
   #takeTunnel: ((early: Buffer) => void) | undefined;
 
   /** @param socket to which Node's HTTP server listens already */
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(socket: Socket, { byUnixSocket, beside }: Door, owner: ConnectionOwner) {
     this.socket = socket;
+    this.byUnixSocket = byUnixSocket;
+    this.beside = beside;
     this.#owner = owner;
+    this.#waiting = new WaitingBytes(socket, owner.departures);
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
     this.#parse = parse!;
     const take = (bytes: Buffer) => this.#take(bytes);
@@ -79,6 +86,14 @@ export class ClientConnection implements Member {
     if (this.#readBy !== undefined) socket.off('data', take);
     socket.once('close', () => this.#headHolds(0));
     (socket as Known)[CONNECTION] = this;
+  }
+
+  get address(): string | undefined {
+    return this.socket.localAddress;
+  }
+
+  get byTls(): boolean {
+    return this.socket instanceof TLSSocket;
   }
 
   /** Node has found a request. */
@@ -130,13 +145,13 @@ export class ClientConnection implements Member {
   }
 
   #refuse(problem: Problem): void {
-    if (refuse(this.socket, problem)) this.#owner.onRefused(problem);
+    if (answerOnSocket(this.socket, problem)) this.#owner.onRefused(problem);
   }
 
   #take(piece: Buffer): void {
     if (this.#closing || this.socket.writableEnded) return; // It is read, and not acted on.
-    if (this.#waiting.length > 0) this.#wait(piece);
-    else this.#read(piece);
+    if (this.#waiting.isEmpty) this.#read(piece);
+    else this.#waiting.add(piece);
   }
 
   #read(piece: Buffer): void {
@@ -145,8 +160,7 @@ export class ClientConnection implements Member {
     this.#held = undefined;
     for (let from = 0; from < bytes.length; from = bounds.next) {
       if (bounds.between && this.#isBusy) {
-        this.#waiting.unshift(ownMemory(bytes.subarray(from)));
-        this.#waitMore(bytes.length - from);
+        this.#waiting.putBack(bytes.subarray(from));
         this.#whenIdle();
         return;
       }
@@ -188,21 +202,6 @@ export class ClientConnection implements Member {
     return answering(this.socket) !== undefined || this.socket.writableNeedDrain;
   }
 
-  #wait(piece: Buffer): void {
-    this.#waiting.push(ownMemory(piece));
-    this.#waitMore(piece.length);
-  }
-
-  /** A client that sends on without reading an answer is held up by TCP, and not by our memory. */
-  #waitMore(bytes: number): void {
-    this.#waitingBytes += bytes;
-    if (this.#waitingBytes <= MOST_WAITING_BYTES) return;
-    this.socket.pause(); // Each time: Node resumes a connection with each body that it drops.
-    if (this.#paused) return;
-    this.#paused = true;
-    this.#owner.departures.watch(this.socket, this.socket);
-  }
-
   #whenIdle(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -213,23 +212,13 @@ export class ClientConnection implements Member {
 
   #readOn(): void {
     this.#scheduled = false;
-    while (this.#waiting.length > 0 && !this.#closing && !this.socket.writableEnded) {
+    while (!this.#waiting.isEmpty && !this.#closing && !this.socket.writableEnded) {
       if (this.#bounds.between && this.#isBusy) {
         this.#whenIdle();
         return;
       }
-      const piece = this.#waiting.shift()!;
-      this.#waitingBytes -= piece.length;
-      this.#read(piece);
-      if (this.#waitingBytes <= MOST_WAITING_BYTES) this.#resume();
+      this.#read(this.#waiting.take());
     }
-  }
-
-  #resume(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#owner.departures.forget(this.socket);
-    this.socket.resume();
   }
 
   #headHolds(bytes: number): void {
@@ -239,7 +228,7 @@ export class ClientConnection implements Member {
   }
 
   #give(rest: Buffer): void {
-    const early = Buffer.concat([rest, ...this.#waiting]);
+    const early = Buffer.concat([rest, ...this.#waiting.takeAll()]);
     this.#close();
     this.socket.removeAllListeners('data');
     this.#readBy?.((bytes) => this.socket.push(Buffer.from(bytes)));
@@ -249,23 +238,6 @@ export class ClientConnection implements Member {
   /** Nothing more is for the parser. */
   #close(): void {
     this.#closing = true;
-    this.#waiting.length = 0;
-    this.#waitingBytes = 0;
-    this.#resume();
+    this.#waiting.takeAll();
   }
-}
-
-/** Answers in the place of a request, and ends the connection; false where it can't be answered any more. */
-export function refuse(socket: Socket, problem: Problem): boolean {
-  if (!socket.writable) {
-    socket.destroy();
-    return false;
-  }
-  socket.on('error', () => {});
-  answerOnSocket(socket, problem);
-  return true;
-}
-
-function ownMemory(bytes: Buffer): Buffer {
-  return bytes.buffer === READ_BUFFER.buffer ? Buffer.from(bytes) : bytes;
 }

@@ -1,9 +1,7 @@
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { Problem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
-import { arrivedByUnixSocket } from './bind.ts';
+import type { Arrival } from './arrival.ts';
 import { type Callers, createCallers } from './callers.ts';
 
 /** Who may call. Each check stands alone: a page that gets past one still meets the others. */
@@ -11,9 +9,9 @@ export interface Guard {
   /** Those of whom a key is asked; undefined where everybody may call. */
   readonly callers: Callers | undefined;
   /** The `Host`, and the authority of an absolute-form target; a Problem where one is none, or not ours. */
-  checkHosts(host: string | undefined, authority: string | undefined, socket: Socket): Problem | undefined;
+  checkHosts(host: string | undefined, authority: string | undefined, arrival: Arrival): Problem | undefined;
   /** A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem. */
-  checkOrigin(head: RequestHead, socket: Socket): Problem | string | undefined;
+  checkOrigin(head: RequestHead, arrival: Arrival): Problem | string | undefined;
 }
 
 /** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
@@ -32,28 +30,28 @@ export function createGuard(
   const isOwn = ownNames(config);
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
 
-  const isOurs = (host: string, socket: Socket) => {
+  const isOurs = (host: string, arrival: Arrival) => {
     const name = hostName(host);
     // The rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
     // socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
-    return (name !== undefined && (isOwn(name) || name === arrivedAt(socket))) || arrivedByUnixSocket(socket);
+    return (name !== undefined && (isOwn(name) || name === arrivedAt(arrival))) || arrival.byUnixSocket;
   };
 
   return {
     callers: createCallers(config),
 
-    checkHosts(host, authority, socket) {
-      if (host !== undefined && !isOurs(host, socket))
+    checkHosts(host, authority, arrival) {
+      if (host !== undefined && !isOurs(host, arrival))
         return NO_HOST.test(host) ? MALFORMED_HOST : REFUSED_HOST;
-      return authority === undefined || isOurs(authority, socket) ? undefined : REFUSED_HOST;
+      return authority === undefined || isOurs(authority, arrival) ? undefined : REFUSED_HOST;
     },
 
-    checkOrigin({ origin, originLines, fetchSite, host }, socket) {
+    checkOrigin({ origin, originLines, fetchSite, host }, arrival) {
       if (originLines > 1) return REFUSED_ORIGIN;
       if (origin !== undefined) {
         const lower = origin.toLowerCase();
         if (origins.has(lower)) return origin;
-        return isFromHere(lower, host, socket) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
+        return isFromHere(lower, host, arrival) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
       }
       return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
     },
@@ -92,8 +90,7 @@ function hostName(host: string): string | undefined {
 }
 
 /** The local address of the connection as a `Host` would name it: a pod is probed at its own address. */
-function arrivedAt(socket: Socket): string | undefined {
-  const address = socket.localAddress;
+function arrivedAt({ address }: Arrival): string | undefined {
   if (address === undefined) return undefined;
   if (address.startsWith('::ffff:')) return address.slice(7);
   return address.includes(':') ? `[${address.toLowerCase()}]` : address;
@@ -103,10 +100,10 @@ function arrivedAt(socket: Socket): string | undefined {
  * An origin's host and port are those of the `Host` that it was sent with: the page came from here. Where TLS is spoken
  * here, a page by `http://` didn't; where it isn't, a server before us may speak it.
  */
-function isFromHere(origin: string, host: string | undefined, socket: Socket): boolean {
+function isFromHere(origin: string, host: string | undefined, arrival: Arrival): boolean {
   if (host === undefined) return false;
   const match = /^(https?):\/\/(.+)$/.exec(origin);
-  if (match === null || (match[1] === 'http' && socket instanceof TLSSocket)) return false;
+  if (match === null || (match[1] === 'http' && arrival.byTls)) return false;
   const port = match[1] === 'https' ? ':443' : ':80';
   const withoutDefault = (text: string) => (text.endsWith(port) ? text.slice(0, -port.length) : text);
   return withoutDefault(match[2]!) === withoutDefault(host.toLowerCase());

@@ -1,13 +1,14 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import type https from 'node:https';
+import https from 'node:https';
 import { Server, type Socket } from 'node:net';
 import { Problem } from '../base/errors.ts';
-import { Members } from '../base/members.ts';
+import { type Member, Members } from '../base/members.ts';
 import type { ListenTls } from '../config/config.ts';
 import type { Departures } from '../forward/client/departures.ts';
+import { answerOnSocket } from '../forward/client/problem.ts';
 import { takeSlowHeadLook } from '../node/slow-heads.ts';
-import { bind, type Place } from './bind.ts';
-import { ClientConnection, type ConnectionOwner, connectionOf, refuse } from './client-connection.ts';
+import { bind, type Door, type Place } from './bind.ts';
+import { ClientConnection, type ConnectionOwner, connectionOf } from './client-connection.ts';
 import { JoinedRequest } from './joined-request.ts';
 import { createSecureServer, renewCertificate } from './secure-server.ts';
 
@@ -25,6 +26,10 @@ const NO_TUNNEL = new Problem('method-refused');
 const NO_TLS = new Problem('bad-request', {
   detail: 'This port speaks HTTPS: write https:// in the URL.',
 });
+
+interface HttpDoor extends Door {
+  readonly server: http.Server | https.Server;
+}
 
 export interface ListenerOptions {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -47,19 +52,17 @@ export interface ListenerOptions {
  */
 export class HttpListeners {
   readonly #options: ListenerOptions;
-  readonly #servers: (http.Server | https.Server)[] = [];
-  readonly #secureServers: https.Server[] = [];
+  readonly #doors: HttpDoor[] = [];
   /** Those to whom TLS is spoken, from their first byte on or before. */
-  readonly #secure = new Set<Socket>();
+  readonly #secure = new Members<{ readonly socket: Socket } & Member>();
   readonly #connections = new Members<ClientConnection>();
   /** Those that are too many, until they have taken that answer. */
   readonly #turnedAway = new Members<ClientConnection>();
   readonly #owner: ConnectionOwner;
   /** Of all heads that are not whole. */
   #headBytes = 0;
-  /** Listens beside the configured addresses, and what came in there. */
-  #beside: http.Server | undefined;
-  readonly #cameBeside = new WeakSet<Socket>();
+  /** Listens beside the configured addresses. */
+  #beside: HttpDoor | undefined;
   #stopped = false;
   readonly #slowHeadLooks: (() => void)[] = [];
   #slowHeadTimer: NodeJS.Timeout | undefined;
@@ -80,23 +83,26 @@ export class HttpListeners {
   }
 
   createServer(): http.Server {
-    const server = http.createServer(this.#serverOptions());
-    server.on('connection', (socket) => this.#connected(socket));
-    this.#attend(server);
-    return server;
+    return this.#createDoor().server;
   }
 
-  #createSecureServer(tls: ListenTls): https.Server {
+  #createDoor(beside = false): HttpDoor {
+    const server = http.createServer(this.#serverOptions());
+    const door = { server, byUnixSocket: false, beside };
+    server.on('connection', (socket) => this.#connected(socket, door));
+    return this.#attend(door);
+  }
+
+  #createSecureDoor(tls: ListenTls): HttpDoor {
     const server = createSecureServer(this.#serverOptions(), tls, {
       admits: (socket) => this.#admits(socket),
       onPlain: (socket) => {
-        if (refuse(socket, NO_TLS)) this.#options.onRefused(NO_TLS);
+        if (answerOnSocket(socket, NO_TLS)) this.#options.onRefused(NO_TLS);
       },
     });
-    server.on('secureConnection', (socket) => this.#connected(socket));
-    this.#attend(server);
-    this.#secureServers.push(server);
-    return server;
+    const door = { server, byUnixSocket: false, beside: false };
+    server.on('secureConnection', (socket) => this.#connected(socket, door));
+    return this.#attend(door);
   }
 
   #serverOptions() {
@@ -116,7 +122,8 @@ export class HttpListeners {
     };
   }
 
-  #attend(server: http.Server | https.Server): void {
+  #attend(door: HttpDoor): HttpDoor {
+    const { server } = door;
     server.maxHeadersCount = 0; // The size is the limit.
     const handler = (request: IncomingMessage, response: ServerResponse) => {
       connectionOf(request.socket)?.begin(request as JoinedRequest);
@@ -138,7 +145,8 @@ export class HttpListeners {
         const look = takeSlowHeadLook(server);
         if (look !== undefined) this.#slowHeadLooks.push(look);
       });
-    this.#servers.push(server);
+    this.#doors.push(door);
+    return door;
   }
 
   /** While there are connections. */
@@ -159,48 +167,43 @@ export class HttpListeners {
   async listen(addresses: readonly Place[], first: http.Server): Promise<string[]> {
     const { tls } = this.#options;
     const urls: string[] = [];
-    let unused: http.Server | undefined = first;
+    let unused = this.#doors.find(({ server }) => server === first);
     const plain = () => {
-      const next = unused ?? this.createServer();
+      const next = unused ?? this.#createDoor();
       unused = undefined;
       return next;
     };
-    const secure = tls && (() => this.#createSecureServer(tls));
+    const secure = tls && (() => this.#createSecureDoor(tls));
     for (const address of addresses) urls.push(await bind(address, plain, secure));
     return urls;
   }
 
   /**
-   * Listens on one more socket, if it isn't open yet; `cameBeside` tells its connections from the others.
+   * Listens on one more socket, if it isn't open yet; its connections say that they came `beside`.
    *
    * @throws ListenError; it may be had later.
    */
   async listenBeside(path: string): Promise<void> {
-    this.#beside ??= this.createServer().on('connection', (socket) => this.#cameBeside.add(socket));
-    if (this.#stopped || this.#beside.listening) return;
-    const server = this.#beside;
-    await bind({ kind: 'unix', path }, () => server);
-  }
-
-  cameBeside(socket: Socket): boolean {
-    return this.#beside !== undefined && this.#cameBeside.has(socket);
+    this.#beside ??= this.#createDoor(true);
+    const door = this.#beside;
+    if (!this.#stopped && !door.server.listening) await bind({ kind: 'unix', path }, () => door);
   }
 
   /** Shows it to clients from now on; those that are connected stay. */
   renewCertificate(tls: ListenTls): void {
-    for (const server of this.#secureServers) renewCertificate(server, tls);
+    for (const { server } of this.#doors) if (server instanceof https.Server) renewCertificate(server, tls);
   }
 
   /** No new connections. `close` of an HTTP server would end those, too, on which nothing has come yet. */
   stopListening(): void {
     this.#stopped = true;
-    for (const server of this.#servers) if (server.listening) Server.prototype.close.call(server);
+    for (const { server } of this.#doors) if (server.listening) Server.prototype.close.call(server);
   }
 
   /** No new connections; idle ones are closed. Call it again while connections become idle. */
   stopAccepting(): void {
     this.#stopped = true;
-    for (const server of this.#servers) {
+    for (const { server } of this.#doors) {
       if (server.listening) server.close();
       server.closeIdleConnections();
     }
@@ -208,22 +211,23 @@ export class HttpListeners {
 
   destroyAll(): void {
     this.#stopped = true;
-    for (const server of this.#servers) if (server.listening) server.close();
+    for (const { server } of this.#doors) if (server.listening) server.close();
     for (const { socket } of this.#connections) socket.destroy();
     for (const { socket } of this.#turnedAway) socket.destroy();
-    for (const socket of this.#secure) socket.destroy();
+    for (const { socket } of this.#secure) socket.destroy();
   }
 
   /** Those that are too many get their answer by TLS, too; a crowd of them would use up the files that the others need. */
   #admits(socket: Socket): boolean {
     if (this.#secure.size >= this.#options.maxConnections() + MOST_LINGERING) return false;
-    this.#secure.add(socket);
-    socket.once('close', () => this.#secure.delete(socket));
+    const member = { socket, memberAt: -1 };
+    this.#secure.add(member);
+    socket.once('close', () => this.#secure.delete(member));
     return true;
   }
 
-  #connected(socket: Socket): void {
-    const connection = new ClientConnection(socket, this.#owner);
+  #connected(socket: Socket, door: Door): void {
+    const connection = new ClientConnection(socket, door, this.#owner);
     const isRoom = this.#connections.size < this.#options.maxConnections();
     const members = isRoom ? this.#connections : this.#turnedAway;
     members.add(connection);

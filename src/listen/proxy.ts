@@ -1,10 +1,9 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { PROBLEMS, Problem } from '../base/errors.ts';
+import { PROBLEMS } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { ListenTls } from '../config/config.ts';
-import { answerProblem, USUAL_METHODS } from '../forward/client/problem.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
@@ -12,13 +11,12 @@ import { Upgrade } from '../forward/upgrade.ts';
 import type { Lanes } from '../routes/lanes.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
+import { answerHere, DRAINING, MALFORMED, NO_LANE } from './answer-here.ts';
 import type { Place } from './bind.ts';
-import type { ClientConnection } from './client-connection.ts';
+import { arrivalOf, type ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { headOf, onceRead } from './joined-request.ts';
 import { mount } from './mount.ts';
-import { answerOptions } from './options.ts';
-import { answerPreflight } from './preflight.ts';
 import { nameRequest } from './request-id.ts';
 import { hasIllegalCharacter } from './well-formed.ts';
 
@@ -40,17 +38,6 @@ export interface ProxyOptions {
   readonly headerSizeBytes: number;
   readonly tls: ListenTls | undefined;
 }
-
-type AnsweredHere = Exclude<Admission, { kind: 'forward' }>;
-
-const DRAINING: Admission = {
-  kind: 'refuse',
-  problem: new Problem('draining', { retryAfterS: 1 }),
-  corsOrigin: undefined,
-};
-const MALFORMED: Admission = { kind: 'refuse', problem: new Problem('bad-request'), corsOrigin: undefined };
-/** The fast lane was made for other routes than there are now. */
-const NO_LANE: Admission = { kind: 'refuse', problem: new Problem('no-route'), corsOrigin: undefined };
 
 /** The listener that clients use. Read from top to bottom: that is the order in which a request meets it. */
 export class ProxyListener {
@@ -176,9 +163,7 @@ export class ProxyListener {
     const event = this.#event(request.method!);
     const { requestIdHeader } = settings;
     if (requestIdHeader !== undefined) nameRequest(event, requestIdHeader, request.rawHeaders);
-    const asked = this.#listeners.cameBeside(request.socket)
-      ? askedOnLane(request, target, settings.lanes)
-      : target;
+    const asked = arrivalOf(request.socket).beside ? askedOnLane(request, target, settings.lanes) : target;
     const admission = this.#context.draining()
       ? DRAINING
       : asked === undefined
@@ -245,14 +230,4 @@ export class ProxyListener {
 function askedOnLane(request: IncomingMessage, target: string, lanes: Lanes | undefined): string | undefined {
   const { host, via } = headOf(request);
   return lanes?.asked({ method: request.method!, via, host, target });
-}
-
-function answerHere(response: ServerResponse, admission: AnsweredHere, event: RequestEvent): void {
-  if (admission.kind === 'refuse') {
-    answerProblem(response, admission.problem, admission.corsOrigin, event);
-    return;
-  }
-  event.status = 204;
-  if (admission.kind === 'preflight') answerPreflight(response, admission.head, admission.corsOrigin);
-  else answerOptions(response, USUAL_METHODS, admission.corsOrigin);
 }

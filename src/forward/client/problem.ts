@@ -89,8 +89,16 @@ export function lastUnlessWhole(response: ServerResponse): void {
   lingerAtEnd(response.req.socket);
 }
 
-/** Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it. */
-export function answerOnSocket(socket: Socket, problem: Problem): void {
+/**
+ * Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it; false where it
+ * can't be answered any more.
+ */
+export function answerOnSocket(socket: Socket, problem: Problem): boolean {
+  if (!socket.writable) {
+    socket.destroy();
+    return false;
+  }
+  socket.on('error', () => {});
   const { status } = PROBLEMS[problem.code];
   const headers = [
     'connection',
@@ -104,6 +112,7 @@ export function answerOnSocket(socket: Socket, problem: Problem): void {
   socket.write(`${head}\r\n`);
   socket.write(bodyOf(problem));
   linger(socket);
+  return true;
 }
 
 /** What the parser refused (Node's `clientError`), as the problem that says so. */

@@ -1,0 +1,29 @@
+import type { ServerResponse } from 'node:http';
+import { Problem } from '../base/errors.ts';
+import type { RequestEvent } from '../base/events.ts';
+import { answerProblem, USUAL_METHODS } from '../forward/client/problem.ts';
+import type { Admission } from './admission.ts';
+import { answerOptions } from './options.ts';
+import { answerPreflight } from './preflight.ts';
+
+/** A request that goes no further: the answer is ours. */
+type AnsweredHere = Exclude<Admission, { kind: 'forward' }>;
+
+export const DRAINING = refusal(new Problem('draining', { retryAfterS: 1 }));
+export const MALFORMED = refusal(new Problem('bad-request'));
+/** The fast lane was made for other routes than there are now. */
+export const NO_LANE = refusal(new Problem('no-route'));
+
+export function answerHere(response: ServerResponse, admission: AnsweredHere, event: RequestEvent): void {
+  if (admission.kind === 'refuse') {
+    answerProblem(response, admission.problem, admission.corsOrigin, event);
+    return;
+  }
+  event.status = 204;
+  if (admission.kind === 'preflight') answerPreflight(response, admission.head, admission.corsOrigin);
+  else answerOptions(response, USUAL_METHODS, admission.corsOrigin);
+}
+
+function refusal(problem: Problem): Admission {
+  return { kind: 'refuse', problem, corsOrigin: undefined };
+}

@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net';
+import type { Departures } from '../forward/client/departures.ts';
+
+/** So much may wait behind a request that is being answered, before the connection is read no further. */
+const MOST_WAITING_BYTES = 64 * 1024;
+/** Where all connections read: what has to stay is copied out of it. */
+export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
+ * What has come on a connection behind the request that is being answered. A client that sends on without reading an
+ * answer is held up by TCP, and not by our memory.
+ */
+export class WaitingBytes {
+  readonly #socket: Socket;
+  readonly #departures: Departures;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #paused = false;
+
+  constructor(socket: Socket, departures: Departures) {
+    this.#socket = socket;
+    this.#departures = departures;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  add(piece: Buffer): void {
+    this.#pieces.push(ownMemory(piece));
+    this.#grow(piece.length);
+  }
+
+  putBack(piece: Buffer): void {
+    this.#pieces.unshift(ownMemory(piece));
+    this.#grow(piece.length);
+  }
+
+  /** The first piece. */
+  take(): Buffer {
+    const piece = this.#pieces.shift()!;
+    this.#bytes -= piece.length;
+    if (this.#bytes <= MOST_WAITING_BYTES) this.#resume();
+    return piece;
+  }
+
+  /** All of it; from now on nothing waits. */
+  takeAll(): readonly Buffer[] {
+    this.#bytes = 0;
+    this.#resume();
+    return this.#pieces.splice(0);
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= MOST_WAITING_BYTES) return;
+    this.#socket.pause(); // Each time: Node resumes a connection with each body that it drops.
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#departures.watch(this.#socket, this.#socket);
+  }
+
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#departures.forget(this.#socket);
+    this.#socket.resume();
+  }
+}
+
+function ownMemory(bytes: Buffer): Buffer {
+  return bytes.buffer === READ_BUFFER.buffer ? Buffer.from(bytes) : bytes;
+}
