@@ -10,6 +10,13 @@ export const MAIN = resolve(
   process.env.TESTED_PROGRAM ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
 );
 
+/**
+ * How it is started: by this Node, or by the command of an archive (`TESTED_COMMAND=…/bearerd`), with `TESTED_PATH` as
+ * its PATH and without HOME.
+ */
+const COMMAND: readonly [string, ...string[]] =
+  process.env.TESTED_COMMAND === undefined ? [process.execPath, MAIN] : [resolve(process.env.TESTED_COMMAND)];
+
 /** Of some hundred starts of the same program each but the first few finds here what Node has made of its files. */
 export const COMPILED = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/bearerd-tests', import.meta.url)),
@@ -37,7 +44,8 @@ export interface Running {
 
 /** Only what a process needs; none of the tester's own BEARERD_ variables. */
 function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, TESTED_PATH } = process.env;
+  if (COMMAND.length === 1) return { PATH: TESTED_PATH ?? PATH, NODE_NO_WARNINGS: '1', ...env };
   return { PATH, HOME, NODE_NO_WARNINGS: '1', ...COMPILED, ...env };
 }
 
@@ -49,7 +57,8 @@ export function start(
   cwd = t.testdirName,
   input?: string,
 ): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const [program, ...before] = COMMAND;
+  const child = spawn(program, [...before, ...args], {
     env: environment(env),
     cwd,
     stdio: 'pipe',

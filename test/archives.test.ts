@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { BINARIES, UNIX_LAUNCHER } from '../scripts/archives.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const sum = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+t.test('npm pack gives the same bytes in two folders at two times', async (t) => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
+  const sums = ['one', 'another folder'].map((name, i) => {
+    const folder = t.testdir({});
+    const copy = join(folder, name);
+    mkdirSync(copy);
+    for (const file of [...files, 'package.json', 'README.md', 'LICENSE'])
+      cpSync(join(ROOT, file), join(copy, file), { recursive: true });
+    for (const entry of readdirSync(copy, { recursive: true, encoding: 'utf8' }))
+      utimesSync(join(copy, entry), i * 1_000_000, i * 1_000_000);
+    execFileSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: copy });
+    return sum(join(copy, readdirSync(copy).find((each) => each.endsWith('.tgz'))!));
+  });
+  t.equal(sums[0], sums[1]);
+});
+
+t.test(
+  'the launcher runs the Node beside it, by a link and in a path with a blank, with its arguments',
+  async (t) => {
+    const folder = t.testdir({
+      'with blank': {
+        bearerd: UNIX_LAUNCHER,
+        runtime: { node: '#!/bin/sh\nprintf "%s|" "$@"' },
+        app: { dist: { 'main.js': '' } },
+      },
+      link: t.fixture('symlink', 'with blank/bearerd'),
+      'another link': t.fixture('symlink', 'link'),
+    });
+    execFileSync('chmod', [
+      '+x',
+      join(folder, 'with blank/bearerd'),
+      join(folder, 'with blank/runtime/node'),
+    ]);
+    const main = join(folder, 'with blank/app/dist/main.js');
+    for (const name of ['with blank/bearerd', 'link', 'another link'])
+      t.equal(
+        execFileSync(join(folder, name), ['check', 'a b'], {
+          encoding: 'utf8',
+          env: { PATH: '/usr/bin:/bin' },
+        }),
+        `${main}|check|a b|`,
+        name,
+      );
+  },
+);
+
+t.test('the Node of the archives is one that is promised, and each package has its integrity', async (t) => {
+  const { version, systems } = BINARIES;
+  t.match(version, /^\d+\.\d+\.\d+$/);
+  t.same(Object.keys(systems).sort(), ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win-x64']);
+  for (const { integrity } of Object.values(systems)) t.match(integrity, /^sha512-[\w+/]{86}==$/);
+});
