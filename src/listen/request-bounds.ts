@@ -86,10 +86,10 @@ export class RequestBounds {
         this.#line = '';
         return this.#readLine(bytes, at);
       }
-      if (at + 1 === bytes.length) return this.#part(at, at);
+      if (at + 1 === bytes.length) return this.#skip(at);
       if (bytes[at + 1] !== LF) return 'malformed';
     }
-    return this.#part(bytes.length, bytes.length);
+    return this.#skip(bytes.length);
   }
 
   #readLine(bytes: Buffer, from: number): Step {
@@ -196,6 +196,11 @@ export class RequestBounds {
     this.#quoted = false;
     this.#escaped = false;
     return true;
+  }
+
+  #skip(next: number): Step {
+    this.start = next;
+    return this.#part(next, next);
   }
 
   #part(end: number, next: number): Step {
