@@ -149,7 +149,7 @@ export class Base64Reading implements Reading {
     if (found > NONE) this.#escaped(lengthIn(found), valueIn(found), strike);
     else if (this.#before === undefined) this.#end();
     else if (kind === LINE_BREAK) this.#break(byte);
-    else if (kind === INDENT && this.#breaks >= 0) this.#detour(1, 0);
+    else if (kind === INDENT && this.#breaks >= 0) this.#indent();
     else this.#end();
   }
 
@@ -201,6 +201,12 @@ export class Base64Reading implements Reading {
     }
     if (byte === LINE_FEED) this.#breaks++;
     if (this.#breaks > 1) this.linesFrom = Number.POSITIVE_INFINITY; // An empty line ends them.
+    this.#detour(1, 0);
+    this.#lineFrom = this.#at;
+  }
+
+  /** A line is as long as its characters: blanks before them are none of it. */
+  #indent(): void {
     this.#detour(1, 0);
     this.#lineFrom = this.#at;
   }

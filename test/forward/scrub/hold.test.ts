@@ -154,3 +154,25 @@ t.test('any text is scrubbed in a time that grows with its length only', async (
     t.ok(large < (small + 2_000) * 40, `${small} and ${large} µs for ${unit.slice(0, 20)}`);
   }
 });
+
+t.test(
+  'lines of base64 are held from their first one on, also where they are indented behind a short run',
+  async (t) => {
+    const long = TOKEN.repeat(3);
+    const lines = Buffer.from(`user:${long}!`)
+      .toString('base64')
+      .match(/.{1,76}/g)!;
+    const text = `a=95\n\n ${lines.join('\r\n ')}"`;
+    const searcher = new Searcher([long]);
+    const whole = new Scrubber(searcher);
+    const expected = textOf([...whole.push(Buffer.from(text), 0), ...whole.end()]);
+    t.notMatch(expected, lines[1]!);
+    for (let at = 1; at < text.length; at++) {
+      const scrubber = new Scrubber(searcher);
+      const pieces = [text.slice(0, at), text.slice(at)].flatMap((piece) =>
+        scrubber.push(Buffer.from(piece), 0),
+      );
+      t.equal(textOf([...pieces, ...scrubber.end()]), expected, `cut at ${at}`);
+    }
+  },
+);
