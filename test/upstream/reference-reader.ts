@@ -74,7 +74,7 @@ function readBody({ minor, status, lines, rest }: Head, { method, upgrade }: Ask
     `${body} | whole, ${keeps && behind === '' ? 'keeps' : 'closes'}`;
   if (status === 101) {
     const asked = upgrade?.toLowerCase().split(/[, ]+/) ?? [];
-    const named = valuesOf('upgrade').flatMap((value) => value.toLowerCase().match(/[^, \t]+/g) ?? []);
+    const named = valuesOf('upgrade').flatMap((value) => listed(value.toLowerCase()));
     return named.length > 0 && named.every((one) => asked.includes(one)) ? `${rest} | switched` : undefined;
   }
   if (method === 'HEAD' || status === 204 || status === 304) return whole('', rest);
@@ -106,4 +106,12 @@ function readChunks(raw: string): { body: string; behind: string | undefined } {
     rest = rest.slice(size + 2);
   }
   return { body, behind: undefined };
+}
+
+/** The elements of a list (RFC 9110 §5.6.1): blanks around them are none of theirs, and empty ones are none. */
+function listed(value: string): string[] {
+  return value
+    .split(',')
+    .map((element) => element.trim())
+    .filter((element) => element !== '');
 }
