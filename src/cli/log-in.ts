@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { type LoginCredentialConfig, loginFor } from '../app/logins.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
-import type { IssuedToken } from '../login/session-response.ts';
+import type { IssuedToken } from '../login/issued-token.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { REVEALING_WORDS, revealingOptions } from './hardening.ts';
 

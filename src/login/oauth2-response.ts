@@ -1,5 +1,6 @@
+import type { IssuedToken } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
-import { type IssuedToken, readLogin, type SessionAnswer } from './session-response.ts';
+import { readLogin, type SessionAnswer } from './session-response.ts';
 
 /**
  * Judges the answer of a token endpoint (RFC 6749 §5). Pure.

@@ -4,8 +4,6 @@ import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-to
 import { parseJsonObject } from './json-object.ts';
 import { oauthErrorIn } from './oauth-error.ts';
 
-export type { IssuedToken };
-
 /** What came back from the session endpoint. */
 export interface SessionAnswer {
   readonly status: number;

@@ -37,18 +37,16 @@ export class RenewingSource implements TokenSource {
   }
 
   wait(signal?: AbortSignal): Promise<AccessToken> {
-    const { backoff, loop } = this.#keeper;
     const token = this.current();
     if (token !== undefined) return Promise.resolve(token);
-    if (loop.stopped) return Promise.reject(new Problem('draining'));
-    if (backoff.refused) return Promise.reject(this.#problem('login-refused'));
+    if (this.#keeper.stopped) return Promise.reject(new Problem('draining'));
+    if (this.#keeper.refused) return Promise.reject(this.#problem('login-refused'));
     if (this.#crowded) return Promise.reject(new Problem('overloaded', { retryAfterS: 1 }));
-    loop.reconsider(); // It may have slept through the token's end, together with the machine.
+    this.#keeper.reconsider();
     return this.#waiters.wait(this.#options.tokenWaitMs, () => this.#problem('token-unavailable'), signal);
   }
 
   rejected(token: AccessToken): AccessToken | Promise<AccessToken | undefined> | undefined {
-    const { backoff, loop } = this.#keeper;
     const current = this.current();
     if (current !== undefined) {
       // A late 401 for an older token says nothing about the one at hand, unless both are the same.
@@ -57,16 +55,15 @@ export class RenewingSource implements TokenSource {
       this.#forced.begin();
       this.#keeper.drop(current);
     }
-    loop.reconsider();
+    this.#keeper.reconsider();
     // A backoff stands, whatever clients do.
-    const pausing = backoff.remainingMs > 0 && !loop.loggingIn;
-    if (loop.stopped || pausing || this.#crowded) return undefined;
+    if (this.#keeper.stopped || this.#keeper.pausing || this.#crowded) return undefined;
     return this.#nextOutcome().then((outcome) => (outcome instanceof LoginError ? undefined : outcome));
   }
 
   /** Logs in now, whatever the backoff (one a second still). Gives the token, or the reason why not. */
   renewNow(): Promise<Outcome> {
-    if (this.#keeper.loop.stopped) return Promise.resolve(stopping());
+    if (this.#keeper.stopped) return Promise.resolve(stopping());
     const outcome = this.#nextOutcome();
     this.#keeper.renew();
     return outcome;
@@ -97,31 +94,27 @@ export class RenewingSource implements TokenSource {
 
   /** The background loop: runs until `stop`, and never rejects. */
   keepFresh(): Promise<void> {
-    return this.#keeper.loop.run();
+    return this.#keeper.run();
   }
 
   /** No more logins. One under way goes on until `abort`: a request may be waiting for it. */
   stop(): void {
-    const { loop } = this.#keeper;
-    loop.stop();
-    if (!loop.loggingIn) this.#endWaiting();
+    this.#keeper.stop();
+    if (!this.#keeper.loggingIn) this.#endWaiting();
   }
 
   /** No more logins, and none that is under way. */
   abort(): void {
-    const { loop } = this.#keeper;
-    loop.stop();
-    loop.abandonLogin();
+    this.#keeper.abort();
     this.#endWaiting();
   }
 
   #loginEnded(outcome: Outcome): void {
-    const { backoff, loop } = this.#keeper;
     if (!(outcome instanceof LoginError)) this.#forced.end();
     for (const settle of this.#outcomes.splice(0)) settle(outcome);
     if (!(outcome instanceof LoginError)) this.#waiters.resolveAll(outcome);
-    else if (loop.stopped) this.#endWaiting();
-    else if (backoff.refused) this.#waiters.rejectAll(() => this.#problem('login-refused'));
+    else if (this.#keeper.stopped) this.#endWaiting();
+    else if (this.#keeper.refused) this.#waiters.rejectAll(() => this.#problem('login-refused'));
   }
 
   #endWaiting(): void {
@@ -139,7 +132,7 @@ export class RenewingSource implements TokenSource {
 
   #problem(code: 'token-unavailable' | 'login-refused'): Problem {
     const seconds = Math.max(1, Math.ceil(this.#keeper.nextLoginInMs / 1000));
-    return new Problem(code, { retryAfterS: seconds, cause: this.#keeper.backoff.failure?.error });
+    return new Problem(code, { retryAfterS: seconds, cause: this.#keeper.failure });
   }
 }
 

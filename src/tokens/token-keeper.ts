@@ -3,7 +3,7 @@ import { untilMs } from '../base/deadline.ts';
 import { LoginError } from '../base/errors.ts';
 import type { Event, Observe, TokenState } from '../base/events.ts';
 import { type AccessToken, createAccessToken } from '../login/access-token.ts';
-import type { IssuedToken } from '../login/session-response.ts';
+import type { IssuedToken } from '../login/issued-token.ts';
 import { Backoff } from './backoff.ts';
 import { HeldToken } from './held-token.ts';
 import { LoginLoop } from './login-loop.ts';
@@ -27,8 +27,8 @@ export type Outcome = AccessToken | LoginError;
 
 /** One credential's token and the logins that renew it. Of requests it knows nothing. */
 export class TokenKeeper {
-  readonly loop: LoginLoop;
-  readonly backoff: Backoff;
+  readonly #loop: LoginLoop;
+  readonly #backoff: Backoff;
   #options: TokenKeeperOptions;
   readonly #random: () => number;
   readonly #ended: (outcome: Outcome) => void;
@@ -46,8 +46,8 @@ export class TokenKeeper {
     this.#held = new HeldToken(clock, ({ fingerprint }) =>
       this.#tell({ type: 'token-expired', credential: this.#options.name, state: this.#state, fingerprint }),
     );
-    this.backoff = new Backoff(clock, random);
-    this.loop = new LoginLoop({
+    this.#backoff = new Backoff(clock, random);
+    this.#loop = new LoginLoop({
       clock,
       delayMs: () => this.nextLoginInMs,
       login: (signal) => this.#options.login(signal, this.#spareMs),
@@ -71,28 +71,73 @@ export class TokenKeeper {
     });
   }
 
+  /** No login begins any more. */
+  get stopped(): boolean {
+    return this.#loop.stopped;
+  }
+
+  get loggingIn(): boolean {
+    return this.#loop.loggingIn;
+  }
+
+  /** The last login was refused, and none has succeeded since. */
+  get refused(): boolean {
+    return this.#backoff.refused;
+  }
+
+  /** No login runs, and none begins before a backoff has ended. */
+  get pausing(): boolean {
+    return this.#backoff.remainingMs > 0 && !this.loggingIn;
+  }
+
+  /** Why the last login failed; undefined since one has succeeded. */
+  get failure(): LoginError | undefined {
+    return this.#backoff.failure?.error;
+  }
+
+  /** Until the loop has been stopped. Never rejects. */
+  run(): Promise<void> {
+    return this.#loop.run();
+  }
+
+  /** The loop may have slept through the token's end, together with the machine. */
+  reconsider(): void {
+    this.#loop.reconsider();
+  }
+
+  /** No more logins; one under way goes on. */
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  /** No more logins, and none that is under way. */
+  abort(): void {
+    this.#loop.stop();
+    this.#loop.abandonLogin();
+  }
+
   get nextLoginInMs(): number {
     return loginDelayMs({
       usable: this.current() !== undefined && !this.#wanted,
       renewInMs: this.#held.renewInMs,
-      retryInMs: this.backoff.remainingMs,
-      floorInMs: this.loop.floorInMs,
+      retryInMs: this.#backoff.remainingMs,
+      floorInMs: this.#loop.floorInMs,
     });
   }
 
   /** Asks for a login now, whatever the token's age and the backoff. One that runs already will do. */
   renew(): void {
     this.#wanted = true; // Also where one runs: it may yet say that it is too soon.
-    if (this.loop.loggingIn) return;
-    this.backoff.cutShort();
-    this.loop.reconsider();
+    if (this.#loop.loggingIn) return;
+    this.#backoff.cutShort();
+    this.#loop.reconsider();
   }
 
   /** As if it were time for it, whatever the backoff. */
   loginDue(): void {
     this.#held.renewIn(0);
-    this.backoff.cutShort();
-    this.loop.reconsider();
+    this.#backoff.cutShort();
+    this.#loop.reconsider();
   }
 
   reconfigure(options: TokenKeeperOptions, credentialsChanged: boolean, forgetToken: boolean): void {
@@ -100,17 +145,17 @@ export class TokenKeeper {
     if (forgetToken) this.#held.drop();
     if (!credentialsChanged) return;
     // What the old credentials met, or still wait for, says nothing about the new ones.
-    this.backoff.clear();
-    this.loop.abandonLogin();
+    this.#backoff.clear();
+    this.#loop.abandonLogin();
     this.renew();
   }
 
   status(): TokenStatus {
     const situation = {
       token: this.current(),
-      failure: this.backoff.failure,
+      failure: this.#backoff.failure,
       lastLoginMs: this.#lastLoginMs,
-      loggingIn: this.loop.loggingIn,
+      loggingIn: this.#loop.loggingIn,
       nextLoginInMs: this.nextLoginInMs,
     };
     return tokenStatus(situation, this.#options.clock);
@@ -139,12 +184,12 @@ export class TokenKeeper {
     const renewInMs = renewalDelayMs(lifetimeMs, renewAfterMs, this.#random(), ageMs);
     this.#held.hold(token, renewInMs);
     this.#lastLoginMs = clock.wallMs();
-    this.backoff.clear();
+    this.#backoff.clear();
     this.#tell({
       type: 'login-succeeded',
       credential: name,
       state: this.#state,
-      durationMs: this.loop.elapsedMs,
+      durationMs: this.#loop.elapsedMs,
       fingerprint: token.fingerprint,
       lifetimeMs,
       renewInMs,
@@ -155,12 +200,12 @@ export class TokenKeeper {
   }
 
   #failed(error: LoginError): void {
-    const nextTryInMs = this.backoff.begin(error);
+    const nextTryInMs = this.#backoff.begin(error);
     this.#tell({
       type: 'login-failed',
       credential: this.#options.name,
       state: this.#state,
-      durationMs: this.loop.elapsedMs,
+      durationMs: this.#loop.elapsedMs,
       error,
       nextTryInMs,
       usable: this.current() !== undefined,

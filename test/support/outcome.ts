@@ -1,5 +1,5 @@
 import { LoginError } from '../../src/base/errors.ts';
-import type { IssuedToken } from '../../src/login/session-response.ts';
+import type { IssuedToken } from '../../src/login/issued-token.ts';
 
 /** A token that can be compared with a text. */
 export interface ReadableToken extends Omit<IssuedToken, 'token'> {
