@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
@@ -6,6 +7,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Registry } from 'prom-client';
 import t, { type Test } from 'tap';
@@ -213,4 +215,12 @@ t.test('the look for clients that are slow with their head is ours to make', asy
   look!();
   await closed;
   t.same(errors, ['ERR_HTTP_REQUEST_TIMEOUT']);
+});
+
+t.test('with a bound on its growth the heap is swept before it has doubled', async (t) => {
+  const program = fileURLToPath(new URL('churn.ts', import.meta.url));
+  const most = (...args: string[]) =>
+    Number(execFileSync(process.execPath, [program, ...args], { encoding: 'utf8', env: {} }));
+  const [bounded, free] = [most('bounded'), most()];
+  t.ok(bounded < 0.8 * free, `${bounded} bytes, and ${free} without`);
 });
