@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+// A link of the documents leads to a file, and to a heading of it; so does each page that code and messages name.
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const filesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((name) => statSync(join(ROOT, name)).isFile());
+const pages = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...['docs', 'config', 'deploy'].flatMap(filesIn).filter((name) => name.endsWith('.md')),
+];
+
+const withoutCode = (text: string) =>
+  text
+    .replaceAll(/^( *)```.*?^\1```/gms, '')
+    .replaceAll(/<!--.*?-->/gs, '')
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
+
+/** As forges make it of a heading's text. */
+function slug(heading: string): string {
+  return heading
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+}
+
+const anchors = new Map<string, ReadonlySet<string>>();
+function anchorsOf(page: string): ReadonlySet<string> {
+  const known = anchors.get(page);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  const text = read(page).replaceAll(/^( *)```.*?^\1```/gms, '');
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} (.*)$/gm)) {
+    const plain = slug(heading);
+    let name = plain;
+    for (let again = 1; found.has(name); again++) name = `${plain}-${again}`;
+    found.add(name);
+  }
+  for (const [, name = ''] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) found.add(name);
+  anchors.set(page, found);
+  return found;
+}
+
+/** What is wrong with a target, if anything. */
+function brokenAt(page: string, target: string): string | undefined {
+  const [path = '', anchor] = decodeURI(target).split('#');
+  const file = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
+  if (!existsSync(join(ROOT, file))) return `${target}: no such file`;
+  if (anchor === undefined || !file.endsWith('.md')) return undefined;
+  return anchorsOf(file).has(anchor) ? undefined : `${target}: no such heading`;
+}
+
+const linksOf = (page: string) =>
+  [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+
+t.test('each link between the documents leads to a file, and to a heading of it', async (t) => {
+  t.ok(pages.flatMap(linksOf).length > 100);
+  for (const page of pages) {
+    const broken = linksOf(page).flatMap((target) => brokenAt(page, target) ?? []);
+    t.same(broken, [], page);
+  }
+});
+
+t.test('each page that code, help and messages name exists', async (t) => {
+  const folders = ['src', 'scripts', 'bench', 'config', 'deploy', 'test'].flatMap(filesIn);
+  const texts = [...folders, 'package.json', 'Dockerfile', 'docker-compose.yml', '.ci/run'];
+  const named = texts.flatMap((file) =>
+    [...read(file).matchAll(/\bdocs\/[\w./-]*\.md(?:#[\w-]+)?/g)].map(([target]) => ({ file, target })),
+  );
+  t.not(named.length, 0);
+  for (const { file, target } of named) t.equal(brokenAt('README.md', target), undefined, file);
+});
