@@ -18,7 +18,7 @@ t.test('each configuration of the recipes is without a fault', async (t) => {
       tried++;
     }
   }
-  t.equal(tried, 3);
+  t.equal(tried, 4);
 });
 
 t.test('the list of recipes names each page', async (t) => {

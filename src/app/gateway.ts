@@ -18,7 +18,7 @@ import type { Sinks } from '../integrations/sinks.ts';
 import { AdminListener } from '../listen/admin.ts';
 import type { Place } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
-import { createGuard } from '../listen/guard.ts';
+import { createAdminGuard, createGuard, type Guard } from '../listen/guard.ts';
 import { ProbesListener } from '../listen/probes.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
 import { Health } from '../observe/health.ts';
@@ -26,7 +26,7 @@ import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Recent } from '../observe/recent.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
 import { createLanes } from '../routes/lanes.ts';
-import { createRouteTable } from '../routes/route-table.ts';
+import { createRoutes } from '../routes/routes-by-host.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { sessionPlaces } from './logins.ts';
@@ -52,6 +52,11 @@ export interface GatewayOptions {
   readonly bytesPassed?: (bytes: number) => void;
   /** Undefined where nobody asks for traces. */
   readonly tracing?: Tracing | undefined;
+}
+
+/** What a reload replaces as a whole, of both listeners. */
+interface Settings extends ProxySettings {
+  readonly adminGuard: Guard;
 }
 
 /** What was made once at the start, by its key in the file. */
@@ -93,7 +98,7 @@ export class Gateway {
   readonly #startedMonoMs: number;
   #config: Config;
   #configuredMs: number;
-  #settings: ProxySettings;
+  #settings: Settings;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
   probeUrls: readonly string[] = [];
@@ -327,13 +332,14 @@ export class Gateway {
   }
 
   /** Everything that may fail comes first: what is in use is changed only when nothing can. */
-  #createSettings(config: Config, before?: Config, poolsBefore?: UpstreamPools): ProxySettings {
+  #createSettings(config: Config, before?: Config, poolsBefore?: UpstreamPools): Settings {
     const pools = new UpstreamPools(config, this.#lookup, poolsBefore);
     const { credentials, commit } = this.#sources.prepare(config, before, pools);
-    const routes = createRouteTable(config.routes, credentials, sessionPlaces(config));
+    const routes = createRoutes(config.routes, credentials, sessionPlaces(config));
     const settings = {
       pools,
       guard: createGuard(config),
+      adminGuard: createAdminGuard(config),
       routes,
       lanes: config.sinks.some(({ kind }) => kind === 'haproxy') ? createLanes(routes) : undefined,
       browserCookies: config.browserCookies,
@@ -360,7 +366,7 @@ export class Gateway {
   #createAdmin(): AdminListener {
     return new AdminListener(
       {
-        guard: () => this.#settings.guard,
+        guard: () => this.#settings.adminGuard,
         healthy: () => this.#health.healthy,
         readiness: () => this.readiness,
         status: () => this.status,

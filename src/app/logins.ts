@@ -13,6 +13,7 @@ import { createExecLogin } from '../login/command-token.ts';
 import type { Login } from '../login/http-login.ts';
 import { createOAuth2Login } from '../login/oauth2-endpoint.ts';
 import { createLogin } from '../login/session-endpoint.ts';
+import type { SessionPlaces } from '../routes/route-table.ts';
 import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { tokenServers } from './token-servers.ts';
@@ -110,7 +111,7 @@ function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, confi
 }
 
 /** Every session endpoint that is known, the global one first: nothing is forwarded to any of them. */
-export function sessionPlaces(config: Config): readonly [SessionPlace, ...SessionPlace[]] {
+export function sessionPlaces(config: Config): SessionPlaces {
   const sessions = [...config.credentials.values()].filter((credential) => credential.kind === 'session');
   const own = sessions.filter(
     ({ baseUrl, sessionPath }) => baseUrl !== undefined || sessionPath !== undefined,

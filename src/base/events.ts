@@ -112,7 +112,7 @@ export interface RequestEvent {
   readonly method: string;
   /** Without the query: its values may be secrets. */
   path: string;
-  /** The configured prefix, or empty where none was chosen. */
+  /** The name of the one that was chosen: its prefix, or `//HOST/PREFIX`. Empty for none. */
   route: string;
   credential: string;
   /** The name of the caller whose key it came with; empty for the key without a name. */

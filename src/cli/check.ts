@@ -54,9 +54,9 @@ function requestOf(positionals: readonly string[], isOnline: boolean): OneReques
   if (request === undefined) return undefined;
   if (!isOnline) throw new UsageError('a request is sent with --online only');
   if (request.method === 'CONNECT') throw new UsageError('CONNECT is never forwarded');
-  if (/^\/[!-~]*$/.test(request.target)) return request;
+  if (/^(?:https?:\/\/[^/?#\s]+)?\/[!-~]*$/i.test(request.target)) return request;
   throw new UsageError(
-    'PATH begins with /, and holds neither blanks nor letters beyond ASCII: write them as %XX',
+    'PATH begins with / (or is a URL), and holds neither blanks nor letters beyond ASCII: write them as %XX',
   );
 }
 

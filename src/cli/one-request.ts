@@ -4,19 +4,19 @@ import { didYouMean, nearest } from '../config/values/nearest.ts';
 
 export interface OneRequest {
   readonly method: string;
-  /** As it stands in a request: path and query. */
+  /** As it stands in a request: path and query, or a URL where it matters which host is asked. */
   readonly target: string;
 }
 
 /**
- * `METHOD PATH` of a command line, or `PATH` for a GET; undefined where there is neither.
+ * `METHOD PATH` (or a URL) of a command line, or that alone for a GET; undefined where there is neither.
  *
  * @throws UsageError
  */
 export function oneRequest(command: string, [method, target]: readonly string[]): OneRequest | undefined {
   if (method === undefined) return undefined;
   // A path alone is what most people type.
-  if (target === undefined && method.startsWith('/')) return { method: 'GET', target: method };
+  if (target === undefined && /^(?:\/|https?:\/\/)/i.test(method)) return { method: 'GET', target: method };
   if (target === undefined) throw new UsageError(`PATH is missing\nusage: bearerd ${command} [METHOD PATH]`);
   const name = method.toUpperCase();
   if (METHODS.includes(name)) return { method: name, target };

@@ -6,7 +6,7 @@ import { ASK_FOR_TRACES } from './asks-for-traces.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
-import { tableOf } from './unfilled-table.ts';
+import { tablesOf } from './unfilled-table.ts';
 
 const DEFAULT_LISTEN = 'localhost:9182';
 
@@ -36,7 +36,7 @@ It needs a sink in the file, by which HAProxy is given the credentials:
     if (traced !== undefined)
       throw new ConfigError([{ key: traced, problem: 'HAProxy would begin no traces; leave it out' }]);
     const { haproxyConfiguration } = await import('../integrations/haproxy/configuration.ts');
-    await print(haproxyConfiguration(config, tableOf(config), listen));
+    await print(haproxyConfiguration(config, tablesOf(config), listen));
     return EXIT.done;
   },
 };

@@ -1,10 +1,11 @@
-import { PROBLEMS, type ProblemCode } from '../base/errors.ts';
+import { PROBLEMS, Problem, type ProblemCode } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';
 import { createGuard } from '../listen/guard.ts';
 import { readPath, splitTarget } from '../routes/path.ts';
 import { isUnder } from '../routes/prefixes.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import type { RoutesByHost } from '../routes/routes-by-host.ts';
 import type { OneRequest } from './one-request.ts';
 
 /** What becomes of one request. The names are those of `routes --json`. */
@@ -12,7 +13,7 @@ export interface Explanation {
   readonly decision: 'forward' | 'refuse';
   readonly code: ProblemCode | null;
   readonly status: number | null;
-  /** The route's prefix. */
+  /** The route's name: its prefix, or `//HOST/PREFIX`. */
   readonly route: string | null;
   readonly credential: string | null;
   readonly upstream: string | null;
@@ -24,18 +25,14 @@ export interface Explanation {
 /** At which address a connection arrives is not known here. */
 const NOWHERE = { byUnixSocket: false, byTls: false, beside: false, address: undefined };
 
-export function explain(table: RouteTable, config: Config, { method, target }: OneRequest): Explanation {
+export function explain(tables: RoutesByHost, config: Config, { method, target }: OneRequest): Explanation {
   const split = splitTarget(target);
-  if (
-    split?.authority !== undefined &&
-    createGuard(config).checkHosts(undefined, split.authority, NOWHERE) !== undefined
-  ) {
+  if (split === undefined) return refusal('bad-path', 'a target begins with / and holds no #', undefined);
+  const host = createGuard(config).checkHosts(undefined, split.authority, NOWHERE);
+  if (host instanceof Problem)
     return refusal('host-refused', `${split.authority} is no name of this proxy`, undefined);
-  }
-  const match = split === undefined ? undefined : table.match(method, split.path);
-  if (split === undefined || match === undefined) {
-    return refusal('bad-path', 'a target begins with / and holds no #', undefined);
-  }
+  const table = tables.at(host);
+  const match = table.match(method, split.path);
   if (!match.ok) {
     const misread = match.code === 'bad-path' ? misreading(table, split.path) : undefined;
     return refusal(match.code, misread ?? match.why, match.route);
@@ -45,11 +42,11 @@ export function explain(table: RouteTable, config: Config, { method, target }: O
     decision: 'forward',
     code: null,
     status: null,
-    route: route.prefix,
+    route: route.name,
     credential: route.credentialName,
     upstream: route.upstreamOrigin + upstreamTarget(route, split.path, split.query),
     removed: removedHeaders(route, config.log.requestIdHeader),
-    why: `${route.prefix} is the longest prefix that matches ${split.path} at a segment boundary`,
+    why: `${route.name} is the longest prefix that matches ${split.path} at a segment boundary`,
   };
 }
 
@@ -73,7 +70,7 @@ function refusal(code: ProblemCode, why: string, route: Route | undefined): Expl
     decision: 'refuse',
     code,
     status: PROBLEMS[code].status,
-    route: route?.prefix ?? null,
+    route: route?.name ?? null,
     credential: route === undefined || code === 'bad-path' ? null : route.credentialName,
     upstream: null,
     removed: [],

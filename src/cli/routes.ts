@@ -1,15 +1,16 @@
-import type { Route, RouteTable } from '../routes/route-table.ts';
+import type { Route } from '../routes/route-table.ts';
+import type { RoutesByHost } from '../routes/routes-by-host.ts';
 import { type Command, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { oneRequest } from './one-request.ts';
 import { explain, explanationText } from './route-explanation.ts';
-import { tableOf } from './unfilled-table.ts';
+import { tablesOf } from './unfilled-table.ts';
 
 export const routes: Command = {
-  synopsis: '[METHOD PATH] [--json] [--config FILE]',
+  synopsis: '[METHOD PATH|URL] [--json] [--config FILE]',
   summary: 'prints the route table, or which route one request would take, and why',
-  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request; a path alone is a GET\n  --json                          the same as JSON\n',
+  help: '\n  bearerd routes                  the table, in the order in which it is searched\n  bearerd routes GET /companies   explains one request; a path alone is a GET\n  bearerd routes GET http://orders.localhost:9180/x\n                                  the same for a request to that host\n  --json                          the same as JSON\n',
   examples: ['bearerd routes --config bearerd.yaml', 'bearerd routes GET /companies/example.com --json'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ROUTES'],
   options: { json: { type: 'boolean' } },
@@ -19,49 +20,50 @@ export const routes: Command = {
     const request = oneRequest('routes', positionals);
     const isJson = values.json === true;
     const config = await configurationOf(values);
-    const table = tableOf(config);
+    const tables = tablesOf(config);
     if (request === undefined) {
-      await print(isJson ? listJson(table) : list(table));
+      await print(isJson ? listJson(tables) : list(tables));
       return EXIT.done;
     }
-    const explanation = explain(table, config, request);
+    const explanation = explain(tables, config, request);
     await print(isJson ? `${JSON.stringify(explanation)}\n` : explanationText(explanation));
     return EXIT.done;
   },
 };
 
-function list(table: RouteTable): string {
-  const rows = inOrder(table).map((route) => [
-    route.prefix,
-    route.credentialName,
-    methodsOf(route),
-    destinationOf(route),
-  ]);
-  const all = [['PREFIX', 'CREDENTIAL', 'METHODS', 'UPSTREAM'], ...rows];
+const COLUMNS = ['PREFIX', 'CREDENTIAL', 'METHODS', 'UPSTREAM'];
+
+/** The table of each host, with an empty line between two. */
+function list(tables: RoutesByHost): string {
+  const groups = inOrder(tables).map((routes) =>
+    routes.map((route) => [route.name, route.credentialName, methodsOf(route), destinationOf(route)]),
+  );
+  const all = [COLUMNS, ...groups.flat()];
   const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const line = (row: readonly string[]) =>
+    `${row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`;
+  return line(COLUMNS) + groups.map((rows) => rows.map(line).join('')).join('\n');
 }
 
-/** In the order in which they match: the longest prefix is looked for first. */
-function inOrder({ routes: all }: RouteTable): Route[] {
-  return [...all].sort((a, b) => b.prefix.length - a.prefix.length);
+/** By table, each in the order in which its routes match: the longest prefix is looked for first. */
+function inOrder({ tables }: RoutesByHost): readonly (readonly Route[])[] {
+  return tables
+    .map(({ routes: all }) => [...all].sort((a, b) => b.prefix.length - a.prefix.length))
+    .filter((all) => all.length > 0);
 }
 
-function listJson(table: RouteTable): string {
-  const rows = inOrder(table).map((route) => ({
-    route: route.prefix,
-    credential: route.credentialName,
-    methods: route.methods === undefined ? null : [...route.methods],
-    upstream: route.denied ? null : destinationOf(route),
-  }));
+function listJson(tables: RoutesByHost): string {
+  const rows = inOrder(tables)
+    .flat()
+    .map((route) => ({
+      route: route.name,
+      credential: route.credentialName,
+      methods: route.methods === undefined ? null : [...route.methods],
+      upstream: route.denied ? null : destinationOf(route),
+    }));
   return `${JSON.stringify(rows)}\n`;
 }
 

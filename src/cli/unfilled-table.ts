@@ -2,10 +2,10 @@ import { logsIn, sessionPlaces } from '../app/logins.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { Credential, TokenSource } from '../login/credential.ts';
-import { createRouteTable, type RouteTable } from '../routes/route-table.ts';
+import { createRoutes, type RoutesByHost } from '../routes/routes-by-host.ts';
 
-/** The table that the proxy would use, with credentials that hold no value: none is needed to choose. */
-export function tableOf(config: Config): RouteTable {
+/** The tables that the proxy would use, with credentials that hold no value: none is needed to choose. */
+export function tablesOf(config: Config): RoutesByHost {
   const credentials = new Map<string, Credential>();
   for (const credential of config.credentials.values()) {
     const { name, header, elsewhere, origins } = credential;
@@ -17,7 +17,7 @@ export function tableOf(config: Config): RouteTable {
         : { ...placement, kind: 'api-key', headerValue: NO_KEY, secrets: [] },
     );
   }
-  return createRouteTable(config.routes, credentials, sessionPlaces(config));
+  return createRoutes(config.routes, credentials, sessionPlaces(config));
 }
 
 const NO_KEY = new Secret('');

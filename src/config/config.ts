@@ -186,6 +186,8 @@ export interface Timeouts {
 }
 
 export interface RouteConfig {
+  /** In lower case, without a port. A route with one is for requests for that name, which see no others. */
+  readonly host?: string;
   /** Begins with `/`; no trailing slash unless it is `/` itself. */
   readonly prefix: string;
   /** A credential's name, `none`, or `deny`. */
@@ -210,7 +212,7 @@ export interface RouteConfig {
 export interface CallerConfig {
   readonly name: string;
   readonly key: Secret;
-  /** Prefixes of the routes that it may use; absent means all of them. */
+  /** The names of the routes that it may use; absent means all of them. */
   readonly routes?: readonly string[];
 }
 

@@ -140,7 +140,7 @@ export class Exchange implements Watched, Sender {
   #upstreamFailed(problem: Problem): void {
     if (!this.#progress.mayEnter('answered')) return;
     const { code, message: detail, remedy, cause } = problem;
-    const route = this.#f.route.prefix;
+    const route = this.#f.route.name;
     this.#context.observe({ type: 'upstream-failed', code, route, detail, remedy, cause });
     this.abandon(problem);
   }

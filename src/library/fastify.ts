@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ConfigError, Problem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { parsePath } from '../config/values/paths.ts';
+import { routeName } from '../config/values/route-names.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { isLoopback } from '../listen/arrival.ts';
 import { asksForKey } from '../listen/callers.ts';
@@ -68,6 +69,9 @@ function mountOf({ prefix, initialConfig }: FastifyInstance): string {
 function mountedAt(mount: string, config: Config): Config {
   if (mount === '') return { ...config, listen: [] };
   const mounted = (prefix: string) => (prefix === '/' ? mount : mount + prefix);
+  const renamed = new Map(
+    config.routes.map((route) => [routeName(route), routeName({ ...route, prefix: mounted(route.prefix) })]),
+  );
   return {
     ...config,
     listen: [],
@@ -78,7 +82,7 @@ function mountedAt(mount: string, config: Config): Config {
     })),
     callers: config.callers.map(({ routes, ...caller }) => ({
       ...caller,
-      ...(routes && { routes: routes.map(mounted) }),
+      ...(routes && { routes: routes.map((name) => renamed.get(name) ?? name) }),
     })),
   };
 }

@@ -100,9 +100,9 @@ export class AdminListener {
     const target = splitTarget(url);
     if (target === undefined && !forServer) return new Problem('bad-path');
     const arrival = arrivalOf(socket);
-    const elsewhere = guard.checkHosts(head.host, target?.authority, arrival);
-    if (elsewhere !== undefined) return elsewhere;
-    const origin = guard.checkOrigin(head, arrival);
+    const host = guard.checkHosts(head.host, target?.authority, arrival);
+    if (host instanceof Problem) return host;
+    const origin = guard.checkOrigin(head, target?.authority, arrival);
     if (origin instanceof Problem) return origin;
     const endpoint = target && this.#endpoints.get(endpointOf(target.path));
     if (!isLoopback(arrival) && endpoint?.openToProbes !== true) {

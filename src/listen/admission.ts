@@ -5,7 +5,8 @@ import type { FieldLines } from '../base/fields.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import { clientCredentials } from '../forward/headers/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
-import { type Match, type Route, type RouteTable, upstreamTarget } from '../routes/route-table.ts';
+import { type Match, type Route, upstreamTarget } from '../routes/route-table.ts';
+import type { RoutesByHost } from '../routes/routes-by-host.ts';
 import type { Identification } from './callers.ts';
 import { arrivalOf } from './client-connection.ts';
 import type { Guard } from './guard.ts';
@@ -15,7 +16,7 @@ import { headProblem } from './well-formed.ts';
 /** What a request is measured by; one immutable set for each configuration. */
 export interface AdmissionRules {
   readonly guard: Guard;
-  readonly routes: RouteTable;
+  readonly routes: RoutesByHost;
   readonly browserCookies: boolean;
   /** What our own `Via` holds, in lower case: a request that has it has been here before. */
   readonly loopMark: string;
@@ -64,9 +65,9 @@ export function admit(
   const split = splitTarget(target);
   if (split !== undefined) event.path = split.path;
   const arrival = arrivalOf(request.socket);
-  const elsewhere = rules.guard.checkHosts(head.host, split?.authority, arrival);
-  if (elsewhere !== undefined) return refuse(elsewhere);
-  const origin = rules.guard.checkOrigin(head, arrival);
+  const host = rules.guard.checkHosts(head.host, split?.authority, arrival);
+  if (host instanceof Problem) return refuse(host);
+  const origin = rules.guard.checkOrigin(head, split?.authority, arrival);
   if (origin instanceof Problem) return refuse(origin);
   if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {
     return { kind: 'preflight', head, corsOrigin: origin };
@@ -86,9 +87,9 @@ export function admit(
   if (split === undefined || ILLEGAL_IN_QUERY.test(split.query))
     return refuse(new Problem('bad-path'), origin);
 
-  const match = rules.routes.match(method, split.path);
+  const match = rules.routes.at(host).match(method, split.path);
   if (match.route !== undefined) {
-    event.route = match.route.prefix;
+    event.route = match.route.name;
     event.credential = match.route.credentialName;
   }
   const callerProblem = known === undefined ? undefined : checkCaller(known, match, event);
@@ -125,7 +126,7 @@ function checkCaller(known: Identification, match: Match, event: RequestEvent): 
   if (caller === undefined) return KEY_REQUIRED;
   event.caller = caller.name;
   const { routes } = caller;
-  return routes === undefined || (route !== undefined && routes.has(route.prefix)) ? undefined : ROUTE_DENIED;
+  return routes === undefined || (route !== undefined && routes.has(route.name)) ? undefined : ROUTE_DENIED;
 }
 
 /** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */

@@ -11,7 +11,7 @@ import type { Route } from '../routes/route-table.ts';
 export interface Caller {
   /** Empty for whoever has the key without a name. */
   readonly name: string;
-  /** Prefixes of the routes that it may use; undefined for all of them. */
+  /** Names of the routes that it may use; undefined for all of them. */
   readonly routes: ReadonlySet<string> | undefined;
 }
 

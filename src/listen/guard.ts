@@ -8,10 +8,25 @@ import { type Callers, createCallers } from './callers.ts';
 export interface Guard {
   /** Those of whom a key is asked; undefined where everybody may call. */
   readonly callers: Callers | undefined;
-  /** The `Host`, and the authority of an absolute-form target; a Problem where one is none, or not ours. */
-  checkHosts(host: string | undefined, authority: string | undefined, arrival: Arrival): Problem | undefined;
-  /** A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem. */
-  checkOrigin(head: RequestHead, arrival: Arrival): Problem | string | undefined;
+  /**
+   * The name that a request is for, in lower case, without port and final dot: that of an absolute-form target, else of
+   * its `Host` (RFC 9112 §3.2.2). Undefined for none, a Problem where one of the two is no host, or not ours.
+   */
+  checkHosts(
+    host: string | undefined,
+    authority: string | undefined,
+    arrival: Arrival,
+  ): Problem | string | undefined;
+  /**
+   * A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem.
+   *
+   * @param authority that of an absolute-form target
+   */
+  checkOrigin(
+    head: RequestHead,
+    authority: string | undefined,
+    arrival: Arrival,
+  ): Problem | string | undefined;
 }
 
 /** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
@@ -22,36 +37,53 @@ const MALFORMED_HOST = new Problem('bad-request');
 const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
 
-type HostNames = Pick<Config, 'allowedHosts' | 'upstreamAddresses'>;
+type HostNames = Pick<Config, 'allowedHosts' | 'upstreamAddresses' | 'routes'>;
+type GuardConfig = HostNames & Pick<Config, 'allowedOrigins'> & Parameters<typeof createCallers>[0];
 
-export function createGuard(
-  config: HostNames & Pick<Config, 'allowedOrigins'> & Parameters<typeof createCallers>[0],
-): Guard {
-  const isOwn = ownNames(config);
+/** Of the listener that clients use. */
+export function createGuard(config: GuardConfig): Guard {
+  return guardOf(config, ownNames(config));
+}
+
+/**
+ * Of the admin listener. A name below `localhost` that is a route's is for the API's pages and programs, and for nothing
+ * of ours.
+ */
+export function createAdminGuard(config: GuardConfig): Guard {
+  const isOwn = ownNames({ ...config, routes: [] });
+  const named = new Set(config.allowedHosts);
+  const routed = new Set(routeHosts(config).filter((name) => name !== 'localhost' && !named.has(name)));
+  return guardOf(config, (name) => isOwn(name) && !routed.has(name));
+}
+
+function guardOf(config: GuardConfig, isOwn: (name: string) => boolean): Guard {
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
 
-  const isOurs = (host: string, arrival: Arrival) => {
-    const name = hostName(host);
+  const isOurs = (name: string | undefined, arrival: Arrival) =>
     // The rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
     // socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
-    return (name !== undefined && (isOwn(name) || name === arrivedAt(arrival))) || arrival.byUnixSocket;
-  };
+    (name !== undefined && (isOwn(name) || name === arrivedAt(arrival))) || arrival.byUnixSocket;
 
   return {
     callers: createCallers(config),
 
     checkHosts(host, authority, arrival) {
-      if (host !== undefined && !isOurs(host, arrival))
+      const name = host === undefined ? undefined : hostName(host);
+      if (host !== undefined && !isOurs(name, arrival))
         return NO_HOST.test(host) ? MALFORMED_HOST : REFUSED_HOST;
-      return authority === undefined || isOurs(authority, arrival) ? undefined : REFUSED_HOST;
+      if (authority === undefined) return name;
+      const target = hostName(authority);
+      return isOurs(target, arrival) ? target : REFUSED_HOST;
     },
 
-    checkOrigin({ origin, originLines, fetchSite, host }, arrival) {
+    checkOrigin({ origin, originLines, fetchSite, host }, authority, arrival) {
       if (originLines > 1) return REFUSED_ORIGIN;
       if (origin !== undefined) {
         const lower = origin.toLowerCase();
         if (origins.has(lower)) return origin;
-        return isFromHere(lower, host, arrival) && fetchSite !== 'cross-site' ? undefined : REFUSED_ORIGIN;
+        return isFromHere(lower, authority ?? host, arrival) && fetchSite !== 'cross-site'
+          ? undefined
+          : REFUSED_ORIGIN;
       }
       return fetchSite === 'cross-site' ? REFUSED_ORIGIN : undefined;
     },
@@ -59,10 +91,15 @@ export function createGuard(
 }
 
 /** The names that are ours wherever a connection arrives; `*.` stands for any name below. */
-export function ownHosts({ allowedHosts, upstreamAddresses }: HostNames): readonly string[] {
+export function ownHosts(config: HostNames): readonly string[] {
+  const { allowedHosts, upstreamAddresses } = config;
   // Whoever sets an address for a name leads that name to us.
   const led = [...upstreamAddresses.keys()].map((origin) => new URL(origin).hostname);
-  return ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts, ...led];
+  return ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts, ...led, ...routeHosts(config)];
+}
+
+function routeHosts({ routes }: Pick<Config, 'routes'>): readonly string[] {
+  return [...new Set(routes.flatMap(({ host }) => host ?? []))];
 }
 
 /** Whether a `Host` is one of them. */

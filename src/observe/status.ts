@@ -79,6 +79,7 @@ export interface Status {
   readonly share?: EngineState;
   readonly credentials: Readonly<Record<string, CredentialStatus>>;
   readonly routes: readonly {
+    /** Its name: `//HOST/PREFIX` where it has a host. */
     readonly prefix: string;
     readonly credential: string;
     readonly upstream: string;
@@ -121,12 +122,12 @@ export function statusOf(view: StatusView): Status {
         credentialStatus(c, view.tokens.get(c.name), recent.logins(c.name)),
       ]),
     ),
-    routes: view.routes.map(({ prefix, credentialName, upstreamOrigin, upstreamPrefix }) => ({
-      prefix,
+    routes: view.routes.map(({ name, credentialName, upstreamOrigin, upstreamPrefix }) => ({
+      prefix: name,
       credential: credentialName,
       upstream: upstreamOrigin + (upstreamPrefix === '' ? '/' : upstreamPrefix),
-      requests: view.requestsByRoute.get(prefix) ?? 0,
-      latencyMs: latencies.get(prefix) ?? null,
+      requests: view.requestsByRoute.get(name) ?? 0,
+      latencyMs: latencies.get(name) ?? null,
     })),
   };
 }

@@ -3,6 +3,7 @@ import { decode, foldCase } from './misreadings.ts';
 import { PLAIN, PLAIN_LOWER } from './path.ts';
 import { isUnder } from './prefixes.ts';
 import { type Route, type RouteTable, upstreamTarget } from './route-table.ts';
+import type { RoutesByHost } from './routes-by-host.ts';
 
 /**
  * What a proxy that only compares text can do of the route table: a fast lane for plain paths, whose answer is always
@@ -17,11 +18,22 @@ export interface LaneRule {
   readonly route: Route | undefined;
 }
 
-export interface Lanes {
+/** What holds for requests of one host. */
+export interface LaneTable {
+  /** Undefined for every host that has no table. */
+  readonly host: string | undefined;
   readonly rules: readonly LaneRule[];
+}
+
+export interface Lanes {
+  /** Those of hosts; at the end the one for every other. */
+  readonly tables: readonly LaneTable[];
   /** Why a route has no fast lane. */
   readonly slow: ReadonlyMap<Route, string>;
-  /** The target that a client asked for, by what the fast lane made of it. Undefined where none could have made that. */
+  /**
+   * The target that a client asked for, by what the fast lane made of it: with its host where routes have some, since the
+   * lane has put the upstream's in its place. Undefined where none could have made that.
+   */
   asked(sent: SentByLane): string | undefined;
 }
 
@@ -38,20 +50,25 @@ export interface SentByLane {
  * What the fast lane adds as `Via`. It ends loops, as a request that has one is for bearerd; and it says on the way back
  * which route it was: two may send the same to one server, with another credential each.
  */
-export function laneVia({ prefix }: Pick<Route, 'prefix'>): string {
-  return `1.1 bearerd (${prefix})`;
+export function laneVia({ name }: Pick<Route, 'name'>): string {
+  return `1.1 bearerd (${name})`;
 }
 
-export function createLanes(table: RouteTable): Lanes {
+/** Of no table: no route has an address for its host. */
+const ANY_OTHER_HOST = '127.0.0.1';
+
+export function createLanes(routes: RoutesByHost): Lanes {
   const slow = new Map<Route, string>();
   const fast = new Map<string, Route>();
-  for (const route of table.routes) {
+  for (const route of routes.routes) {
     const why = whySlow(route);
     if (why === undefined) fast.set(laneVia(route), route);
     else slow.set(route, why);
   }
+  const [others, ...ofHosts] = routes.tables;
+  const quick = new Set(fast.values());
   return {
-    rules: rulesOf(table, new Set(fast.values())),
+    tables: [...ofHosts, others].map((table) => ({ host: table.host, rules: rulesOf(table, quick) })),
     slow,
     asked: ({ method, via, host, target }) => {
       const route = fast.get(via);
@@ -59,10 +76,9 @@ export function createLanes(table: RouteTable): Lanes {
       const asked = route && hostOf(route) === host ? askedPath(route, path) : undefined;
       if (route === undefined || asked === undefined) return undefined;
       // Asked of the table once more: it may be another one by now than the one that the lane was made from.
-      const match = table.match(method, asked);
-      return match.ok && match.route === route && upstreamTarget(route, asked, '') === path
-        ? asked + query
-        : undefined;
+      const match = routes.at(route.host).match(method, asked);
+      if (!match.ok || match.route !== route || upstreamTarget(route, asked, '') !== path) return undefined;
+      return (ofHosts.length === 0 ? '' : `http://${route.host ?? ANY_OTHER_HOST}`) + asked + query;
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { ProblemCode } from '../base/errors.ts';
-import { foldedName } from '../base/fields.ts';
-import type { Elsewhere, RouteConfig, Timeouts, UpstreamAddress } from '../config/config.ts';
+import type { Elsewhere, Timeouts, UpstreamAddress } from '../config/config.ts';
 import type { Credential } from '../login/credential.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
@@ -8,6 +7,10 @@ import { SessionClosure, type SessionPlace } from './session-closure.ts';
 
 /** One rule: which requests it takes, where they go, and what goes with them. Everything is worked out once. */
 export interface Route {
+  /** What it is called wherever it is named: its prefix, or `//HOST/PREFIX`. */
+  readonly name: string;
+  /** The host that a request has to be for, in lower case; undefined where it is for every host that no route has. */
+  readonly host: string | undefined;
   readonly prefix: string;
   /** The configured name: a credential's, `none`, or `deny`. */
   readonly credentialName: string;
@@ -35,9 +38,14 @@ export interface Route {
   readonly scrub: boolean;
   /** Headers that name another path or method go up: the route says so, or has no credential that they could misuse. */
   readonly keepsOverrides: boolean;
-  /** All routes to the same server, the one that leads deepest first: for a redirect, which is rare. */
+  /** All routes of its table to the same server, the one that leads deepest first: for a redirect, which is rare. */
   readonly siblings: readonly Route[];
+  /** Those of the other tables, likewise: what they alone lead to, a client of this host can't call. */
+  readonly strangers: readonly Route[];
 }
+
+/** That of the base URL, and those that credentials have for themselves. */
+export type SessionPlaces = readonly [SessionPlace, ...SessionPlace[]];
 
 export type Match =
   | { readonly ok: true; readonly route: Route }
@@ -49,6 +57,8 @@ export type Match =
     };
 
 export interface RouteTable {
+  /** The host that its requests are for; undefined for every one that has no table. */
+  readonly host: string | undefined;
   readonly routes: readonly Route[];
   /** Chooses by method and raw path (no query). The `routes` command prints the same object. */
   match(method: string, path: string): Match;
@@ -60,17 +70,15 @@ export interface RouteTable {
 }
 
 /**
- * @param credentials by name; `none` and `deny` need no entry.
+ * @param routes all of one table
  * @param session whose path is closed, by this name and by any other that a route gives it.
  * @param others session endpoints of single credentials, closed wherever a route leads to them.
  */
 export function createRouteTable(
-  configs: readonly RouteConfig[],
-  credentials: ReadonlyMap<string, Credential>,
-  [session, ...others]: readonly [SessionPlace, ...SessionPlace[]],
+  routes: readonly Route[],
+  [session, ...others]: SessionPlaces,
+  host?: string,
 ): RouteTable {
-  const routes: Route[] = [];
-  for (const config of configs) routes.push(createRoute(config, credentials, routes));
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
   const otherClosures = others.map((place) => new SessionClosure(place));
@@ -105,7 +113,12 @@ export function createRouteTable(
     if (denying !== undefined) {
       return refused('route-denied', denying, 'the route denies its path with a format ending, too');
     }
-    if (route === undefined) return refused('no-route', route, 'no prefix matches');
+    if (route === undefined)
+      return refused(
+        'no-route',
+        route,
+        host === undefined ? 'no prefix matches' : `no prefix of ${host} matches`,
+      );
     if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');
     }
@@ -121,56 +134,11 @@ export function createRouteTable(
     return (closing.get(route) ?? []).flatMap((each) => each.beginningsOn(route));
   }
 
-  return { routes, match, closedBeginnings };
+  return { host, routes, match, closedBeginnings };
 }
 
 function refused(code: ProblemCode, route: Route | undefined, why: string): Match {
   return { ok: false, code, route, why };
-}
-
-function createRoute(
-  config: RouteConfig,
-  credentials: ReadonlyMap<string, Credential>,
-  all: readonly Route[],
-): Route {
-  const { prefix, credential: credentialName, upstream, rewrite } = config;
-  const denied = credentialName === 'deny';
-  const credential = denied || credentialName === 'none' ? undefined : credentials.get(credentialName);
-  if (!denied && credentialName !== 'none') {
-    // The configuration has been checked; a credential that would leave for a foreign origin stops here all the same.
-    if (credential === undefined) throw new Error(`route ${prefix}: no credential "${credentialName}"`);
-    if (!credential.origins.has(upstream.origin)) {
-      throw new Error(`route ${prefix}: credential "${credentialName}" may not go to ${upstream.origin}`);
-    }
-  }
-  const upstreamPrefix = upstream.basePath + withoutSlash(rewrite ?? prefix);
-  return {
-    prefix,
-    credentialName,
-    credential,
-    credentialHeader: foldedName(credential?.header ?? 'authorization'),
-    elsewhere: credential?.elsewhere,
-    denied,
-    methods: config.methods === undefined ? undefined : new Set(config.methods),
-    allow: config.methods?.join(', ') ?? '',
-    upstreamOrigin: upstream.origin,
-    upstreamAddress: config.upstreamAddress,
-    basePath: upstream.basePath,
-    upstreamPrefix,
-    replacedLength: rewrite === undefined ? 0 : withoutSlash(prefix).length,
-    replacement: rewrite === undefined ? upstream.basePath : upstreamPrefix,
-    timeouts: config.timeouts,
-    clientAuthorization: config.clientAuthorization,
-    scrub: config.scrub,
-    keepsOverrides: credential === undefined || config.overrideHeaders === 'keep',
-    get siblings() {
-      return all
-        .filter(({ denied: closed, upstreamOrigin }) => !closed && upstreamOrigin === upstream.origin)
-        .sort(
-          (a, b) => b.upstreamPrefix.length - a.upstreamPrefix.length || a.replacedLength - b.replacedLength,
-        );
-    },
-  };
 }
 
 /** The target to send: base path, rewrite, and the client's own bytes. */
@@ -179,6 +147,6 @@ export function upstreamTarget(route: Route, path: string, query: string): strin
 }
 
 /** The root is no segment to put something behind. */
-function withoutSlash(path: string): string {
+export function withoutSlash(path: string): string {
   return path === '/' ? '' : path;
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { LoginError, Problem } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { createAccessToken } from '../../src/login/access-token.ts';
-import { createRouteTable } from '../../src/routes/route-table.ts';
+import { createRoutes } from '../../src/routes/routes-by-host.ts';
 import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { canary, leaks } from '../fuzz/canaries.ts';
 import { configOf, gatewayFor } from '../support/gateway.ts';
@@ -90,7 +90,7 @@ t.test('no configuration, route, credential or source shows what it holds', asyn
   const { credentials, commit } = sources.prepare(config, undefined, pools);
   commit();
   const place = { ...config.upstream, path: config.sessionPath };
-  const { routes } = createRouteTable(config.routes, credentials, [place]);
+  const { routes } = createRoutes(config.routes, credentials, [place]);
   t.equal(routes.length, 3);
   t.equal(credentials.size, 5);
   for (const [name, object] of Object.entries({ config, credentials, routes, sources, pools })) {

@@ -4,12 +4,12 @@ import { PLAIN } from '../../src/routes/path.ts';
 import { isUnder } from '../../src/routes/prefixes.ts';
 import { type Route, type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
 import { randomFrom } from '../support/random.ts';
-import { OTHER_ORIGIN, SESSION_PATH, tableOf } from './table.ts';
+import { OTHER_ORIGIN, SESSION_PATH, tablesOf } from './table.ts';
 
 // What a proxy that only compares text decides of a path is what the table decides, or it leaves it to the table.
 
 const TIMEOUTS = { connectMs: 0, responseMs: 60_000, idleMs: 30_000 };
-const table = tableOf(
+const routes = tablesOf(
   {
     '/': 'token',
     '/api': 'token',
@@ -28,10 +28,12 @@ const table = tableOf(
   },
   { basePath: '' },
 );
-const lanes = createLanes(table);
+const table = routes.at(undefined);
+const lanes = createLanes(routes);
 
 /** As HAProxy goes through the rules. */
-function decide({ rules }: Lanes, path: string): Route | undefined {
+function decide({ tables }: Lanes, path: string, host?: string): Route | undefined {
+  const { rules } = tables.find((each) => each.host === host)!;
   const lower = path.toLowerCase();
   const rule = rules.find(({ begins, anyEnd }) =>
     anyEnd ? lower.startsWith(begins) : isUnder(lower, begins),

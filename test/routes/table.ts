@@ -1,7 +1,8 @@
 import { Secret } from '../../src/base/secret.ts';
 import type { RouteConfig } from '../../src/config/config.ts';
 import type { ApiKeyCredential } from '../../src/login/credential.ts';
-import { createRouteTable, type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
+import { type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
+import { createRoutes, type RoutesByHost } from '../../src/routes/routes-by-host.ts';
 import type { SessionPlace } from '../../src/routes/session-closure.ts';
 
 export const ORIGIN = 'https://api.example.com';
@@ -12,16 +13,20 @@ const NAMES = ['token', 'apiKey', 'reports'];
 /** A route's credential, and what else is not the default. */
 type Rule = string | ({ readonly credential: string } & Partial<RouteConfig>);
 
+type Rules = Readonly<Record<string, Rule>> | readonly (readonly [prefix: string, rule: Rule])[];
+
 /** A table of prefixes and credentials, whose session endpoint is where it is by default. */
-export function tableOf(
-  rules: Readonly<Record<string, Rule>> | readonly (readonly [prefix: string, rule: Rule])[],
-  session: Partial<SessionPlace> = {},
-): RouteTable {
+export function tableOf(rules: Rules, session: Partial<SessionPlace> = {}): RouteTable {
+  return tablesOf(rules, session).at(undefined);
+}
+
+/** The same for rules by `//HOST/PREFIX`, too. */
+export function tablesOf(rules: Rules, session: Partial<SessionPlace> = {}): RoutesByHost {
   const place = { origin: ORIGIN, basePath: '', path: SESSION_PATH, ...session };
   const entries = Array.isArray(rules) ? rules : Object.entries(rules);
   const configs = entries.map(
-    ([prefix, rule]): RouteConfig => ({
-      prefix,
+    ([name, rule]): RouteConfig => ({
+      ...keyOf(name),
       upstream: { origin: place.origin, basePath: place.basePath },
       timeouts: { connectMs: 0, responseMs: 0, idleMs: 0 },
       clientAuthorization: 'replace',
@@ -42,11 +47,16 @@ export function tableOf(
       origins,
     },
   ]);
-  return createRouteTable(configs, new Map(credentials), [place]);
+  return createRoutes(configs, new Map(credentials), [place]);
 }
 
-/** What becomes of a request: the prefix and the upstream's target, or the refusal's code. */
+function keyOf(name: string): Pick<RouteConfig, 'host' | 'prefix'> {
+  const [, host, prefix] = /^\/\/([^/]+)(\/.*)$/.exec(name) ?? [];
+  return host === undefined || prefix === undefined ? { prefix: name } : { host, prefix };
+}
+
+/** What becomes of a request: the route's name and the upstream's target, or the refusal's code. */
 export function outcomeOf(table: RouteTable, path: string, { method = 'GET', query = '' } = {}): string {
   const match = table.match(method, path);
-  return match.ok ? `${match.route.prefix} -> ${upstreamTarget(match.route, path, query)}` : match.code;
+  return match.ok ? `${match.route.name} -> ${upstreamTarget(match.route, path, query)}` : match.code;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { tableOf } from '../../src/cli/unfilled-table.ts';
+import { tablesOf } from '../../src/cli/unfilled-table.ts';
 import { haproxyConfiguration } from '../../src/integrations/haproxy/configuration.ts';
 import { runtimeCommand } from '../../src/integrations/haproxy/runtime-api.ts';
 import { freePort } from './free-port.ts';
@@ -61,7 +61,7 @@ export async function pairFor(t: Test, options: PairOptions): Promise<Pair> {
   const front = await freePort();
   writeFileSync(
     file,
-    haproxyConfiguration(config, tableOf(config), [{ kind: 'tcp', host: '127.0.0.1', port: front }]),
+    haproxyConfiguration(config, tablesOf(config), [{ kind: 'tcp', host: '127.0.0.1', port: front }]),
   );
   const entries = async () =>
     (await runtimeCommand(socket, `show map ${map}`)).split('\n').filter((line) => line !== '');

@@ -106,7 +106,7 @@ export const SETTINGS = {
     key: 'routes',
     kind: kinds.routePairs,
     description:
-      '`PREFIX=CREDENTIAL` pairs with commas between them (`/companies=apiKey,/health=none,/api/admin=deny,/=token`), ' +
+      '`PREFIX=CREDENTIAL` pairs with commas between them (`/companies=apiKey,/health=none,/api/admin=deny,/=token`; `//HOST/PREFIX` for one host), ' +
       'in place of all the routes of the file. Without any: everything with `token`, or with `apiKey` where only a key is configured',
   },
   listen: {

@@ -14,8 +14,9 @@ import type { GivenSecret } from './single-settings.ts';
 export const CALLER = object({
   key: { kind: secret('header'), required: true, description: 'what it sends to be known' },
   routes: {
-    kind: kinds.prefixes,
-    description: 'prefixes of the routes that it may use, each exactly as a route has it; all unless given',
+    kind: kinds.routeNames,
+    description:
+      'the routes that it may use, each by its prefix, exactly as the route has it (//HOST/PREFIX where it has a host); all unless given',
   },
 });
 
@@ -40,7 +41,7 @@ export function asksForKey({ unnamed, named }: Callers): boolean {
  * What can only be said when all is read: routes that must exist, and keys that must differ, since a key is all that a
  * caller is known by.
  */
-export function checkCallers({ unnamed, named }: Callers, prefixes: readonly string[]): void {
+export function checkCallers({ unnamed, named }: Callers, names: readonly string[]): void {
   const others: { readonly key: string; readonly secret: Secret }[] = unnamed?.secret
     ? [{ key: unnamed.key, secret: unnamed.secret }]
     : [];
@@ -50,10 +51,10 @@ export function checkCallers({ unnamed, named }: Callers, prefixes: readonly str
     const other = others.find((each) => each.secret.equals(secret));
     if (other !== undefined) at.below('key').report(`is the same as ${other.key}; each needs its own`);
     if (secret !== undefined) others.push({ key, secret });
-    for (const prefix of routes.filter((each) => !prefixes.includes(each))) {
-      const known = `there are ${prefixes.join(', ')}`;
-      const hint = didYouMean(nearest(prefix, prefixes));
-      at.below('routes').report(`${prefix} is not the prefix of a route (${known})${hint}`);
+    for (const name of routes.filter((each) => !names.includes(each))) {
+      const known = `there are ${names.join(', ')}`;
+      const hint = didYouMean(nearest(name, names));
+      at.below('routes').report(`${name} is not the prefix of a route (${known})${hint}`);
     }
   }
 }

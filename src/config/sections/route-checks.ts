@@ -5,13 +5,16 @@ import { didYouMean, nearest } from '../values/nearest.ts';
 import { isInsecure } from '../values/urls.ts';
 import { RESERVED_NAMES } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
-import { addressOf, type DeclaredRoutes, type ROUTE } from './routes.ts';
+import { addressOf, type DeclaredRoutes, nameOf, type ROUTE } from './routes.ts';
 
 type DeclaredRoute = Declared<typeof ROUTE.fields>;
 
 export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
 
 export const INSECURE_ADDRESS = `would send http:// to a host that is not loopback; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
+
+const LOCALHOST =
+  'is only one of the names of this machine: requests for 127.0.0.1 and [::1] see the routes without a host; leave host out, or take a name below it (orders.localhost)';
 
 /** What would make a credential of that name. */
 function definitionOf(name: string): string {
@@ -23,12 +26,12 @@ function definitionOf(name: string): string {
 }
 
 function checkCredential(route: DeclaredRoute, at: At, values: Values, credentials: Credentials): void {
-  const { credential: name, prefix = 'a route' } = route;
+  const { credential: name } = route;
   if (name === undefined || RESERVED_NAMES.includes(name)) return;
   const known = [...new Set([...credentials.names, ...RESERVED_NAMES])];
   if (!credentials.names.includes(name)) {
     at.below('credential').report(
-      `sends ${prefix} to the credential ${name}, which does not exist ` +
+      `sends ${nameOf(route) ?? 'a route'} to the credential ${name}, which does not exist ` +
         `(there are ${known.join(', ')})${didYouMean(nearest(name, known))}; ${definitionOf(name)}`,
     );
     return;
@@ -46,10 +49,11 @@ export function checkRoutes(routes: DeclaredRoutes, values: Values, credentials:
   for (const { at, value: route } of routes) {
     if (route === undefined) continue;
     checkCredential(route, at, values, credentials);
-    const { prefix } = route;
-    if (prefix !== undefined && seen.has(prefix))
-      at.below('prefix').report('has the prefix of another route');
-    if (prefix !== undefined) seen.add(prefix);
+    const name = nameOf(route);
+    const of = route.host === undefined ? 'prefix' : 'host and prefix';
+    if (name !== undefined && seen.has(name)) at.below('prefix').report(`has the ${of} of another route`);
+    if (name !== undefined) seen.add(name);
+    if (route.host === 'localhost') at.reading.warn(at.below('host').key, LOCALHOST);
     if (!values.allowInsecureUpstream) checkSecure(route, at, values);
   }
 }

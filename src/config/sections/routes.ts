@@ -6,6 +6,7 @@ import { isWhole, type Reading } from '../reading/reading.ts';
 import { At, standIn } from '../shapes/at.ts';
 import { listOf, type Placed } from '../shapes/collections.ts';
 import { type Declared, object } from '../shapes/object.ts';
+import { type RouteKey, routeName } from '../values/route-names.ts';
 import * as kinds from '../values/vocabulary.ts';
 import type { Credentials } from './credentials/credentials.ts';
 
@@ -16,6 +17,11 @@ const TIMEOUTS = object({
 });
 
 export const ROUTE = object({
+  host: {
+    kind: kinds.routeHost,
+    description:
+      'a host name without a port: the route is for requests with this Host, and one without it for those whose Host no route names',
+  },
   prefix: {
     kind: kinds.path,
     required: true,
@@ -99,9 +105,17 @@ export function readRoutes(reading: Reading, { routes }: Values, credentials: Cr
   return isWhole(reading) ? defaultRoutes(credentials, reading) : [];
 }
 
-/** The prefixes that there are. */
-export function prefixesOf(routes: DeclaredRoutes): readonly string[] {
-  return routes.flatMap(({ value }) => value?.prefix ?? []);
+/** What the routes are called. */
+export function namesOf(routes: DeclaredRoutes): readonly string[] {
+  return routes.flatMap(({ value }) => (value === undefined ? [] : (nameOf(value) ?? [])));
+}
+
+/** Undefined where it has no prefix. */
+export function nameOf({
+  host,
+  prefix,
+}: { readonly [K in keyof RouteKey]: string | undefined }): string | undefined {
+  return prefix === undefined ? undefined : routeName({ host, prefix });
 }
 
 /** Its own, or else that of the base URL, for whatever has the same origin. */
@@ -116,13 +130,14 @@ export function addressOf(
 /** The routes in force, once there is no fault left: with the global settings where they say nothing. */
 export function routesInForce(routes: DeclaredRoutes, values: Values): readonly RouteConfig[] {
   return routes.flatMap(({ value }): RouteConfig[] => {
-    const { prefix, credential, upstream = values.upstream } = value ?? {};
+    const { host, prefix, credential, upstream = values.upstream } = value ?? {};
     if (value === undefined || prefix === undefined || credential === undefined || upstream === undefined)
       return [];
     const { methods, rewrite, timeouts, clientAuthorization, overrideHeaders, scrub = values.scrub } = value;
     const upstreamAddress = addressOf(value.upstreamAddress, upstream, values);
     return [
       {
+        ...(host !== undefined && { host }),
         prefix,
         credential,
         ...(methods && { methods }),

@@ -8,7 +8,7 @@ import { loginOrigins } from './credentials/in-force.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './route-checks.ts';
-import { prefixesOf } from './routes.ts';
+import { namesOf } from './routes.ts';
 import type { Declaration } from './sections.ts';
 import { checkShortSecrets } from './short-secrets.ts';
 import { checkSinks } from './sinks.ts';
@@ -24,7 +24,7 @@ export function checkTogether(
   checkRoutes(routes, values, credentials);
   checkShortSecrets(routes, values, credentials, reading);
   checkDotEnv(reading);
-  checkCallers(callers, prefixesOf(routes));
+  checkCallers(callers, namesOf(routes));
   checkSinks(sinks, credentials, reading);
   checkListeners(values, asksForKey(callers), reading);
 }

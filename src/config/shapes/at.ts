@@ -30,7 +30,9 @@ export class At {
 
 /** A place for values that have no keys of their own: what is wrong with any of them is told of one variable or key. */
 export function standIn(key: string, words: string, reading: Reading): At {
-  const report: Reading['report'] = (_key, problem, where) =>
-    reading.report(key, `${words}${problem}`, where);
-  return new At(key, { ...reading, report });
+  const told =
+    (tell: Reading['report']): Reading['report'] =>
+    (_key, problem, where) =>
+      tell(key, `${words}${problem}`, where);
+  return new At(key, { ...reading, report: told(reading.report), warn: told(reading.warn) });
 }

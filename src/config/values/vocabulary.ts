@@ -16,6 +16,7 @@ import {
 } from './measures.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { parsePath, parseSessionPath } from './paths.ts';
+import { parseRouteHost, parseRouteKey, type RouteKey, routeName } from './route-names.ts';
 import {
   formatBaseUrl,
   formatTokenUrl,
@@ -155,13 +156,21 @@ function parseMethod(name: string): Parsed<string> {
   return { problem: `is no method that can be received${didYouMean(nearest(method, METHODS))}` };
 }
 
-/** Prefixes of routes. */
-export const prefixes: Kind<readonly string[]> = list(parsePath, same, { needs: 'prefix of a route' });
+/** The host of a route. */
+export const routeHost: Kind<string> = scalar(parseRouteHost, {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\\.?$',
+});
+/** Routes, each by what it is called. */
+export const routeNames: Kind<readonly string[]> = list(
+  (text) => andThen(parseRouteKey(text), (key) => ({ value: routeName(key) })),
+  same,
+  { needs: 'prefix of a route' },
+);
 export const methods: Kind<readonly string[]> = list(parseMethod, same, { needs: 'method' });
 
 /** A pair of `BEARERD_ROUTES`. */
-export interface RoutePair {
-  readonly prefix: string;
+export interface RoutePair extends RouteKey {
   readonly credential: string;
 }
 
@@ -174,13 +183,13 @@ function parseRoutePair(pair: string): Parsed<RoutePair> {
   if (/=(?:token|apiKey|none|deny)\s*[;|]\s*./.test(pair)) {
     return { problem: 'holds a second pair after a ; or a |; separate pairs with commas' };
   }
-  const prefix = parsePath(pair.slice(0, at).trim());
-  if ('problem' in prefix) return { problem: `the prefix ${prefix.problem}` };
-  return { value: { prefix: prefix.value, credential } };
+  const key = parseRouteKey(pair.slice(0, at).trim());
+  if ('problem' in key) return { problem: `the prefix ${key.problem}` };
+  return { value: { ...key.value, credential } };
 }
 
 export const routePairs: Kind<readonly RoutePair[]> = list(
   parseRoutePair,
-  (pair) => `${pair.prefix}=${pair.credential}`,
+  (pair) => `${routeName(pair)}=${pair.credential}`,
   { needs: 'PREFIX=CREDENTIAL pair' },
 );

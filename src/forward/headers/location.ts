@@ -34,6 +34,9 @@ function mapBack(path: string, route: Route): string | undefined {
     const prefix = through.prefix === '/' ? '' : through.prefix;
     return rooted(prefix + bare.slice(through.upstreamPrefix.length)) + tail;
   }
+  // Only another host leads there: by any path of this one the client would get something else.
+  if (route.strangers.some(({ upstreamPrefix }) => isUnder(bare, upstreamPrefix)))
+    return route.upstreamOrigin + path;
   return isUnder(bare, route.basePath) ? rooted(bare.slice(route.basePath.length)) + tail : undefined;
 }
 

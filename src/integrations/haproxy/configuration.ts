@@ -3,7 +3,7 @@ import { VERSION } from '../../base/version.ts';
 import type { Config, ListenAddress } from '../../config/config.ts';
 import { retriesPath } from '../../config/values/sinks.ts';
 import { createLanes } from '../../routes/lanes.ts';
-import type { RouteTable } from '../../routes/route-table.ts';
+import type { RoutesByHost } from '../../routes/routes-by-host.ts';
 import { laneSections } from './backends.ts';
 import { fastRoutes } from './fast-route.ts';
 import { frontend } from './frontend.ts';
@@ -26,11 +26,11 @@ const HEADERS_TIMEOUT = '60s';
  */
 export function haproxyConfiguration(
   config: Config,
-  table: RouteTable,
+  routes: RoutesByHost,
   listen: readonly ListenAddress[],
 ): string {
-  const lanes = createLanes(table);
-  const { fast, slow } = fastRoutes(table, lanes, config);
+  const lanes = createLanes(routes);
+  const { fast, slow } = fastRoutes(routes, lanes, config);
   const faults = refusals(config, listen, { fast, slow });
   const sink = config.sinks.find(({ kind }) => kind === 'haproxy');
   const bearerd = slowLane(config);
@@ -40,12 +40,12 @@ export function haproxyConfiguration(
     ['global', globalLines(config, sink.path)],
     ...(withNames ? [RESOLVERS] : []),
     ['defaults base', defaultLines(config)],
-    ['frontend clients from base', frontend({ config, listen, rules: lanes.rules, fast, map: sink.map })],
+    ['frontend clients from base', frontend({ config, listen, tables: lanes.tables, fast, map: sink.map })],
     ['defaults lanes from base', LANES],
     ...fast.flatMap((each) => laneSections(each, config, retriesPath(sink))),
     ['backend bearerd from base', [...BEARERD, `server bearerd ${bearerd}`]],
   ];
-  const reasons = [...slow].map(([{ prefix }, why]) => `${prefix}: ${why}`);
+  const reasons = [...slow].map(([{ name }, why]) => `${name}: ${why}`);
   return [preamble(reasons), ...sections.map(sectionText)].join('\n');
 }
 

@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import type { Config, CredentialConfig } from '../../config/config.ts';
 import { bareHost, isLoopbackHost } from '../../config/values/addresses.ts';
 import { hostOf, type Lanes } from '../../routes/lanes.ts';
-import type { Route, RouteTable } from '../../routes/route-table.ts';
+import type { Route } from '../../routes/route-table.ts';
+import type { RoutesByHost } from '../../routes/routes-by-host.ts';
 
 /** A route with a lane of its own, and how HAProxy reaches its upstream. */
 export interface FastRoute {
@@ -25,7 +26,7 @@ export interface FastRoute {
 
 /** All of them, and why the others have none. */
 export function fastRoutes(
-  { routes }: RouteTable,
+  { routes }: RoutesByHost,
   { slow }: Lanes,
   { credentials }: Config,
 ): { readonly fast: readonly FastRoute[]; readonly slow: ReadonlyMap<Route, string> } {
@@ -57,7 +58,7 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
   const host = at?.host ?? bareHost(hostname);
   // 127.0.0.1 also where localhost might be ::1: should nobody be there, bearerd looks at both.
   const isLocal = isLoopbackHost(host) && isIP(host) === 0;
-  const slug = route.prefix.slice(1).replaceAll(/[^a-z0-9]+/g, '-') || 'root';
+  const slug = slugOf(route);
   const taken = before.filter(({ name }) => name === `to-${slug}` || name.startsWith(`to-${slug}.`)).length;
   return {
     route,
@@ -72,4 +73,8 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
     },
     renews: credential.kind !== 'api-key' && credential.kind !== 'basic',
   };
+}
+
+function slugOf({ host = '', prefix }: Route): string {
+  return `${host}${prefix}`.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'root';
 }

@@ -3,8 +3,9 @@ import type { Config, ListenAddress } from '../../config/config.ts';
 import { formatAddress } from '../../config/values/addresses.ts';
 import { removedHeaders } from '../../forward/headers/removed-headers.ts';
 import { ownHosts } from '../../listen/guard.ts';
-import type { LaneRule } from '../../routes/lanes.ts';
+import type { LaneRule, LaneTable } from '../../routes/lanes.ts';
 import { PLAIN } from '../../routes/path.ts';
+import type { Route } from '../../routes/route-table.ts';
 import { backendName, usesOf } from './backends.ts';
 import type { FastRoute } from './fast-route.ts';
 import { problemReply } from './problem-reply.ts';
@@ -32,7 +33,7 @@ const SINGLE =
 export interface Frontend {
   readonly config: Config;
   readonly listen: readonly ListenAddress[];
-  readonly rules: readonly LaneRule[];
+  readonly tables: readonly LaneTable[];
   readonly fast: readonly FastRoute[];
   /** The map that holds the credentials. */
   readonly map: string;
@@ -82,7 +83,11 @@ function ourHosts(config: Config): string {
   const patterns = ownHosts(config).map((name) =>
     name.startsWith('*.') ? `[a-z0-9._-]+${literally(name.slice(1))}` : literally(name),
   );
-  return `^(?:${[...new Set(patterns)].join('|')})(?::[0-9]{0,5})?$`;
+  return hostPattern(`(?:${[...new Set(patterns)].join('|')})`);
+}
+
+function hostPattern(name: string): string {
+  return `^${name}(?::[0-9]{0,5})?$`;
 }
 
 /** Names by which CGI knows a header written with `_` as well. */
@@ -104,7 +109,7 @@ function oddHeaders(fast: readonly FastRoute[]): string {
   return `(?:^|,)(?:${names.join('|')}|${twice})(?:,|$)`;
 }
 
-function ruleLines({ rules, fast, map }: Frontend): readonly string[] {
+function ruleLines({ tables, fast, map }: Frontend): readonly string[] {
   const byRoute = new Map(fast.map((each) => [each.route, each]));
   const names = new Set(fast.map(({ credential }) => credential.name));
   return [
@@ -112,28 +117,40 @@ function ruleLines({ rules, fast, map }: Frontend): readonly string[] {
     ...[...names].map((name) => `acl has_${name} str(${name}),map(${map}),set-var(txn.credential) -m found`),
     '',
     "# The first that fits. In other letters a path is bearerd's to refuse: no shorter prefix may take it.",
-    ...rules.flatMap((rule) => ruleLine(rule, rule.route && byRoute.get(rule.route))),
+    ...tables.flatMap((table) => tableLines(table, byRoute)),
   ];
 }
 
-function ruleLine({ begins, anyEnd }: LaneRule, to: FastRoute | undefined): readonly string[] {
-  if (anyEnd) return [`use_backend bearerd if { path_beg -i ${begins} }`];
+/** A host's routes are for its requests alone, which see no others. */
+function tableLines({ host, rules }: LaneTable, fast: ReadonlyMap<Route, FastRoute>): readonly string[] {
+  const lines = (asked: string) =>
+    rules.flatMap((rule) => ruleLine(rule, rule.route && fast.get(rule.route), asked));
+  if (host === undefined) return lines('');
+  const asked = `asks_for_${host}`;
+  return [
+    `acl ${asked} req.fhdr(host) -m reg -i ${word(hostPattern(literally(host)))}`,
+    ...lines(` ${asked}`),
+    `use_backend bearerd if ${asked}`,
+  ];
+}
+
+/** @param asked the condition on the host, if there is one, with a blank before it */
+function ruleLine({ begins, anyEnd }: LaneRule, to: FastRoute | undefined, asked: string): readonly string[] {
+  if (anyEnd) return [`use_backend bearerd if${asked} { path_beg -i ${begins} }`];
   const root = begins === '/';
-  if (to === undefined)
-    return [
-      root
-        ? 'use_backend bearerd'
-        : `use_backend bearerd if { path -i ${begins} } || { path_beg -i ${begins}/ }`,
-    ];
+  const slow = root
+    ? `use_backend bearerd${asked && ` if${asked}`}`
+    : `use_backend bearerd if${asked} { path -i ${begins} } ||${asked} { path_beg -i ${begins}/ }`;
+  if (to === undefined) return [slow];
   const here = `at_${to.name.slice(3)}`;
   const methods = to.route.methods === undefined ? '' : ` { method ${[...to.route.methods].join(' ')} }`;
-  const condition = `${root ? '' : ` ${here}`}${methods} has_${to.credential.name}`;
+  const condition = `${asked}${root ? '' : ` ${here}`}${methods} has_${to.credential.name}`;
   return [
     ...(root ? [] : [`acl ${here} path ${begins}`, `acl ${here} path_beg ${begins}/`]),
     ...usesOf(to).map(
       (use) =>
         `use_backend ${backendName(to, use)} if${use === 'again' ? ' idempotent !has_body' : ''}${condition}`,
     ),
-    ...(root ? [] : [`use_backend bearerd if { path -i ${begins} } || { path_beg -i ${begins}/ }`]),
+    ...(root ? [] : [slow]),
   ];
 }

@@ -55,6 +55,7 @@ function stepsOf(route: Route): readonly Step[] {
     [`${origin}${BOUNDARY}`, OWN],
     ...targets.flatMap(({ from, to }): readonly Step[] => {
       const there = `(?:${OWN}|${PATH})${literally(from)}`;
+      if (to === undefined) return [[`${there}${BOUNDARY}`, route.upstreamOrigin + from]];
       if (to !== '') return [[`${there}${BOUNDARY}`, OURS + to]];
       return [
         [`${there}${NO_HOST}`, OURS],
@@ -69,19 +70,24 @@ function stepsOf(route: Route): readonly Step[] {
 
 interface Target {
   readonly from: string;
-  readonly to: string;
+  /** Undefined where it stays absolute. */
+  readonly to: string | undefined;
 }
 
 /**
- * Its own prefix first; then those of other routes there, the one that leads deepest first; then the base path. Left out
- * is whoever would be mapped by the base path in the same way, or comes too late.
+ * Its own prefix first; then those of other routes there, the one that leads deepest first; then those that another host
+ * leads to, which stay absolute; then the base path. Left out is whoever would be mapped by the base path in the same way,
+ * or comes too late.
  */
 function targetsOf(route: Route): readonly Target[] {
-  const all: Target[] = [route, ...route.siblings].map(({ upstreamPrefix, prefix }) => ({
-    from: upstreamPrefix,
-    to: prefix === '/' ? '' : prefix,
-  }));
-  const asBase = ({ from, to }: Target) => from === route.basePath + to;
+  const own = [route, ...route.siblings].map(
+    ({ upstreamPrefix, prefix }): Target => ({ from: upstreamPrefix, to: prefix === '/' ? '' : prefix }),
+  );
+  const elsewhere = route.strangers.map(
+    ({ upstreamPrefix }): Target => ({ from: upstreamPrefix, to: undefined }),
+  );
+  const all = [...own, ...elsewhere];
+  const asBase = ({ from, to }: Target) => to !== undefined && from === route.basePath + to;
   const needed = all.filter(
     (target) => !asBase(target) || all.some((other) => !asBase(other) && isUnder(target.from, other.from)),
   );

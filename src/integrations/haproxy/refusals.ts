@@ -25,7 +25,7 @@ export function refusals(
     break;
   }
   if (fast.length === 0) {
-    const reasons = [...slow].map(([{ prefix }, why]) => `${prefix}: ${why}`);
+    const reasons = [...slow].map(([{ name }, why]) => `${name}: ${why}`);
     refuse('routes', `none can have a fast lane (${reasons.join('; ')})`);
   }
   return faults;

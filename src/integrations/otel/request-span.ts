@@ -104,7 +104,8 @@ function requestAttributes({ httpVersion, socket }: IncomingMessage, event: Requ
     [ATTR_URL_PATH]: event.path,
     [ATTR_URL_SCHEME]: socket instanceof TLSSocket ? 'https' : 'http',
     [ATTR_NETWORK_PROTOCOL_VERSION]: httpVersion,
-    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: event.route }), // The prefix: what is below it, bearerd doesn't know.
+    // The prefix, without its host: what is below it, bearerd doesn't know.
+    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: event.route.replace(/^\/\/[^/]*/, '') }),
   };
 }
 

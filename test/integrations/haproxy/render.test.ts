@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { VERSION } from '../../../src/base/version.ts';
-import { tableOf } from '../../../src/cli/unfilled-table.ts';
+import { tablesOf } from '../../../src/cli/unfilled-table.ts';
 import { addresses } from '../../../src/config/values/vocabulary.ts';
 import { haproxyConfiguration } from '../../../src/integrations/haproxy/configuration.ts';
 import { loadYaml } from '../../config/load-from.ts';
@@ -44,7 +44,7 @@ async function rendered(
   const config = await loadYaml(yaml, env);
   const parsed = addresses.parse(listen);
   if ('problem' in parsed) throw new Error(parsed.problem);
-  return haproxyConfiguration(config, tableOf(config), parsed.value);
+  return haproxyConfiguration(config, tablesOf(config), parsed.value);
 }
 
 async function refused(yaml: string, listen?: string, env?: Record<string, string>): Promise<string[]> {
