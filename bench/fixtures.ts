@@ -7,7 +7,10 @@ export const CA_FILE = new URL('../test/support/tls/ca.pem', import.meta.url);
 export const PATHS = {
   session: '/api/identity/v1/session',
   small: '/api/people/v1/o_1/find',
+  /** Takes 8 KiB. */
+  many: '/api/people/v1/o_1/find-many',
   large: '/api/files/v1/large',
+  middle: '/api/files/v1/middle',
   /** Says what the upstream saw, in full. */
   verify: '/api/verify',
 } as const;
@@ -34,5 +37,9 @@ function noise(length: number): Buffer {
 export const SMALL = Buffer.from(`{"data":"${'x'.repeat(289)}"}`);
 /** 1 KB of JSON. */
 export const JSON_BODY = Buffer.from(`{"text":"${'y'.repeat(1_013)}"}`);
+/** 8 KiB of JSON. */
+export const JSON_BODY_8K = Buffer.from(`{"text":"${'y'.repeat(8_181)}"}`);
+/** 100 KB. */
+export const MIDDLE = noise(100_000);
 /** 10 MB. */
 export const LARGE = noise(10_000_000);

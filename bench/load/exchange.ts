@@ -1,4 +1,4 @@
-import { JSON_BODY, LARGE, PATHS, SMALL, TOKEN } from '../fixtures.ts';
+import { JSON_BODY, JSON_BODY_8K, LARGE, MIDDLE, PATHS, SMALL, TOKEN } from '../fixtures.ts';
 
 /** One kind of request: what goes over the wire, and the body that must come back with a 200. */
 export interface Exchange {
@@ -22,6 +22,8 @@ export function exchange(
 
 export const SMALL_GET = exchange('small GET', 'GET', PATHS.small, SMALL);
 export const JSON_POST = exchange('JSON POST', 'POST', PATHS.small, SMALL, JSON_BODY);
+export const POST_8K = exchange('8 KiB POST', 'POST', PATHS.many, SMALL, JSON_BODY_8K);
+export const MIDDLE_DOWN = exchange('100 KB down', 'GET', PATHS.middle, MIDDLE);
 export const DOWNLOAD = exchange('10 MB down', 'GET', PATHS.large, LARGE);
 export const UPLOAD = exchange('10 MB up', 'POST', PATHS.large, SMALL, LARGE);
 

@@ -7,7 +7,14 @@ import { latency } from './latency.ts';
 import { memory } from './memory.ts';
 import { probes } from './probes.ts';
 import type { Row } from './row.ts';
-import { saturatedDown, saturatedGet, saturatedPost, saturatedUp } from './saturated.ts';
+import {
+  saturatedDown,
+  saturatedGet,
+  saturatedMiddle,
+  saturatedPost,
+  saturatedPost8k,
+  saturatedUp,
+} from './saturated.ts';
 import { scrub } from './scrub.ts';
 import { jsonPost, smallGet } from './small-requests.ts';
 import { start } from './start.ts';
@@ -16,6 +23,8 @@ import { tls } from './tls.ts';
 export const ROWS: readonly Row[] = [
   saturatedGet,
   saturatedPost,
+  saturatedPost8k,
+  saturatedMiddle,
   saturatedDown,
   saturatedUp,
   smallGet,

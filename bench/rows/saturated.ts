@@ -1,7 +1,15 @@
 import { freePort } from '../children.ts';
 import { Running } from '../contenders/contender.ts';
 import { FLOORS } from '../contenders/floors.ts';
-import { DOWNLOAD, type Exchange, JSON_POST, SMALL_GET, UPLOAD } from '../load/exchange.ts';
+import {
+  DOWNLOAD,
+  type Exchange,
+  JSON_POST,
+  MIDDLE_DOWN,
+  POST_8K,
+  SMALL_GET,
+  UPLOAD,
+} from '../load/exchange.ts';
 import { pin, type Saturation, type Subject, saturate, WRK } from '../load/saturate.ts';
 import { options } from '../options.ts';
 import { median } from '../statistics.ts';
@@ -51,6 +59,41 @@ export const saturatedPost: Row = {
         unit: '×',
         target: 2.8,
         must: 3.4,
+      },
+    ]),
+};
+
+export const saturatedPost8k: Row = {
+  name: 'saturated-post-8k',
+  run: (bench) =>
+    run(bench, 'POST of 8 KiB', POST_8K, [], (cpu) => [
+      {
+        what: 'saturated: CPU of a POST of 8 KiB, against HAProxy',
+        figure: ratio(cpu('bearerd'), cpu('HAProxy')),
+        unit: '×',
+        target: 2.8,
+        must: 3.4,
+      },
+    ]),
+};
+
+export const saturatedMiddle: Row = {
+  name: 'saturated-100k',
+  run: (bench) =>
+    run(bench, '100 KB down', MIDDLE_DOWN, [], (cpu) => [
+      {
+        what: 'saturated: CPU of 100 KB down, against HAProxy',
+        figure: ratio(cpu('bearerd'), cpu('HAProxy')),
+        unit: '×',
+        target: 1.5,
+        must: 2,
+      },
+      {
+        what: 'saturated: the same against nginx',
+        figure: ratio(cpu('bearerd'), cpu('nginx')),
+        unit: '×',
+        target: 1,
+        must: 1.3,
       },
     ]),
 };

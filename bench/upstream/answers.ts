@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { JSON_BODY, LARGE, PATHS, SMALL, TOKEN } from '../fixtures.ts';
+import { JSON_BODY, JSON_BODY_8K, LARGE, MIDDLE, PATHS, SMALL, TOKEN } from '../fixtures.ts';
 
 /** What one request gets, decided from its head. */
 export interface Plan {
@@ -31,6 +31,8 @@ const PLANS = new Map<string, Plan>([
   [`POST ${PATHS.session}`, LOGIN],
   [`GET ${PATHS.small}`, fixed('200 OK', SMALL)],
   [`POST ${PATHS.small}`, fixed('200 OK', SMALL, JSON_BODY)],
+  [`POST ${PATHS.many}`, fixed('200 OK', SMALL, JSON_BODY_8K)],
+  [`GET ${PATHS.middle}`, fixed('200 OK', MIDDLE)],
   [`GET ${PATHS.large}`, fixed('200 OK', LARGE)],
   [`POST ${PATHS.large}`, fixed('200 OK', SMALL, LARGE)],
 ]);
