@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Problem } from '../base/errors.ts';
+import { DirectRequest } from '../node/direct-request.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
 import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Answer } from './answer.ts';
@@ -11,6 +12,9 @@ import { type Sender, Sending } from './sending.ts';
 import type { Tunnel } from './tunnel.ts';
 import type { Upgrade } from './upgrade.ts';
 import { deadline, type Watched } from './watchdog.ts';
+
+/** A stream would schedule its end, though there was nothing in it. */
+const NO_BODY = { take: () => {}, end: () => {} };
 
 /**
  * One request and its answer: from the token to the last byte, or to the problem that explains why not. `course.ts`
@@ -36,7 +40,7 @@ export class Exchange implements Watched, Sender {
     this.#f = forwardable;
     this.#upgrade = upgrade;
     this.#body = forwardable.head.hasBody
-      ? new RequestBody(forwardable.request, () => this.#bodyMoved())
+      ? new RequestBody(forwardable, context.departures, () => this.#bodyMoved())
       : undefined;
     this.#sending = new Sending(context, this.#progress, this, { forwardable, body: this.#body, upgrade });
     this.#answer = new Answer(context, forwardable, {
@@ -58,6 +62,7 @@ export class Exchange implements Watched, Sender {
     if (head.expectation === 'continue' && request.httpVersion === '1.1') response.writeContinue();
     this.#upgrade?.listen();
     if (this.#body === undefined) {
+      if (request instanceof DirectRequest) request.giveBodyTo(NO_BODY);
       this.#sending.authorize();
     } else {
       // The listener finds that what follows the head is no body.

@@ -1,5 +1,6 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type RequestHead, readRequestHead } from '../forward/client/request-head.ts';
+import { DirectRequest } from '../node/direct-request.ts';
 
 /** Pieces up to this size are joined: a larger one costs more to copy than to pass on. */
 const SMALL_BYTES = 4 * 1024;
@@ -11,21 +12,28 @@ const BLOCK_BYTES = 16 * 1024;
  * which Node reads, and costs as much to pass on as a large one. So small pieces are joined: those of one turn of the
  * event loop, or, while nobody takes any, as many as make a block.
  */
-export class JoinedRequest extends IncomingMessage {
+export class JoinedRequest extends DirectRequest {
   /** The only piece so far, as it came; or the block into which several are copied. */
   #joined: Buffer | undefined;
   #bytes = 0;
   #scheduled = false;
+  /** Of the body, by its `Content-Length`; negative for chunks. */
+  #left = 0;
   #head: RequestHead | undefined;
 
   /** Read once, by whoever asks first. */
   get head(): RequestHead {
-    this.#head ??= readRequestHead(this.rawHeaders);
+    if (this.#head === undefined) {
+      this.#head = readRequestHead(this.rawHeaders);
+      this.#left = this.#head.contentLength;
+    }
     return this.#head;
   }
 
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (piece === null || piece.length > SMALL_BYTES) {
+    if (piece !== null) this.#left -= piece.length;
+    // The last one, as far as its length tells, waits for none.
+    if (piece === null || piece.length > SMALL_BYTES || this.#left === 0) {
       this.#passOn();
       return super.push(piece, encoding);
     }

@@ -116,7 +116,6 @@ export class ProxyListener {
     try {
       const forwardable = this.#admit(request, response, target, refused);
       if (forwardable === undefined) return;
-      if (forwardable.head.hasBody) this.#context.departures.attend(request, request.socket);
       new Exchange(this.#context, forwardable).start();
     } catch (cause) {
       this.#failed('request', request.socket, cause);
@@ -137,7 +136,6 @@ export class ProxyListener {
       const { head } = forwardable;
       const { departures } = this.#context;
       departures.attend(socket, socket);
-      if (head.hasBody) departures.attend(request, socket);
       const whenFree = (take: (early: Buffer) => void) => connection.whenFree(take);
       const upgrade = new Upgrade({ protocol: head.upgrade!, client: socket, whenFree }, tunnelsExpire);
       new Exchange(this.#context, forwardable, upgrade).start();

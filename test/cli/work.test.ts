@@ -21,6 +21,10 @@ const LIMITS = {
   /** Two: Node's of the client's idle connection, undici's of the upstream's. */
   timers: 2,
   promises: 0,
+  /** Node's: each side's write, the end of the answer; ours: its head, where its body doesn't come at once. */
+  ticks: 3,
+  /** A connection is taken at the end of the event loop's turn, for all requests of that turn. */
+  immediates: 1,
   /** One from each side, and one that tells that a log line is written; lines are mostly written together. */
   reads: 3,
   /** One to each side. */
@@ -63,6 +67,8 @@ async function run(
     writes: each('writes'),
     timers: each('timers'),
     promises: each('promises'),
+    ticks: each('ticks'),
+    immediates: each('immediates'),
     piecesUp: (pieces - seen.pieces) / (requests - seen.requests),
     piecesDown: piecesDown / REQUESTS,
     logBytes: (proxy.log.length - logged) / REQUESTS,
@@ -78,7 +84,7 @@ async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
   await proxy.load(bytes, WARM_UP, CONNECTIONS);
   const runs: Run[] = [];
   for (let n = 0; n < RUNS; n++) runs.push(await run(proxy, upstream, bytes, 'count'));
-  const { timers, promises } = await run(proxy, upstream, bytes, 'watch');
+  const { timers, promises, ticks, immediates } = await run(proxy, upstream, bytes, 'watch');
   const of = (name: keyof Run) => runs.map((figures) => figures[name]);
   return {
     allocatedBytes: Math.min(...of('allocatedBytes')),
@@ -86,6 +92,8 @@ async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
     writes: Math.min(...of('writes')),
     timers,
     promises,
+    ticks,
+    immediates,
     piecesUp: Math.max(...of('piecesUp')),
     piecesDown: Math.max(...of('piecesDown')),
     logBytes: Math.max(...of('logBytes')),

@@ -12,15 +12,22 @@ export interface Work {
   /** Since `watch`, which itself makes work. */
   readonly timers: number;
   readonly promises: number;
+  /** Calls that were put off by `process.nextTick` and by `setImmediate`; those of streams, too. */
+  readonly ticks: number;
+  readonly immediates: number;
 }
 
 /** Loaded into the process that is counted, by `--import`: it answers its parent. */
 let timers = 0;
 let promises = 0;
+let ticks = 0;
+let immediates = 0;
 const hook = createHook({
   init: (_id, type) => {
     if (type === 'Timeout') timers++;
     else if (type === 'PROMISE') promises++;
+    else if (type === 'TickObject') ticks++;
+    else if (type === 'Immediate') immediates++;
   },
 });
 
@@ -31,7 +38,8 @@ function work(): Work {
   const { total_allocated_bytes: allocatedBytes = 0 } = v8.getHeapStatistics() as unknown as {
     total_allocated_bytes?: number;
   };
-  return { allocatedBytes, reads: calls('syscr'), writes: calls('syscw'), timers, promises };
+  const [reads, writes] = [calls('syscr'), calls('syscw')];
+  return { allocatedBytes, reads, writes, timers, promises, ticks, immediates };
 }
 
 process.on('message', (wish) => {

@@ -1,4 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { type BodySink, DirectRequest } from '../../node/direct-request.ts';
+import type { Departures } from './departures.ts';
+import type { RequestHead } from './request-head.ts';
 
 /** A body up to this size is kept until the answer is known to be none of our business any more (a 401 is). */
 export const REPLAY_LIMIT_BYTES = 64 * 1024;
@@ -12,13 +15,22 @@ export interface BodyTaker {
   end(): void;
 }
 
+/** A request with a body. */
+export interface Incoming {
+  readonly request: IncomingMessage;
+  readonly head: Pick<RequestHead, 'contentLength'>;
+}
+
 /** A client's request body on its way up: what has come is kept for another attempt while it is small. */
-export class RequestBody {
+export class RequestBody implements BodySink {
   /** Bytes that have come from the client. */
   bytes = 0;
   /** All of it has come. */
   complete = false;
   readonly #request: IncomingMessage;
+  /** By `Content-Length`; -1 for chunks. */
+  readonly #length: number;
+  readonly #departures: Departures;
   readonly #moved: () => void;
   /** From the first byte on; undefined once an attempt has taken more than is kept. */
   #kept: Buffer[] | undefined = [];
@@ -30,8 +42,10 @@ export class RequestBody {
   #completed: (() => void) | undefined;
 
   /** @param moved called with each piece that comes, and at the end */
-  constructor(request: IncomingMessage, moved: () => void) {
+  constructor({ request, head }: Incoming, departures: Departures, moved: () => void) {
     this.#request = request;
+    this.#length = head.contentLength;
+    this.#departures = departures;
     this.#moved = moved;
   }
 
@@ -56,19 +70,20 @@ export class RequestBody {
    * token, has to be chosen then and not when the client began.
    */
   prefetch(ready: () => void): void {
+    const request = this.#request;
     this.#ready = ready;
-    this.#request
-      .on('data', (piece: Buffer) => this.#take(piece))
-      .on('end', () => this.#end())
-      .on('error', () => {})
-      .once('data', () => setImmediate(() => this.#readyNow()));
+    if (request instanceof DirectRequest && request.giveBodyTo(this)) return;
+    request
+      .on('data', (piece: Buffer) => this.take(piece))
+      .on('end', () => this.end())
+      .on('error', () => {});
   }
 
   #readyNow(): void {
     const ready = this.#ready;
     if (ready === undefined) return;
     this.#ready = undefined;
-    if (!this.complete) this.#request.pause();
+    if (!this.complete) this.#pause();
     ready();
   }
 
@@ -82,7 +97,7 @@ export class RequestBody {
     if (this.bytes > REPLAY_LIMIT_BYTES) this.#kept = undefined;
     if (!this.complete) {
       this.#taker = taker;
-      this.#request.resume();
+      this.#resume();
     }
     return kept;
   }
@@ -94,13 +109,13 @@ export class RequestBody {
 
   /** Whoever took it takes more. */
   drained(): void {
-    if (this.#wanted && this.#taker !== undefined) this.#request.resume();
+    if (this.#wanted && this.#taker !== undefined) this.#resume();
   }
 
   /** Whoever took it is gone. */
   leave(): void {
     this.#taker = undefined;
-    if (this.#wanted && !this.complete) this.#request.pause();
+    if (this.#wanted && !this.complete) this.#pause();
   }
 
   /** Nobody wants it any more: the rest is read and forgotten, so that the connection can be used further. */
@@ -108,18 +123,32 @@ export class RequestBody {
     this.#wanted = false;
     this.#taker = undefined;
     this.#kept = undefined;
-    if (!this.complete) this.#request.resume();
+    if (!this.complete) this.#resume();
   }
 
-  #take(piece: Buffer): void {
+  #pause(): void {
+    this.#request.pause();
+    this.#departures.watch(this.#request, this.#request.socket);
+  }
+
+  #resume(): void {
+    this.#departures.forget(this.#request);
+    this.#request.resume();
+  }
+
+  /** The request's own call, as is `end`. */
+  take(piece: Buffer): void {
     if (!this.#wanted) return;
+    const first = this.bytes === 0;
     this.bytes += piece.length;
+    // Where it is whole with that, its end is told in this turn.
+    if (first && this.bytes !== this.#length) setImmediate(() => this.#readyNow());
     const large = this.bytes > REPLAY_LIMIT_BYTES;
     // Until an attempt takes it, nothing may get lost.
     if (this.#taken && large) this.#kept = undefined;
     else this.#keep(piece);
     const more = this.#taker === undefined ? !large : this.#taker.write(piece);
-    if (!more) this.#request.pause();
+    if (!more) this.#pause();
     this.#moved();
   }
 
@@ -130,12 +159,13 @@ export class RequestBody {
     if (kept.length === MOST_KEPT_PIECES) this.#kept = [Buffer.concat(kept)];
   }
 
-  #end(): void {
+  end(): void {
     this.complete = true;
     this.#taker?.end();
     this.#taker = undefined;
     this.#moved();
     this.#readyNow();
-    this.#completed?.();
+    // By then the connection has been given away, where it becomes a tunnel.
+    if (this.#completed !== undefined) process.nextTick(this.#completed);
   }
 }
