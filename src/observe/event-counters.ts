@@ -1,0 +1,123 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { LoginFailure } from '../base/errors.ts';
+import type { Event, RequestEvent } from '../base/events.ts';
+import { SECONDS } from './request-metrics.ts';
+
+const RELOADS = { reloaded: 'ok', 'reload-refused': 'refused', 'secret-trouble': 'unusable' } as const;
+const LOGIN_RESULTS = [
+  'ok',
+  'unreachable',
+  'server-error',
+  'rate-limited',
+  'unusable',
+  'redirected',
+  'refused',
+] as const satisfies readonly ('ok' | LoginFailure)[];
+
+type Other = Exclude<Event, RequestEvent>;
+type Counting = { readonly [T in Other['type']]?: (event: Extract<Other, { type: T }>) => void };
+
+/** Counts all that happens but for requests, each kind of event in its own way. */
+export function createEventCounters(registry: Registry): (event: Other) => void {
+  const counting: Counting = {
+    ...logins([registry]),
+    ...failures([registry]),
+    ...reloads([registry]),
+    ...sinkWrites([registry]),
+    ...shareOperations([registry]),
+  };
+  // Each kind has its own function, which the compiler can't follow from the event to the table.
+  return (event) => (counting[event.type] as ((event: Other) => void) | undefined)?.(event);
+}
+
+function logins(registers: Registry[]): Counting {
+  const ended = new Counter({
+    name: 'bearerd_logins_total',
+    help: 'Logins, by credential and result (ok, or the class of the failure).',
+    labelNames: ['credential', 'result'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'bearerd_login_duration_seconds',
+    help: 'Duration of a login, failed ones included.',
+    labelNames: ['credential'],
+    buckets: SECONDS,
+    registers,
+  });
+  const count = (credential: string, result: 'ok' | LoginFailure, durationMs: number) => {
+    // Prometheus sees no increase in a series that begins with it: all of them begin with the first login.
+    for (const each of LOGIN_RESULTS) ended.inc({ credential, result: each }, each === result ? 1 : 0);
+    duration.observe({ credential }, durationMs / 1000);
+  };
+  // Another instance has logged in, or holds this one back: no login was made here.
+  return {
+    'login-succeeded': ({ taken, credential, durationMs }) => {
+      if (!taken) count(credential, 'ok', durationMs);
+    },
+    'login-failed': ({ error, credential, durationMs }) => {
+      if (!error.heldBack) count(credential, error.code, durationMs);
+    },
+  };
+}
+
+function failures(registers: Registry[]): Counting {
+  const upstreamErrors = new Counter({
+    name: 'bearerd_upstream_errors_total',
+    help: 'Requests that the upstream left without a whole answer, by problem code.',
+    labelNames: ['code'],
+    registers,
+  });
+  const internalErrors = new Counter({
+    name: 'bearerd_internal_errors_total',
+    help: 'Faults of bearerd or of a library that it has survived.',
+    registers,
+  });
+  return {
+    'upstream-failed': ({ code }) => upstreamErrors.inc({ code }),
+    'internal-error': () => internalErrors.inc(),
+  };
+}
+
+function reloads(registers: Registry[]): Counting {
+  const counter = new Counter({
+    name: 'bearerd_config_reloads_total',
+    help: 'Reloads, by result (ok, refused, or unusable for a secret file that is missing, empty or unreadable).',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const result of Object.values(RELOADS)) counter.inc({ result }, 0);
+  const count = ({ type }: { readonly type: keyof typeof RELOADS }) => counter.inc({ result: RELOADS[type] });
+  return { reloaded: count, 'reload-refused': count, 'secret-trouble': count };
+}
+
+function sinkWrites(registers: Registry[]): Counting {
+  const counter = new Counter({
+    name: 'bearerd_sink_writes_total',
+    help: 'Writes to places outside of bearerd that hold a credential, by result (ok, failed).',
+    labelNames: ['sink', 'result'],
+    registers,
+  });
+  const count = (sink: string, result: 'ok' | 'failed') => {
+    for (const each of ['ok', 'failed']) counter.inc({ sink, result: each }, each === result ? 1 : 0);
+  };
+  return {
+    'sink-written': ({ sink }) => count(sink, 'ok'),
+    'sink-failed': ({ sink }) => count(sink, 'failed'),
+  };
+}
+
+/** The counter is there only where tokens are shared. */
+function shareOperations(registers: Registry[]): Counting {
+  let counter: Counter<'op' | 'result'> | undefined;
+  return {
+    'share-operation': ({ op, result }) => {
+      counter ??= new Counter({
+        name: 'bearerd_share_operations_total',
+        help: 'What was asked of the engine that tokens are shared by, by operation and result (gone: no answer).',
+        labelNames: ['op', 'result'],
+        registers,
+      });
+      counter.inc({ op, result });
+    },
+  };
+}
