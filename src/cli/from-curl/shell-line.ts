@@ -64,7 +64,7 @@ function readWord(cursor: Cursor): Word {
     else pieces.push(piece);
   };
   const { text } = cursor;
-  while (cursor.at < text.length && !/[\s|;>]/.test(text[cursor.at]!)) {
+  while (cursor.at < text.length && !/[ \t\n|;>]/.test(text[cursor.at]!)) {
     const char = text[cursor.at]!;
     if (char === "'") add(singleQuoted(cursor));
     else if (char === '"') doubleQuoted(cursor, add);
