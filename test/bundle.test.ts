@@ -10,6 +10,7 @@ import { startMockApi } from '../src/mock/mock-api.ts';
 import { identityProvider } from './support/identity-provider.ts';
 import { saidBy } from './support/internal-errors.ts';
 import { OtlpCollector } from './support/otlp-collector.ts';
+import { plainNode } from './support/plain-node.ts';
 import { until as patiently, within } from './support/raw-client.ts';
 import { NO_REDIS, RedisServer } from './support/redis.ts';
 
@@ -23,7 +24,7 @@ const main = join(root, 'dist/main.js');
 
 /** Runs the bundle in a folder without node_modules. */
 function run(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(...plainNode([main, ...args], env.NODE_OPTIONS), {
     env: { HOME: root, ...env },
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -66,7 +66,10 @@ t.test('check --online tries both, tells refused from failed, and shows no secre
     code: 0,
     stdout: /# ✓ login program: fresh; .*\n# ✓ login partner: fresh; the token lives for 600 s/,
   });
-  t.match(good.stdout, /type: oauth2 .*\n *tokenUrl: http:.*\/token .*\n *clientId: (['"]?)\*\*\*\1 .*\n/);
+  t.match(
+    good.stdout,
+    /type: oauth2 .*\n *tokenUrl: http:.*\/token .*\n *grant: clientCredentials .*\n *clientId: (['"]?)\*\*\*\1 .*\n/,
+  );
   t.match(good.stdout, /type: exec .*\n *command:\n *- .*\/print-token .*\n *timeout: 20s/);
   const failed = await bearerd('fail', 'check', '--online');
   t.match(failed, { code: 69, stderr: /program: the command \S+ failed \(exit code 3; 7 bytes/ });

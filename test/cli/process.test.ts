@@ -6,6 +6,7 @@ import { canary, leaks } from '../fuzz/canaries.ts';
 import { MAIN } from '../support/cli.ts';
 import { request } from '../support/gateway.ts';
 import { saidBy } from '../support/internal-errors.ts';
+import { plainNode } from '../support/plain-node.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 import { ALLOWS_NO_NET } from '../support/runtime.ts';
@@ -21,9 +22,7 @@ async function running(
   input = '',
 ) {
   const upstream = await RawUpstream.startedFor(t);
-  // Without what tap puts into the options of every Node that it sees started.
-  const own = env.NODE_OPTIONS === undefined ? ['-u', 'NODE_OPTIONS'] : [`NODE_OPTIONS=${env.NODE_OPTIONS}`];
-  const child = spawn('env', [...own, process.execPath, ...nodeOptions, main, 'start'], {
+  const child = spawn(...plainNode([...nodeOptions, main, 'start'], env.NODE_OPTIONS), {
     cwd: t.testdirName,
     env: {
       PATH: process.env.PATH,

@@ -4,6 +4,7 @@ import t from 'tap';
 import { COMPILED, MAIN, run } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { plainNode } from '../support/plain-node.ts';
 import { happens } from '../support/raw-client.ts';
 
 // What a command finds where it is started is not always what one expects.
@@ -28,7 +29,8 @@ t.test(
     const ends = expected.map(async ([args]) => {
       // The shell deletes the folder in which it stands.
       const script = 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"';
-      const child = spawn('sh', ['-c', script, 'sh', process.execPath, MAIN, ...args], { env });
+      const [command, words] = plainNode([MAIN, ...args]);
+      const child = spawn('sh', ['-c', script, 'sh', command, ...words], { env });
       const output = saidBy(t, child);
       const [code] = await happens(child, 'close');
       return [code, output()] as const;

@@ -154,7 +154,7 @@ registerHooks({
   resolve(specifier, context, next) {
     // prom-client asks for the API, but in the bundle (test/stand-ins.test.ts).
     const ours = !context.parentURL?.includes('/prom-client/') && !context.parentURL?.includes('/@opentelemetry/api/');
-    if (ours && /opentelemetry|[/]tracing[/]/.test(specifier)) process.stderr.write('LOADED ' + specifier + '\\n');
+    if (ours && /opentelemetry|[/]otel[/]/.test(specifier)) process.stderr.write('LOADED ' + specifier + '\\n');
     return next(specifier, context);
   },
 });`;
