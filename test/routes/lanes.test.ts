@@ -123,6 +123,41 @@ t.test('nothing else comes in by the way back', async (t) => {
   t.equal(asked('', host, '/'), undefined);
 });
 
+t.test('each host has rules of its own, and what came back is asked of its table again', async (t) => {
+  const byHost = tablesOf({
+    '/': 'token',
+    '/api': 'deny',
+    '//orders.localhost/': { credential: 'apiKey', rewrite: '/orders' },
+    '//orders.localhost/x': 'none',
+    '//crm.localhost/api': 'token',
+  });
+  const lanes = createLanes(byHost);
+  t.same(
+    lanes.tables.map(({ host }) => host),
+    ['orders.localhost', 'crm.localhost', undefined],
+    'first those of hosts',
+  );
+  for (const [host, path, name] of [
+    ['orders.localhost', '/api', '//orders.localhost/'],
+    ['orders.localhost', '/x/y', undefined],
+    ['crm.localhost', '/api/x', '//crm.localhost/api'],
+    ['crm.localhost', '/API/x', undefined],
+    ['crm.localhost', '/', undefined],
+    [undefined, '/api', undefined],
+    [undefined, '/x', '/'],
+  ] as const) {
+    t.equal(decide(lanes, path, host)?.name, name, `${host}${path}`);
+    t.equal(decide(lanes, `${SESSION_PATH}/x`, host), undefined);
+  }
+  const asked = (via: string, target: string) =>
+    lanes.asked({ method: 'GET', via, host: 'api.example.com', target });
+  t.equal(asked('1.1 bearerd (//orders.localhost/)', '/orders/api?q'), 'http://orders.localhost/api?q');
+  t.equal(asked('1.1 bearerd (//orders.localhost/)', '/orders/x'), undefined, 'it is of another route there');
+  t.equal(asked('1.1 bearerd (//crm.localhost/api)', '/api/x'), 'http://crm.localhost/api/x');
+  t.equal(asked('1.1 bearerd (/)', '/x?q'), 'http://127.0.0.1/x?q', 'of no host that has a table');
+  t.equal(asked('1.1 bearerd (/)', '/api/x'), undefined);
+});
+
 t.test('it is said why a route has no fast lane', async (t) => {
   t.same(Object.fromEntries([...lanes.slow].map(([{ prefix }, why]) => [prefix, why])), {
     '/api/admin': 'it denies',

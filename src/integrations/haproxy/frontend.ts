@@ -128,9 +128,11 @@ function tableLines({ host, rules }: LaneTable, fast: ReadonlyMap<Route, FastRou
   if (host === undefined) return lines('');
   const asked = `asks_for_${host}`;
   return [
+    `# For ${host}, whose requests see no other routes.`,
     `acl ${asked} req.fhdr(host) -m reg -i ${word(hostPattern(literally(host)))}`,
     ...lines(` ${asked}`),
     `use_backend bearerd if ${asked}`,
+    '',
   ];
 }
 

@@ -52,7 +52,12 @@ routes:
   - { prefix: /API/Old, credential: token }
   - { prefix: /kept, credential: token, clientAuthorization: keep }
   - { prefix: /open, credential: none }
-  - { prefix: /, credential: token }`;
+  - { prefix: /, credential: token }
+  - { host: Orders.localhost, prefix: /, credential: apiKey, rewrite: /orders }
+  - { host: orders.localhost, prefix: /api/admin, credential: token, methods: [GET, POST] }
+  - { host: orders.localhost, prefix: /svc, credential: deny }
+  - { host: crm.localhost, prefix: /api, credential: token, rewrite: /crm }
+  - { host: intranet.example, prefix: /companies, credential: token }`;
 
 /** HAProxy wants the host of the target in `Host`, too. */
 const isAbsolute = ({ bytes }: Generated) => /^\S+ http:/.test(bytes);
@@ -133,11 +138,9 @@ t.test('the pair decides what bearerd alone decides', { skip: NO_HAPROXY, timeou
       characters.forEach((character, i) => {
         const all = spellingsOf(character);
         for (const spelling of [all[i % all.length]!, all[(i * 5 + 3) % all.length]!]) {
+          const host = ['localhost', 'orders.localhost', 'crm.localhost'][requests.length % 3];
           const target = characters.with(i, spelling).join('') + ['', '/', '/x', '.json', ';x'][i % 5];
-          requests.push([
-            path,
-            { method: 'GET', bytes: `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n` },
-          ]);
+          requests.push([path, { method: 'GET', bytes: `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n` }]);
         }
       });
     }

@@ -137,10 +137,17 @@ const HOSTS = [
   'x.localhost',
   'sidecar',
   'localhost.',
+  'orders.localhost',
+  'Orders.LOCALHOST:9182',
+  'crm.localhost:80',
+  'intranet.example',
 ];
 const ODD_HOSTS = [
   'evil.example',
   'localhost.evil.example',
+  'orders.localhost.',
+  'a.intranet.example',
+  'orders.localhost@intranet.example',
   'evil.example,localhost',
   'localhost, evil.example',
   'evil.example@localhost',
@@ -166,6 +173,10 @@ const LOCATIONS = [
   'ORIGIN',
   'ORIGIN/v2?q',
   'ORIGIN/other',
+  'ORIGIN/v2/orders/7?a',
+  'ORIGIN/v2/crm/7',
+  '/v2/orders/7',
+  '/v2/crm#x',
   '//HOST/v2/x',
   '//evil.example/v2/x',
   'https://other.example/v2/x',
@@ -182,7 +193,13 @@ export function generate(seed: number, origin: string): Generated {
   let target = dice.one(PREFIXES) + dice.one(odd(0.15) ? ODD_ENDS : ENDS) + dice.one(QUERIES);
   if (!target.startsWith('/')) target = `/${target}`;
   if (odd(0.03))
-    target = dice.one([`http://localhost${target}`, `http://evil.example${target}`, '*', `${target}#f`]);
+    target = dice.one([
+      `http://localhost${target}`,
+      `http://evil.example${target}`,
+      `http://orders.localhost${target}`,
+      '*',
+      `${target}#f`,
+    ]);
   const lines = [`Host: ${dice.one(odd() ? ODD_HOSTS : HOSTS)}`];
   if (odd(0.02)) lines.push(dice.one(['Host: localhost', 'Host: other']));
   for (let n = dice.one([0, 1, 2, 3]); n > 0; n--) lines.push(dice.one(PLAIN_LINES));

@@ -36,6 +36,17 @@ routes:
 sinks: [{ haproxy: 'unix:/run/bearerd/haproxy.sock', map: /run/bearerd/credentials.map }]
 `;
 
+const HOSTS = `
+baseUrl: https://api.example.com
+${TOKEN}
+routes:
+  - { host: Orders.localhost, prefix: /, credential: token, rewrite: /orders }
+  - { host: orders.localhost, prefix: /admin, credential: deny }
+  - { host: crm.example, prefix: /crm, credential: token }
+  - { prefix: /, credential: token }
+${SINK}
+`;
+
 async function rendered(
   yaml: string,
   listen = '127.0.0.1:9182',
@@ -60,6 +71,7 @@ async function refused(yaml: string, listen?: string, env?: Record<string, strin
 for (const [name, yaml] of [
   ['simple', SIMPLE],
   ['rich', RICH],
+  ['hosts', HOSTS],
 ] as const) {
   t.test(`the text of a ${name} configuration is as it was read by a person`, async (t) => {
     const file = fileURLToPath(new URL(`${name}.cfg`, import.meta.url));
@@ -105,6 +117,13 @@ t.test('what HAProxy would do otherwise is refused, each with what would be righ
   ]);
   t.match(await refused(`${SIMPLE}\nallowRemoteCallers: true\nallowedHosts: [sidecar]`, 'sidecar:80'), []);
   t.match(await refused(SIMPLE, 'api.localhost:80'), []);
+  t.same(await refused(HOSTS), []);
+  t.match(await refused(HOSTS, 'other.example:80'), [/other machines/, /put it into allowedHosts/]);
+  t.match(
+    await refused(HOSTS, 'crm.example:80'),
+    [/other machines/],
+    'the host of a route is a name of ours',
+  );
   t.match(await refused(SIMPLE, undefined, { HTTPS_PROXY: 'http://proxy:3128' }), ['HTTPS_PROXY: ']);
   t.match(
     await refused(SIMPLE, undefined, { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'example.com' }),

@@ -4,7 +4,7 @@ import { request } from '../../support/gateway.ts';
 import { NO_HAPROXY } from '../../support/haproxy.ts';
 import { forwardClock, type Pair, pairFor } from '../../support/lanes.ts';
 import { ask, RawClient, until } from '../../support/raw-client.ts';
-import { head, ok, type RawUpstream } from '../../support/raw-upstream.ts';
+import { head, ok, RawUpstream } from '../../support/raw-upstream.ts';
 
 // What fails on the fast lane is sent again through bearerd, though HAProxy sends it already rewritten.
 
@@ -213,6 +213,35 @@ t.test(
     t.match(JSON.parse((await get(pair, '/key')).text), { code: 'upstream-unreachable' });
   },
 );
+
+t.test('what fails comes back to the table of its host', { skip: NO_HAPROXY }, async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  // The upstream's own Host, which the lane has put in place of the client's, is the host of a route, too.
+  const baseUrl = `http://localhost:${upstream.port}`;
+  const yaml = `
+credentials: { token: { type: session, clientId: sa-1, clientSecret: client-secret } }
+routes:
+  - { host: orders.localhost, prefix: /, credential: token, rewrite: /orders }
+  - { host: localhost, prefix: /, credential: token, rewrite: /named }
+  - { prefix: /, credential: token }`;
+  const clock = forwardClock();
+  const pair = await pairFor(t, { yaml, baseUrl, upstream, clock });
+  const table = [
+    ['orders.localhost', '/orders/x?y', '//orders.localhost/'],
+    ['localhost:9182', '/named/x?y', '//localhost/'],
+    ['127.0.0.1', '/x?y', '/'],
+  ] as const;
+  for (const [i, [host, target, route]] of table.entries()) {
+    clock.forward(10_000);
+    acceptFrom(upstream, i + 2);
+    const before = pair.requests().length;
+    const { text } = await ask(pair.front, `GET /x?y HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    t.equal(text, `${target} Bearer tok-${i + 2} 0`, host);
+    await until(() => pair.requests().length > before, 'it did not come back');
+    t.match(pair.requests()[before], { path: '/x', route });
+    t.equal(pair.requests().length, before + 1);
+  }
+});
 
 t.test("an answer that is late, or none, is told of in bearerd's words", { skip: NO_HAPROXY }, async (t) => {
   const pair = await pairFor(t, { ...pairs, yaml: `${YAML}\ntimeouts: { response: 1s, idle: 1s }` });
