@@ -37,7 +37,7 @@ USER 1000:1000
 EXPOSE 9180
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["bearerd", "healthcheck"]
 # No shell and no npm in between: SIGTERM reaches bearerd itself. Give it more than BEARERD_DRAIN_TIMEOUT (25s).
-# Both keep memory down under load (docs/operations.md): 8 MiB for young objects in place of 16, and one heap for all
+# Both keep memory down under load (docs/containers.md): 8 MiB for young objects in place of 16, and one heap for all
 # threads of the C library in place of one each.
 ENV MALLOC_ARENA_MAX=1
 ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/main.js"]

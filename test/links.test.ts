@@ -80,3 +80,44 @@ t.test('each page that code, help and messages name exists', async (t) => {
   t.not(named.length, 0);
   for (const { file, target } of named) t.equal(brokenAt('README.md', target), undefined, file);
 });
+
+const documents = pages.filter((page) => page.startsWith('docs/'));
+
+t.test('each page of docs begins with the question that it answers', async (t) => {
+  const areas = documents.filter((page) => /^docs\/decisions\/(?!README)/.test(page));
+  for (const page of documents.filter((name) => !areas.includes(name)))
+    t.match(read(page), /^# [^\n]+\n\nThis page answers: [^?]+\?/, page);
+});
+
+/** Tables that are looked things up in; all else is to be read. */
+const REFERENCE = ['docs/configuration.md', 'docs/performance.md'];
+const MOST_BYTES = 15 * 1024;
+const MOST_LINES_TO_START = 50;
+
+t.test('a page that is read from top to bottom is short', async (t) => {
+  const long = documents.filter((page) => Buffer.byteLength(read(page)) > MOST_BYTES);
+  const isDecision = (page: string) => page.startsWith('docs/decisions/');
+  t.same(
+    long.filter((page) => !REFERENCE.includes(page) && !isDecision(page)),
+    [],
+  );
+  for (const page of documents.filter((name) => name.startsWith('docs/start/')))
+    t.ok(read(page).split('\n').length <= MOST_LINES_TO_START, page);
+});
+
+t.test('the index has a hundred questions, each once and with the place of its answer', async (t) => {
+  const lines = read('docs/index.md').match(/^- .*$/gm) ?? [];
+  const questions = lines.map((line) => /^- \[(.+)\]\([^)]+\)$/.exec(line)?.[1]);
+  t.ok(questions.length >= 100);
+  t.notOk(questions.includes(undefined), 'a line is one link');
+  t.equal(new Set(questions).size, questions.length);
+});
+
+t.test('the README leads to each page of docs, or to the page of its folder', async (t) => {
+  const led = new Set(linksOf('README.md').map((target) => target.split('#')[0]));
+  const inFolders = documents.filter((page) => /^docs\/(?:decisions|recipes)\//.test(page));
+  t.same(
+    documents.filter((page) => !inFolders.includes(page) && !led.has(page)),
+    [],
+  );
+});

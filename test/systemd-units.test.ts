@@ -32,7 +32,7 @@ t.test('the service is confined', { skip }, async (t) => {
 });
 
 t.test('the install command of the docs fills in where the program is', async (t) => {
-  const docs = readFileSync(join(FOLDER, '../../docs/operations.md'), 'utf8');
+  const docs = readFileSync(join(FOLDER, '../../docs/running.md'), 'utf8');
   const command = /^sed ".*" bearerd\.service/m.exec(docs)?.[0];
   const dir = t.testdir({ bearerd: '#!/bin/sh\n' });
   chmodSync(join(dir, 'bearerd'), 0o755);

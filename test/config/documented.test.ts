@@ -7,16 +7,17 @@ import { PLACEMENT } from '../../src/config/sections/credentials/placement.ts';
 import { ROUTE } from '../../src/config/sections/routes.ts';
 import { SINK_TYPES } from '../../src/config/sections/sinks.ts';
 
-// The sections of the file, as docs/configuration.md tells them.
+// The sections of the file, as docs/configuration.md and the pages that it leads to tell them.
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+const read = (page: string) => readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8');
 
 /** The text below a heading, up to the next one of the same rank. */
-function below(heading: string): string {
-  const begin = PAGE.indexOf(`\n${heading}\n`);
+function below(page: string, heading: string): string {
+  const text = read(page);
+  const begin = text.indexOf(`\n${heading}\n`);
   const rank = heading.slice(0, heading.indexOf(' ') + 1);
-  const end = PAGE.indexOf(`\n${rank}`, begin + heading.length);
-  return PAGE.slice(begin, end === -1 ? undefined : end);
+  const end = text.indexOf(`\n${rank}`, begin + heading.length);
+  return text.slice(begin, end === -1 ? undefined : end);
 }
 
 /** The keys in the first column of the first table whose first column is named `key`. */
@@ -30,15 +31,15 @@ function tabled(text: string): string[] {
 const keysOf = (fields: object) => Object.keys(fields).filter((key) => !(key in PLACEMENT));
 const { session, apiKey, basic, oauth2, exec } = CREDENTIAL_TYPES;
 
-const SECTIONS: [heading: string, fields: string[]][] = [
-  ['## Routes', Object.keys(ROUTE.fields)],
-  ['### `type: oauth2`', keysOf(oauth2.fields)],
-  ['### `type: exec`', keysOf(exec.fields)],
+const SECTIONS: [page: string, heading: string, fields: string[]][] = [
+  ['configuration.md', '## Routes', Object.keys(ROUTE.fields)],
+  ['oauth2.md', '## `type: oauth2`', keysOf(oauth2.fields)],
+  ['configuration.md', '### `type: exec`', keysOf(exec.fields)],
 ];
 
-for (const [heading, fields] of SECTIONS) {
+for (const [page, heading, fields] of SECTIONS) {
   t.test(`each key below "${heading}" is in the docs, and no other`, async (t) => {
-    const text = below(heading);
+    const text = below(page, heading);
     for (const key of fields) t.match(text, new RegExp(`\`${key}[\`:]`), key);
     const unknown = tabled(text).filter((key) => !fields.includes(key));
     t.same(unknown, []);
@@ -47,7 +48,7 @@ for (const [heading, fields] of SECTIONS) {
 }
 
 t.test('each key of a credential of any type is in the docs, and no other', async (t) => {
-  const text = below('## Credentials');
+  const text = below('configuration.md', '## Credentials');
   const fields = ['type', ...Object.keys({ ...session.fields, ...apiKey.fields, ...basic.fields })];
   for (const key of fields) t.match(text, new RegExp(`\`${key}[\`:]|\\b${key}:`), key);
   t.same(
@@ -58,8 +59,9 @@ t.test('each key of a credential of any type is in the docs, and no other', asyn
 });
 
 t.test('each key of a caller and of a sink is in the docs', async (t) => {
-  for (const key of Object.keys(CALLER.fields)) t.match(below('### Callers with names'), `${key}:`, key);
-  const text = below('## Copies of the token elsewhere');
+  for (const key of Object.keys(CALLER.fields))
+    t.match(below('callers.md', '## Callers with names'), `${key}:`, key);
+  const text = read('sinks.md');
   for (const { fields } of Object.values(SINK_TYPES)) {
     for (const key of Object.keys(fields)) t.match(text, new RegExp(`\\b${key}:|\`${key}\``), key);
   }
