@@ -4,9 +4,14 @@ import t from 'tap';
 import { Relay } from '../faults/relay.ts';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
 import { answer, fieldsOf, type Http2Request, Http2Upstream } from '../support/h2-upstream.ts';
-import { happens, until } from '../support/raw-client.ts';
+import { happens, until, within } from '../support/raw-client.ts';
 
 // What HTTP/1.1 has no words for: streams that end while their connection lives, and the other way round.
+
+/** All that was sent before has been read at the other side: an answer to PING says so. */
+function reached(session: Http2Request['session']): Promise<void> {
+  return within(30_000, new Promise((resolve) => session.ping(() => resolve())), () => 'no answer to PING');
+}
 
 const BREAKS: Record<string, (request: Http2Request, upstream: Http2Upstream) => void> = {
   'RST_STREAM without an error': ({ stream }) => stream.destroy(),
@@ -139,7 +144,7 @@ for (const how of ['close', 'destroy'] as const) {
         setImmediate(() => slow.socket.pause());
       }, 5);
       await happens(stream, 'close', 30_000).finally(() => clearInterval(pull));
-      await sleep(100); // What the library has handed to the system must be gone, too.
+      await reached(session); // What the library has handed to the system must be gone, too.
       if (how === 'close') session.close();
       else upstream.socketOf(session).destroySoon();
       await sleep(200);
@@ -210,7 +215,7 @@ t.test('GOAWAY lets what is in flight end; what comes after it has a new connect
   await until(() => upstream.last.target === '/slow', 'no request');
   const before = upstream.last;
   before.session.goaway();
-  await sleep(50);
+  await reached(before.session);
   t.equal((await get('/next')).text, 'ok');
   t.not(upstream.last.session, before.session);
   answer(before, 'late');

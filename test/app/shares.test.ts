@@ -9,7 +9,7 @@ import { NO_REDIS, RedisServer } from '../support/redis.ts';
 
 // Each has a world of its own, and waits most of its time.
 const REDIS = { skip: NO_REDIS, buffered: true };
-t.jobs = 4;
+t.jobs = 2;
 const SHORT_FLOOR_MS = 1_050; // One login a second, at most.
 
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
@@ -49,14 +49,18 @@ t.test('one instance logs in, and the others use its token', REDIS, async (t) =>
 t.test('a renewal is one login, too, and everybody has its token', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const { upstream, members } = await fleet(t, 4, redis);
+  await until(() => new Set(members.map(fingerprint)).size === 1, 'somebody has another token');
   await sleep(SHORT_FLOOR_MS);
+  // More than one where the engine was late on a busy machine, and an instance logged in by itself.
+  const { logins } = upstream;
+  const before = fingerprint(members[0]!);
   t.equal((await renew(members[0]!)).status, 200);
   await until(
-    () => new Set(members.map(fingerprint)).size === 1 && upstream.logins === 2,
+    () => new Set(members.map(fingerprint)).size === 1 && fingerprint(members[0]!) !== before,
     'somebody has not the new token',
   );
   await sleep(300);
-  t.equal(upstream.logins, 2);
+  t.equal(upstream.logins, logins + 1);
 });
 
 t.test('a token that the upstream refuses to one is retired by all, with one new login', REDIS, async (t) => {

@@ -103,7 +103,6 @@ until(b'ready> ')
 for line in sys.argv[1:]:
     said = b''
     os.write(fd, line.encode() + b'\\t')
-    time.sleep(0.5)
     os.write(fd, b'\\n')
     until(b'over')
     sys.stdout.write(said.decode().replace('\\r', '') + '\\n')

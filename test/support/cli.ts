@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { assertNoInternalError } from './internal-errors.ts';
+import { plainNode } from './plain-node.ts';
 import { within } from './raw-client.ts';
 
 /** What runs: the sources, or what users get. Its name isn't one of ours, which would be a fault: `TESTED_PROGRAM=dist/main.js`. */
@@ -16,6 +17,9 @@ export const MAIN = resolve(
  */
 const COMMAND: readonly [string, ...string[]] =
   process.env.TESTED_COMMAND === undefined ? [process.execPath, MAIN] : [resolve(process.env.TESTED_COMMAND)];
+
+/** tap looks at what each process of a test runs; it need not, and takes its time for it. */
+const IS_PLAIN = COMMAND.length > 1 && process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0';
 
 /** Of some hundred starts of the same program each but the first few finds here what Node has made of its files. */
 export const COMPILED = {
@@ -58,7 +62,10 @@ export function start(
   input?: string,
 ): Running {
   const [program, ...before] = COMMAND;
-  const child = spawn(program, [...before, ...args], {
+  const [command, words] = IS_PLAIN
+    ? plainNode([...before, ...args], env.NODE_OPTIONS)
+    : [program, [...before, ...args]];
+  const child = spawn(command, words, {
     env: environment(env),
     cwd,
     stdio: 'pipe',
