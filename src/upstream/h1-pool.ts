@@ -56,19 +56,23 @@ export class Http1Pool implements ConnectionOwner {
 
   send(receiver: Receiver, { fresh, upgrade, once }: SendOptions): void {
     if (fresh || upgrade || this.#idle.size === 0) {
-      this.#sendAlone(receiver, upgrade);
+      this.#sendAlone(receiver, { upgrade, kept: false });
     } else {
       this.#waiting.push({ receiver, once });
       this.#turnSoon();
     }
   }
 
-  #sendAlone(receiver: Receiver, upgrade: boolean): void {
+  /** @param kept one that is kept serves where a new one can't be made: while names aren't found, say */
+  #sendAlone(receiver: Receiver, { upgrade, kept }: { upgrade: boolean; kept: boolean }): void {
     // What is read from a tunnel is read by the tunnel.
     const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
     this.#open(
       (error, socket) => {
-        if (error !== null) {
+        const idle = error !== null && kept ? this.#idle.take(true, performance.now()) : undefined;
+        if (idle !== undefined) {
+          idle.carry(receiver);
+        } else if (error !== null) {
           receiver.failed(upstreamProblem(error), 'no');
         } else if (socket.destroyed) {
           receiver.failed(upstreamFailure('closed'), 'no');
@@ -100,7 +104,7 @@ export class Http1Pool implements ConnectionOwner {
       if (connection !== undefined) connection.carry(one.receiver);
       // One that has just been freed is there a turn later, which is sooner than a new one.
       else if (!one.once && next.length < this.#idle.freed) next.push(one);
-      else this.#sendAlone(one.receiver, false);
+      else this.#sendAlone(one.receiver, { upgrade: false, kept: true });
     }
     this.#idle.endTurn();
     if (next.length > 0) this.#turnSoon();
