@@ -14,7 +14,8 @@ export const check: Command = {
   help: `
   --online               also asks each server for one answer, without a credential, and logs in with each
                          credential that is a token
-  --online METHOD PATH   sends that one request, too, as the proxy would (GET unless METHOD is given)
+  --online METHOD PATH   sends that one request, too, as the proxy would (GET unless METHOD is given); in place of
+                         PATH a URL asks the host of a route (http://orders.localhost/x)
   --json                 faults and checks as JSON, in place of what is in force
 `,
   examples: [

@@ -254,6 +254,16 @@ t.test('an answer of bearerd’s own is a server span with its code', async (t) 
     t.match(attributes, { 'http.request.method': '_OTHER', 'http.request.method_original': 'PROPFIND' });
 });
 
+t.test('the route of a host is a path in http.route, and has its whole name in bearerd.route', async (t) => {
+  const yaml = 'routes: [{ host: orders.localhost, prefix: /open, credential: none }]\n';
+  const { proxy, spans } = await traced(t, { yaml });
+  await proxy.ask('GET /open/x HTTP/1.1\r\nhost: orders.localhost\r\n\r\n');
+  const [server, client] = await spans(2);
+  t.equal(server!.name, 'GET /open');
+  t.match(server!.attributes, { 'http.route': '/open', 'bearerd.route': '//orders.localhost/open' });
+  t.match(client!.attributes, { 'bearerd.route': '//orders.localhost/open' });
+});
+
 t.test('a handshake is traced like a request, and a tunnel as long as it stands', async (t) => {
   const { upstream, collector, proxy, spans } = await traced(t);
   upstream.onRequest = () => head('101 Go', 'connection: upgrade', 'upgrade: websocket');

@@ -300,7 +300,7 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
   });
   const env = {
     BEARERD_API_KEY: 'the-api-key',
-    BEARERD_ROUTES: '/=token,/keyed=apiKey,/open=none,/closed=deny',
+    BEARERD_ROUTES: '/=token,/keyed=apiKey,/open=none,/closed=deny,//orders.example/keyed=none',
   };
   const yaml = 'credentials: { apiKey: { type: apiKey, header: X-Api-Key, key: of the file } }';
   const config = await configOf({ baseUrl, env, yaml });
@@ -320,6 +320,13 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
   );
   t.notOk(seen.some(({ headers }) => 'x-bearerd-key' in headers));
   t.match(await request('GET', '/keyed'), { ok: true, detail: /route \/keyed, credential apiKey/ });
+  t.match(await request('GET', 'http://Orders.example:9180/keyed?q'), {
+    subject: 'GET http://Orders.example:9180/keyed?q',
+    ok: true,
+    detail: /route \/\/orders\.example\/keyed, credential none/,
+  });
+  t.ok(seen.some(({ url }) => url === '/keyed?q'));
+  t.match(await request('GET', 'http://orders.example/x'), { ok: false, detail: /404 no-route/ });
   t.match(await request('GET', '/missing'), {
     ok: false,
     detail: /status 404 \(route \//,
@@ -375,6 +382,9 @@ t.test('a request of check needs --online, and a path that can be sent', async (
     [['--online', 'GET'], /METHOD PATH/],
     [['--online', 'GTE', '/x'], /did you mean GET\?/],
     [['--online', 'GET', 'x'], /begins with \//],
+    [['--online', 'GET', 'http://localhost/a b'], /%XX/],
+    [['--online', 'GET', 'http://localhost'], /begins with \//],
+    [['--online', 'GET', 'http:///x'], /begins with \//],
     [['--online', 'GET', '/a b'], /%XX/],
     [['--online', 'CONNECT', '/x'], /CONNECT/],
   ] as const) {

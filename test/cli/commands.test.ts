@@ -245,6 +245,52 @@ t.test('routes takes the authority of an absolute target for a Host, as the prox
   t.match(allowed, { decision: 'forward' });
 });
 
+t.test('routes prints a table for each host, and takes a URL for a request to one', async (t) => {
+  t.testdir({});
+  const env = {
+    ...ACCOUNT,
+    BEARERD_API_KEY: 'k',
+    BEARERD_ROUTES: '//Orders.example/=apiKey,/=token,//orders.example/admin=deny,//crm.localhost/api=none',
+  };
+  const routes = (...args: string[]) => run(t, ['routes', ...args], env);
+  const json = async (...args: string[]) => JSON.parse((await routes(...args, '--json')).stdout);
+  const [tables, rows, orders, alone, crm, other] = await Promise.all([
+    routes(),
+    json(),
+    json('GET', 'http://ORDERS.example:9180/x?y'),
+    json('https://orders.example/admin'),
+    json('GET', 'http://crm.localhost/x'),
+    json('GET', '//orders.example/x'),
+  ]);
+  t.same(
+    tables.stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2).join(' ')),
+    [
+      'PREFIX CREDENTIAL',
+      '/ token',
+      '',
+      '//orders.example/admin deny',
+      '//orders.example/ apiKey',
+      '',
+      '//crm.localhost/api none',
+      '',
+    ],
+  );
+  t.same(
+    rows.map(({ route }: { route: string }) => route),
+    ['/', '//orders.example/admin', '//orders.example/', '//crm.localhost/api'],
+  );
+  t.match(orders, {
+    decision: 'forward',
+    route: '//orders.example/',
+    credential: 'apiKey',
+    upstream: /[^/]\/x\?y$/,
+    why: '//orders.example/ is the longest prefix that matches /x at a segment boundary',
+  });
+  t.match(alone, { code: 'route-denied', route: '//orders.example/admin' });
+  t.match(crm, { code: 'no-route', route: null, why: 'no prefix of crm.localhost matches' });
+  t.match(other, { decision: 'forward', route: '/' }, 'a path names no host');
+});
+
 t.test('routes --json says what becomes of a request, and exits 0 either way', async (t) => {
   t.testdir({});
   const env = {

@@ -65,6 +65,27 @@ t.test('a redirect of the upstream leads back below the prefix', async (t) => {
   t.equal(response.header('location'), '/api/next?x=1');
 });
 
+t.test('routes by host lie below the prefix, and a caller may name them', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const routes = [
+    { prefix: '/', credential: 'none' },
+    { host: 'orders.localhost', prefix: '/', credential: 'none', rewrite: '/orders' },
+  ];
+  const callers = { agent: { key: 'agent-key-1', routes: '//orders.localhost/' } };
+  const port = await listening(t, (app) => {
+    app.register(bearerd, {
+      log,
+      prefix: '/api',
+      config: { ...CONFIG, baseUrl: upstream.url, routes, callers },
+    });
+  });
+  const status = async (host: string) =>
+    (await ask(port, `GET /api/7 HTTP/1.1\r\nhost: ${host}\r\nx-bearerd-key: agent-key-1\r\n\r\n`)).status;
+  t.equal(await status('orders.localhost'), 200);
+  t.equal(upstream.last.target, '/orders/7');
+  t.equal(await status('localhost'), 403);
+});
+
 t.test(
   'bodies pass as they are, whatever their type and size, and no parser of the host reads them',
   async (t) => {

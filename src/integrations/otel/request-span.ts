@@ -45,7 +45,7 @@ export class RequestSpan implements RequestTrace {
     this.#continued = parent !== undefined;
     this.#tracer = tracer;
     this.#span = tracer.startSpan(
-      event.route === '' ? spanMethod(event.method) : `${spanMethod(event.method)} ${event.route}`,
+      event.route === '' ? spanMethod(event.method) : `${spanMethod(event.method)} ${prefixOf(event.route)}`,
       { kind: SpanKind.SERVER, attributes: requestAttributes(request, event) },
       parent ?? ROOT_CONTEXT,
     );
@@ -104,9 +104,13 @@ function requestAttributes({ httpVersion, socket }: IncomingMessage, event: Requ
     [ATTR_URL_PATH]: event.path,
     [ATTR_URL_SCHEME]: socket instanceof TLSSocket ? 'https' : 'http',
     [ATTR_NETWORK_PROTOCOL_VERSION]: httpVersion,
-    // The prefix, without its host: what is below it, bearerd doesn't know.
-    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: event.route.replace(/^\/\/[^/]*/, '') }),
+    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: prefixOf(event.route) }), // What is below it, bearerd doesn't know.
   };
+}
+
+/** A route is a path there; the host has no part in it. */
+function prefixOf(route: string): string {
+  return route.replace(/^\/\/[^/]*/, '');
 }
 
 function bearerdAttributes({ route, credential }: RequestEvent): Attributes {
