@@ -16,11 +16,13 @@ import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import type { Sinks } from '../integrations/sinks.ts';
 import { AdminListener } from '../listen/admin.ts';
+import { admit } from '../listen/admission.ts';
 import type { Place } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { createAdminGuard, createGuard, type Guard } from '../listen/guard.ts';
 import { ProbesListener } from '../listen/probes.ts';
 import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
+import { RateLimits } from '../listen/rate-limits.ts';
 import { Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Recent } from '../observe/recent.ts';
@@ -99,6 +101,7 @@ export class Gateway {
   #config: Config;
   #configuredMs: number;
   #settings: Settings;
+  #limits: RateLimits | undefined;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
   probeUrls: readonly string[] = [];
@@ -268,6 +271,7 @@ export class Gateway {
       requestsByRoute: this.#metrics.requestsByRoute(),
       recent: this.#recent,
       share: this.#sources.sharing,
+      limits: this.#limits?.status,
     });
   }
 
@@ -336,8 +340,13 @@ export class Gateway {
     const pools = new UpstreamPools(config, this.#lookup, poolsBefore);
     const { credentials, commit } = this.#sources.prepare(config, before, pools);
     const routes = createRoutes(config.routes, credentials, sessionPlaces(config));
+    const limits = new RateLimits(
+      { routes: routes.routes, callers: config.callers, clock: this.#clock },
+      this.#limits,
+    );
     const settings = {
       pools,
+      admit: limits.none ? admit : limits.admit,
       guard: createGuard(config),
       adminGuard: createAdminGuard(config),
       routes,
@@ -352,6 +361,7 @@ export class Gateway {
     for (const route of settings.routes.routes) pools.of(route);
     this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();
+    this.#limits = limits;
     this.#secrets.configure(secretsOf(config));
     return settings;
   }

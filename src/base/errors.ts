@@ -254,6 +254,12 @@ export const PROBLEMS = {
     detail: 'This method is not allowed here.',
     proxyStatus: 'http_request_denied',
   },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'More requests came than a configured limit allows. Retry-After says when the next one passes.',
+    proxyStatus: 'http_request_denied',
+  },
   'token-unavailable': {
     status: 503,
     title: 'No access token',

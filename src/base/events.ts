@@ -130,6 +130,8 @@ export interface RequestEvent {
   trace?: TraceIds;
   /** A credential was struck out of the answer. */
   scrubbed?: true;
+  /** Whose limit it was past: there only with `rate-limited`. */
+  limitedBy?: 'route' | 'caller';
   /** Why we ended a tunnel that both sides would have kept. */
   closedBy?: 'token-expiry';
 }

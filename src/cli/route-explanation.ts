@@ -1,5 +1,6 @@
 import { PROBLEMS, Problem, type ProblemCode } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
+import { formatRate } from '../config/values/rates.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';
 import { createGuard } from '../listen/guard.ts';
 import { readPath, splitTarget } from '../routes/path.ts';
@@ -20,6 +21,8 @@ export interface Explanation {
   /** Headers of the client's that go no further. */
   readonly removed: readonly string[];
   readonly why: string;
+  /** `60/1m`: past it a request is refused with 429. There only where the route has one. */
+  readonly limit?: string;
 }
 
 /** At which address a connection arrives is not known here. */
@@ -47,6 +50,7 @@ export function explain(tables: RoutesByHost, config: Config, { method, target }
     upstream: route.upstreamOrigin + upstreamTarget(route, split.path, split.query),
     removed: removedHeaders(route, config.log.requestIdHeader),
     why: `${route.name} is the longest prefix that matches ${split.path} at a segment boundary`,
+    ...(route.limit && { limit: formatRate(route.limit) }),
   };
 }
 
@@ -80,13 +84,14 @@ function refusal(code: ProblemCode, why: string, route: Route | undefined): Expl
 
 /** The same for a person. */
 export function explanationText(explanation: Explanation): string {
-  const { decision, code, status, route, credential, upstream, removed, why } = explanation;
+  const { decision, code, status, route, credential, upstream, removed, why, limit } = explanation;
   const lines: [string, string | null][] = [
     ['result', decision === 'forward' ? 'forwarded' : `refused with ${status} ${code}`],
     ['route', route ?? 'none'],
     ['credential', credential ?? 'none'],
     ['upstream', upstream],
     ['removed', removed.length === 0 ? null : removed.join(', ')],
+    ['limit', limit ?? null],
     ['why', why],
   ];
   return lines

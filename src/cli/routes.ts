@@ -1,3 +1,4 @@
+import { formatRate } from '../config/values/rates.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { RoutesByHost } from '../routes/routes-by-host.ts';
 import { type Command, print } from './command.ts';
@@ -31,21 +32,28 @@ export const routes: Command = {
   },
 };
 
-const COLUMNS = ['PREFIX', 'CREDENTIAL', 'METHODS', 'UPSTREAM'];
+const COLUMNS = ['PREFIX', 'CREDENTIAL', 'METHODS', 'LIMIT', 'UPSTREAM'];
+/** Its column: there only where a route has one. */
+const LIMIT = 3;
 
 /** The table of each host, with an empty line between two. */
 function list(tables: RoutesByHost): string {
-  const groups = inOrder(tables).map((routes) =>
-    routes.map((route) => [route.name, route.credentialName, methodsOf(route), destinationOf(route)]),
-  );
-  const all = [COLUMNS, ...groups.flat()];
-  const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => row[column]!.length)));
+  const isLimited = tables.routes.some(({ limit }) => limit !== undefined);
+  const shown = (row: readonly string[]) => (isLimited ? row : row.toSpliced(LIMIT, 1));
+  const columns = shown(COLUMNS);
+  const groups = inOrder(tables).map((routes) => routes.map((route) => shown(rowOf(route))));
+  const all = [columns, ...groups.flat()];
+  const widths = columns.slice(0, -1).map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
     `${row
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))
       .join('  ')
       .trimEnd()}\n`;
-  return line(COLUMNS) + groups.map((rows) => rows.map(line).join('')).join('\n');
+  return line(columns) + groups.map((rows) => rows.map(line).join('')).join('\n');
+}
+
+function rowOf(route: Route): readonly string[] {
+  return [route.name, route.credentialName, methodsOf(route), limitOf(route) ?? '-', destinationOf(route)];
 }
 
 /** By table, each in the order in which its routes match: the longest prefix is looked for first. */
@@ -63,12 +71,17 @@ function listJson(tables: RoutesByHost): string {
       credential: route.credentialName,
       methods: route.methods === undefined ? null : [...route.methods],
       upstream: route.denied ? null : destinationOf(route),
+      ...(route.limit && { limit: limitOf(route) }),
     }));
   return `${JSON.stringify(rows)}\n`;
 }
 
 function methodsOf({ methods }: Route): string {
   return methods === undefined ? 'any' : [...methods].join(',');
+}
+
+function limitOf({ limit }: Route): string | undefined {
+  return limit && formatRate(limit);
 }
 
 function destinationOf({ denied, upstreamOrigin, upstreamPrefix }: Route): string {

@@ -185,6 +185,12 @@ export interface Timeouts {
   readonly idleMs: number;
 }
 
+/** So many requests in so long. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly perMs: number;
+}
+
 export interface RouteConfig {
   /** In lower case, without a port. A route with one is for requests for that name, which see no others. */
   readonly host?: string;
@@ -206,6 +212,7 @@ export interface RouteConfig {
   readonly overrideHeaders: 'remove' | 'keep';
   /** The credential that was sent is struck out of answers. */
   readonly scrub: boolean;
+  readonly limit?: RateLimit;
 }
 
 /** One of those who may call, known by its key. */
@@ -214,6 +221,7 @@ export interface CallerConfig {
   readonly key: Secret;
   /** The names of the routes that it may use; absent means all of them. */
   readonly routes?: readonly string[];
+  readonly limit?: RateLimit;
 }
 
 /** A map in the memory of a HAProxy, by its Runtime API. */

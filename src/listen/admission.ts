@@ -45,6 +45,8 @@ const KEY_REQUIRED = new Problem('caller-key-required');
 const ROUTE_DENIED = new Problem('route-denied');
 const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
+export type Admit = typeof admit;
+
 /**
  * Guard and match: may this request be forwarded, and by which route? Pure but for the socket's own address;
  * fills in what the access log wants to know. Upgrades go through it like any other request.

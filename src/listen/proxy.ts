@@ -10,7 +10,7 @@ import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
 import { Upgrade } from '../forward/upgrade.ts';
 import type { Lanes } from '../routes/lanes.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
-import { type Admission, type AdmissionRules, admit, METHOD_NAMES } from './admission.ts';
+import { type Admission, type AdmissionRules, type Admit, METHOD_NAMES } from './admission.ts';
 import { answerHere, DRAINING, MALFORMED, NO_LANE } from './answer-here.ts';
 import type { Place } from './bind.ts';
 import { arrivalOf, type ClientConnection } from './client-connection.ts';
@@ -23,6 +23,8 @@ import { hasIllegalCharacter } from './well-formed.ts';
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
 export interface ProxySettings extends AdmissionRules {
   readonly pools: UpstreamPools;
+  /** Guard and match; with limits, where any is configured. */
+  readonly admit: Admit;
   readonly maxConnections: number;
   /** In lower case; undefined where no request is named to others. */
   readonly requestIdHeader: string | undefined;
@@ -166,7 +168,7 @@ export class ProxyListener {
       ? DRAINING
       : asked === undefined
         ? NO_LANE
-        : (refused ?? admit(request, asked, settings, event));
+        : (refused ?? settings.admit(request, asked, settings, event));
     const trace = this.#context.tracing?.begin(request, event);
     if (trace !== undefined) event.trace = trace;
     if (admission.kind === 'forward') {

@@ -130,10 +130,11 @@ function linesIn(text: string): number {
 function requestLine(event: RequestEvent, time: string): string {
   const code = event.code === undefined ? '' : `,"code":"${event.code}"`;
   const caller = event.caller ? `,"caller":"${event.caller}"` : '';
+  const limitedBy = event.limitedBy === undefined ? '' : `,"limitedBy":"${event.limitedBy}"`;
   const closedBy = event.closedBy === undefined ? '' : `,"closedBy":"${event.closedBy}"`;
   const scrubbed = event.scrubbed === true ? ',"scrubbed":true' : '';
   const { trace } = event;
   const traced = trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
   const aborted = event.aborted ? ',"aborted":true' : '';
-  return `{"level":"info"${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${caller}${code}${aborted}${closedBy}${scrubbed}${traced},"msg":"request"}\n`;
+  return `{"level":"info"${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${caller}${code}${limitedBy}${aborted}${closedBy}${scrubbed}${traced},"msg":"request"}\n`;
 }

@@ -29,6 +29,12 @@ export function createMetrics(view: MetricsView): Metrics {
     labelNames: ['route'],
     registers: [registry],
   });
+  const rateLimited = new Counter({
+    name: 'bearerd_rate_limited_total',
+    help: 'Requests refused with 429 by the limit of their route or their caller.',
+    labelNames: ['route', 'caller'],
+    registers: [registry],
+  });
   registerGauges(registry, view);
   if (view.certificateExpiryMs) registerCertificateGauge(registry, view.certificateExpiryMs);
   return {
@@ -40,6 +46,7 @@ export function createMetrics(view: MetricsView): Metrics {
       requests.observe(event);
       ofProcess.traffic();
       if (event.scrubbed === true) scrubbed.inc({ route: event.route });
+      if (event.limitedBy !== undefined) rateLimited.inc({ route: event.route, caller: event.caller ?? '' });
     },
     render: async () => ({
       contentType: registry.contentType,

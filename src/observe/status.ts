@@ -1,4 +1,5 @@
 import type { EngineState } from '../base/engine-state.ts';
+import type { LimitStatus } from '../base/limit-status.ts';
 import type { CredentialConfig } from '../config/config.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
@@ -19,6 +20,8 @@ export interface StatusView {
   readonly requestsByRoute: ReadonlyMap<string, number>;
   readonly recent: Recent;
   readonly share: EngineState | undefined;
+  /** Undefined where there is none. */
+  readonly limits: readonly LimitStatus[] | undefined;
 }
 
 export interface Readiness {
@@ -77,6 +80,8 @@ export interface Status {
   readonly configuredAt: string;
   /** Whether the engine that tokens are shared by does its part; there only where one is configured. */
   readonly share?: EngineState;
+  /** There only where one is configured. */
+  readonly limits?: readonly LimitStatus[];
   readonly credentials: Readonly<Record<string, CredentialStatus>>;
   readonly routes: readonly {
     /** Its name: `//HOST/PREFIX` where it has a host. */
@@ -116,6 +121,7 @@ export function statusOf(view: StatusView): Status {
     requestsAnswered: recent.answered,
     configuredAt: new Date(view.configuredMs).toISOString(),
     ...(view.share && { share: view.share }),
+    ...(view.limits && { limits: view.limits }),
     credentials: Object.fromEntries(
       [...view.credentials.values()].map((c) => [
         c.name,

@@ -25,6 +25,7 @@ function requestText(record: LogRecord, paint: Paint): string {
   const tint = (text: string) => (status < 400 ? text : paint(status < 500 ? 'yellow' : 'red', text));
   const remarks = [
     record.code,
+    record.limitedBy && `limit of the ${record.limitedBy}`,
     record.aborted && 'the client left',
     record.scrubbed && 'the credential was struck out',
     record.closedBy && `closed by ${record.closedBy}`,

@@ -45,6 +45,7 @@ export function createRoute(
     timeouts: config.timeouts,
     clientAuthorization: config.clientAuthorization,
     scrub: config.scrub,
+    limit: config.limit,
     keepsOverrides: credential === undefined || config.overrideHeaders === 'keep',
     get siblings() {
       return deepestFirst(all.filter((other) => other.host === host && leadsTo(upstream.origin, other)));

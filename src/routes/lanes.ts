@@ -89,7 +89,8 @@ export function hostOf({ upstreamOrigin }: Pick<Route, 'upstreamOrigin'>): strin
 }
 
 function whySlow(route: Route): string | undefined {
-  const { prefix, credential, elsewhere, clientAuthorization, scrub, upstreamPrefix, timeouts } = route;
+  const { prefix, credential, elsewhere, clientAuthorization, scrub, limit, upstreamPrefix, timeouts } =
+    route;
   if (route.denied) return 'it denies';
   if (credential === undefined) return 'it sends no credential';
   if (elsewhere !== undefined) return `its credential stands in the ${elsewhere.in}`;
@@ -97,6 +98,7 @@ function whySlow(route: Route): string | undefined {
   if (field !== OTHER && route.credentialHeader !== 'authorization')
     return `its credential stands in ${credential.header}, which means something else, too`;
   if (clientAuthorization !== 'replace') return `clientAuthorization is ${clientAuthorization}`;
+  if (limit !== undefined) return 'its limit is counted by bearerd';
   if (scrub) return 'scrub looks into its answers';
   if (!SIMPLE.test(prefix) || !PLAIN_LOWER.test(prefix)) return 'its prefix can be read in more than one way';
   if (upstreamPrefix !== '' && (!SIMPLE_ANY_CASE.test(upstreamPrefix) || !PLAIN.test(upstreamPrefix)))

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/errors.ts';
-import type { Elsewhere, Timeouts, UpstreamAddress } from '../config/config.ts';
+import type { Elsewhere, RateLimit, Timeouts, UpstreamAddress } from '../config/config.ts';
 import type { Credential } from '../login/credential.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
@@ -36,6 +36,7 @@ export interface Route {
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
   readonly scrub: boolean;
+  readonly limit: RateLimit | undefined;
   /** Headers that name another path or method go up: the route says so, or has no credential that they could misuse. */
   readonly keepsOverrides: boolean;
   /** All routes of its table to the same server, the one that leads deepest first: for a redirect, which is rare. */

@@ -232,6 +232,28 @@ t.test(
   },
 );
 
+t.test('routes shows limits where there are any', async (t) => {
+  const file = `routes:
+  - { prefix: /reports, credential: token, limit: 60/60s }
+  - { prefix: /, credential: token }
+`;
+  t.testdir({ 'bearerd.yaml': file });
+  const explain = async (...args: string[]) => (await run(t, ['routes', ...args], ACCOUNT)).stdout;
+  const [table, json, one, free] = await Promise.all([
+    explain(),
+    explain('--json'),
+    explain('/reports/x'),
+    explain('/x', '--json'),
+  ]);
+  t.match(
+    table,
+    /^PREFIX +CREDENTIAL +METHODS +LIMIT +UPSTREAM\n\/reports +token +any +60\/1m +http.*\n\/ +token +any +- /,
+  );
+  t.match(JSON.parse(json)[0], { route: '/reports', limit: '60/1m' });
+  t.match(one, /^limit: +60\/1m$/m);
+  t.notOk('limit' in JSON.parse(free));
+});
+
 t.test('routes takes the authority of an absolute target for a Host, as the proxy does', async (t) => {
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ALLOWED_HOSTS: 'sidecar' };

@@ -7,6 +7,7 @@ import type { Parsed } from '../../src/config/values/kind.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/values/measures.ts';
 import { nearest } from '../../src/config/values/nearest.ts';
 import { parsePath, parseSessionPath } from '../../src/config/values/paths.ts';
+import { formatRate, parseRate } from '../../src/config/values/rates.ts';
 import {
   isInsecure,
   parseAllowedHost,
@@ -376,4 +377,36 @@ t.test('the nearest name is the one that was meant', async (t) => {
   t.equal(nearest('nonsense', names), undefined);
   t.equal(nearest('', names), undefined);
   t.equal(nearest('x'.repeat(100_000), names), undefined, 'soon');
+});
+
+t.test('a rate is N/DURATION', async (t) => {
+  takes(t, parseRate, {
+    '60/1m': { requests: 60, perMs: 60_000 },
+    '1/1s': { requests: 1, perMs: 1_000 },
+    '1000000/24h': { requests: 1_000_000, perMs: 86_400_000 },
+    '5 / 1500ms': { requests: 5, perMs: 1_500 },
+  });
+  const wrong = [
+    '',
+    '60',
+    '1m',
+    '/1m',
+    '60/',
+    '0/1m',
+    '1000001/1m',
+    '-1/1m',
+    '1.5/1m',
+    '60/1',
+    '60/1d',
+    '60/999ms',
+    '60/25h',
+    '60/off',
+    '60 per 1m',
+  ];
+  refuses(t, parseRate, wrong);
+  t.same(parseRate('60/m'), { problem: 'has a unit without a number; write 60/1m' });
+  t.same(parseRate('60/60'), { problem: 'the duration has no unit; write 60s' });
+  t.same(parseRate('60/25h'), { problem: 'the duration must be at most 24h' });
+  t.equal(formatRate({ requests: 60, perMs: 60_000 }), '60/1m');
+  t.equal(formatRate({ requests: 5, perMs: 1_500 }), '5/1500ms');
 });

@@ -23,6 +23,7 @@ const routes = tablesOf(
     '/open': 'none',
     '/kept': { credential: 'token', clientAuthorization: 'keep' },
     '/scrubbed': { credential: 'token', scrub: true },
+    '/limited': { credential: 'token', limit: { requests: 60, perMs: 60_000 } },
     '/slow': { credential: 'token', timeouts: TIMEOUTS },
     '/other': { credential: 'reports', upstream: { origin: OTHER_ORIGIN, basePath: '/base' } },
   },
@@ -166,6 +167,7 @@ t.test('it is said why a route has no fast lane', async (t) => {
     '/open': 'it sends no credential',
     '/kept': 'clientAuthorization is keep',
     '/scrubbed': 'scrub looks into its answers',
+    '/limited': 'its limit is counted by bearerd',
     '/slow': 'timeouts.response and timeouts.idle differ, and HAProxy has one limit for both',
   });
 });

@@ -18,6 +18,11 @@ export const CALLER = object({
     description:
       'the routes that it may use, each by its prefix, exactly as the route has it (//HOST/PREFIX where it has a host); all unless given',
   },
+  limit: {
+    kind: kinds.rate,
+    description:
+      'how many requests it may send: N/DURATION, such as 60/1m; past it 429; no limit unless given',
+  },
 });
 
 export const CALLERS = mapOf({ of: CALLER, nameProblem, schema: NAMES });
@@ -61,8 +66,8 @@ export function checkCallers({ unnamed, named }: Callers, names: readonly string
 
 /** Those in force, once there is no fault left. */
 export function callersInForce({ unnamed, named }: Callers): Pick<Config, 'callerKey' | 'callers'> {
-  const callers = [...named].flatMap(([name, { value: { key, routes } = {} }]): CallerConfig[] =>
-    key === undefined ? [] : [{ name, key, ...(routes && { routes }) }],
+  const callers = [...named].flatMap(([name, { value: { key, routes, limit } = {} }]): CallerConfig[] =>
+    key === undefined ? [] : [{ name, key, ...(routes && { routes }), ...(limit && { limit }) }],
   );
   return { callers, ...(unnamed?.secret && { callerKey: unnamed.secret }) };
 }

@@ -65,6 +65,10 @@ export const ROUTE = object({
     kind: kinds.flag,
     description: 'strike every credential and token out of answers; as the global setting says unless given',
   },
+  limit: {
+    kind: kinds.rate,
+    description: 'how many requests it takes: N/DURATION, such as 60/1m; past it 429; no limit unless given',
+  },
 });
 
 export const ROUTES = listOf(ROUTE, 'must be a list of at least one route', { least: 1 });
@@ -133,7 +137,15 @@ export function routesInForce(routes: DeclaredRoutes, values: Values): readonly 
     const { host, prefix, credential, upstream = values.upstream } = value ?? {};
     if (value === undefined || prefix === undefined || credential === undefined || upstream === undefined)
       return [];
-    const { methods, rewrite, timeouts, clientAuthorization, overrideHeaders, scrub = values.scrub } = value;
+    const {
+      methods,
+      rewrite,
+      timeouts,
+      clientAuthorization,
+      overrideHeaders,
+      scrub = values.scrub,
+      limit,
+    } = value;
     const upstreamAddress = addressOf(value.upstreamAddress, upstream, values);
     return [
       {
@@ -152,6 +164,7 @@ export function routesInForce(routes: DeclaredRoutes, values: Values): readonly 
         clientAuthorization,
         overrideHeaders,
         scrub,
+        ...(limit && { limit }),
       },
     ];
   });

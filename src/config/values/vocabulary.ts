@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import type { ListenAddress, TokenEndpoint, Upstream, UpstreamAddress } from '../config.ts';
+import type { ListenAddress, RateLimit, TokenEndpoint, Upstream, UpstreamAddress } from '../config.ts';
 import { formatAddress, formatUpstreamAddress, parseAddress, parseUpstreamAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
@@ -16,6 +16,7 @@ import {
 } from './measures.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { parsePath, parseSessionPath } from './paths.ts';
+import { formatRate, parseRate, RATE_PATTERN } from './rates.ts';
 import { parseRouteHost, parseRouteKey, type RouteKey, routeName } from './route-names.ts';
 import {
   formatBaseUrl,
@@ -54,6 +55,9 @@ export function count(max: number): Kind<number> {
     { type: 'integer', minimum: 1, maximum: max },
   );
 }
+
+/** `60/1m`. */
+export const rate: Kind<RateLimit> = scalar(parseRate, { type: 'string', pattern: RATE_PATTERN }, formatRate);
 
 export const flag: Kind<boolean> = scalar(
   (text) =>

@@ -2,6 +2,7 @@
 import { showConfiguration } from './configuration.js';
 import { credentialCard, showCredential } from './credentials.js';
 import { byId, keep, setClass, setText } from './dom.js';
+import { limitName, limitRow, showLimit } from './limits.js';
 import { ALL, rate, sample } from './rates.js';
 import { renew } from './renew.js';
 import { showAllRequests, showRequests, wantRequests } from './requests.js';
@@ -45,6 +46,14 @@ function showStatus(status) {
     status.routes.map((route) => [route.prefix, route]),
     routeRow,
     showRoute,
+  );
+  const { limits = [] } = status;
+  byId('limited').hidden = limits.length === 0;
+  keep(
+    byId('limits'),
+    limits.map((limit) => [limitName(limit), limit]),
+    limitRow,
+    showLimit,
   );
   wantRequests(status.requestsAnswered);
   void showConfiguration(status.configuredAt);

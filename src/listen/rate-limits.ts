@@ -1,0 +1,106 @@
+import type { Clock } from '../base/clock.ts';
+import { Problem } from '../base/errors.ts';
+import type { RequestEvent } from '../base/events.ts';
+import type { LimitStatus } from '../base/limit-status.ts';
+import type { CallerConfig, RateLimit } from '../config/config.ts';
+import { formatRate } from '../config/values/rates.ts';
+import type { Route } from '../routes/route-table.ts';
+import { type Admission, type Admit, admit } from './admission.ts';
+import { RateBucket } from './rate-bucket.ts';
+
+/** Who has limits, and the time. */
+export interface Limited {
+  readonly routes: readonly Route[];
+  readonly callers: readonly CallerConfig[];
+  readonly clock: Pick<Clock, 'monoMs'>;
+}
+
+type Buckets = ReadonlyMap<string, RateBucket>;
+
+const DETAILS = {
+  route: 'More requests took this route than its limit allows. Retry-After says when the next one passes.',
+  caller: 'This caller sent more requests than its limit allows. Retry-After says when the next one passes.',
+} as const;
+
+/** The limits of one configuration. A request that any guard refuses never comes here. */
+export class RateLimits {
+  readonly #clock: Limited['clock'];
+  readonly #routes: Buckets;
+  readonly #callers: Buckets;
+
+  /** @param before those in force until now: what is used of a limit stays used where the limit is the same */
+  constructor({ routes, callers, clock }: Limited, before?: RateLimits) {
+    this.#clock = clock;
+    const nowMs = clock.monoMs();
+    this.#routes = bucketsOf(
+      routes.map(({ name, limit }) => [name, limit]),
+      nowMs,
+      before === undefined ? undefined : before.#routes,
+    );
+    this.#callers = bucketsOf(
+      callers.map(({ name, limit }) => [name, limit]),
+      nowMs,
+      before === undefined ? undefined : before.#callers,
+    );
+  }
+
+  get none(): boolean {
+    return this.#routes.size === 0 && this.#callers.size === 0;
+  }
+
+  /** In the place of `admit`: what that would forward has to be within the limits, too. */
+  readonly admit: Admit = (request, target, rules, event) => {
+    const admission = admit(request, target, rules, event);
+    return admission.kind === 'forward' ? this.#limit(admission, event) : admission;
+  };
+
+  /** Both are looked at before either is drawn from: a request that one refuses takes nothing of the other. */
+  #limit(admission: Extract<Admission, { kind: 'forward' }>, event: RequestEvent): Admission {
+    const ofRoute = this.#routes.get(event.route);
+    const ofCaller = this.#callers.get(event.caller ?? '');
+    const nowMs = this.#clock.monoMs();
+    const routeMs = ofRoute?.waitMs(nowMs) ?? 0;
+    const callerMs = ofCaller?.waitMs(nowMs) ?? 0;
+    const waitMs = Math.max(routeMs, callerMs);
+    if (waitMs === 0) {
+      ofRoute?.take();
+      ofCaller?.take();
+      return admission;
+    }
+    event.limitedBy = callerMs > routeMs ? 'caller' : 'route';
+    const problem = new Problem('rate-limited', {
+      detail: DETAILS[event.limitedBy],
+      retryAfterS: Math.ceil(waitMs / 1_000),
+    });
+    return { kind: 'refuse', problem, corsOrigin: admission.corsOrigin };
+  }
+
+  /** Undefined where there are none. */
+  get status(): readonly LimitStatus[] | undefined {
+    if (this.none) return undefined;
+    const nowMs = this.#clock.monoMs();
+    const shown = (bucket: RateBucket) => ({ limit: formatRate(bucket.limit), left: bucket.left(nowMs) });
+    return [
+      ...[...this.#routes].map(([route, bucket]) => ({ route, ...shown(bucket) })),
+      ...[...this.#callers].map(([caller, bucket]) => ({ caller, ...shown(bucket) })),
+    ];
+  }
+}
+
+function bucketsOf(
+  limits: readonly (readonly [string, RateLimit | undefined])[],
+  nowMs: number,
+  before: Buckets | undefined,
+): Buckets {
+  const buckets = new Map<string, RateBucket>();
+  for (const [name, limit] of limits) {
+    if (limit === undefined) continue;
+    const known = before?.get(name);
+    buckets.set(name, known && isSame(known.limit, limit) ? known : new RateBucket(limit, nowMs));
+  }
+  return buckets;
+}
+
+function isSame(one: RateLimit, other: RateLimit): boolean {
+  return one.requests === other.requests && one.perMs === other.perMs;
+}
