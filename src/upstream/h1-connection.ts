@@ -158,6 +158,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#receiver = undefined;
     this.#reader.stop();
     this.#socket.destroy();
+    this.#buffer?.end();
     this.#owner.gone(this);
   }
 

@@ -29,6 +29,7 @@ const LIMITS = {
   reads: 3,
   /** One to each side. */
   writes: 2,
+  largeBuffers: 0,
   /** 220 measured for a GET, 224 for a POST; the times in a line vary in length. */
   logBytes: 240,
 } as const;
@@ -65,6 +66,7 @@ async function run(
     allocatedBytes: each('allocatedBytes'),
     reads: each('reads'),
     writes: each('writes'),
+    largeBuffers: each('largeBuffers'),
     timers: each('timers'),
     promises: each('promises'),
     ticks: each('ticks'),
@@ -90,6 +92,7 @@ async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
     allocatedBytes: Math.min(...of('allocatedBytes')),
     reads: Math.min(...of('reads')),
     writes: Math.min(...of('writes')),
+    largeBuffers: Math.min(...of('largeBuffers')),
     timers,
     promises,
     ticks,
@@ -122,4 +125,18 @@ t.test('over TLS, a request brings no handshake of its own', async (t) => {
   t.comment(figures);
   t.ok(figures.connections <= CONNECTIONS, `${figures.connections} connections for ${REQUESTS} requests`);
   t.equal(figures.piecesUp, 1, 'it goes upstream in one record');
+});
+
+t.test('an answer of 100 KB passes without a buffer of its own', async (t) => {
+  const body = Buffer.alloc(100_000, 'x');
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const upstream = await countingUpstream(t, Buffer.concat([Buffer.from(head), body]));
+  const proxy = await CountedProcess.before(t, upstream);
+  const before = await proxy.work();
+  await proxy.load(GET, 400, 1);
+  const { largeBuffers } = await proxy.work();
+  const made = largeBuffers - before.largeBuffers;
+  t.comment({ made });
+  // Some for each connection to the upstream, and one for a piece that the client has not taken at once.
+  t.ok(made < 40, `${made} buffers for 400 answers`);
 });

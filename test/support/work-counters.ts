@@ -15,6 +15,8 @@ export interface Work {
   /** Calls that were put off by `process.nextTick` and by `setImmediate`; those of streams, too. */
   readonly ticks: number;
   readonly immediates: number;
+  /** Buffers of 16 KiB and more that JavaScript made, by copying or anew. */
+  readonly largeBuffers: number;
 }
 
 /** Loaded into the process that is counted, by `--import`: it answers its parent. */
@@ -22,6 +24,18 @@ let timers = 0;
 let promises = 0;
 let ticks = 0;
 let immediates = 0;
+let largeBuffers = 0;
+const LARGE_BYTES = 16 * 1024;
+for (const name of ['from', 'alloc', 'allocUnsafe', 'allocUnsafeSlow', 'concat'] as const) {
+  const make = Buffer[name] as (...given: unknown[]) => Buffer;
+  Object.assign(Buffer, {
+    [name]: (...given: unknown[]) => {
+      const made = make.apply(Buffer, given);
+      if (made.length >= LARGE_BYTES) largeBuffers++;
+      return made;
+    },
+  });
+}
 const hook = createHook({
   init: (_id, type) => {
     if (type === 'Timeout') timers++;
@@ -39,7 +53,7 @@ function work(): Work {
     total_allocated_bytes?: number;
   };
   const [reads, writes] = [calls('syscr'), calls('syscw')];
-  return { allocatedBytes, reads, writes, timers, promises, ticks, immediates };
+  return { allocatedBytes, reads, writes, timers, promises, ticks, immediates, largeBuffers };
 }
 
 process.on('message', (wish) => {
