@@ -11,7 +11,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Whoever skips a part of the work would look fast: each of it is looked at before anything is measured. */
+/** A contender that skips a part of the work would look fast: each part is checked before anything is measured. */
 export async function verify({ name, port }: Running): Promise<void> {
   for (const exchange of [SMALL_GET, JSON_POST, DOWNLOAD, UPLOAD]) {
     const crowd = await Crowd.to(port, 2, exchange).catch((error: Error) => fail(name, error.message));

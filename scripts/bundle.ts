@@ -60,7 +60,7 @@ const COMMON = {
   platform: 'node',
   target: 'node22.22',
   format: 'esm',
-  // As modules of the language, packages come without the parts that nobody asks for: OpenTelemetry's by four fifths.
+  // As modules of the language, packages come without the unused parts: OpenTelemetry's by four fifths.
   mainFields: ['module', 'main'],
   // Names stay: a place in the log can be found again.
   minifyWhitespace: true,

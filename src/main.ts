@@ -38,7 +38,7 @@ for (const [signal, number] of [
   });
 }
 
-// To Node, SIGUSR1 means "open the inspector", to whoever asks on the port: all secrets would lie there.
+// On SIGUSR1, Node would open the inspector's port, where every local process could read all secrets.
 process.on('SIGUSR1', () => {});
 // Too early for a reload: what is being read is the newest.
 if (serves) process.on('SIGHUP', () => {});

@@ -27,7 +27,7 @@ export function pin(pid: number, core: string): void {
 
 /**
  * As many requests as a contender can answer, for some seconds. A contender that never waits works in large batches
- * and is woken by nobody; under a paced load, whoever is quick pays for being woken each time.
+ * and is never woken; under a paced load, a fast program pays for being woken each time.
  */
 export async function saturate(
   subject: Subject,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const DEBIAN = 'buildah podman runc catatonit mmdebstrap';
-/** Whoever isn't root has often no sbin on the PATH. */
+/** Users other than root often have no sbin on the PATH. */
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin'];
 
 /** Builds and runs images with a store of its own, so that it changes nothing among the machine's. Needs no daemon. */

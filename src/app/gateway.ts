@@ -52,7 +52,7 @@ export interface GatewayOptions {
   readonly sockets?: { readonly proxy: readonly number[]; readonly admin: readonly number[] };
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
-  /** Undefined where nobody asks for traces. */
+  /** Undefined where no traces are configured. */
   readonly tracing?: Tracing | undefined;
 }
 
@@ -176,7 +176,7 @@ export class Gateway {
    * Listens, and begins to log in. Resolves when the sockets are open, whether or not there is a token yet.
    *
    * @throws ListenError when an address can't be had; nothing is left open then.
-   * @throws ConfigError when a socket that was passed can be reached from elsewhere, and nobody is asked for a key.
+   * @throws ConfigError when a passed socket can be reached from elsewhere, and no caller key is configured.
    */
   async start(): Promise<void> {
     try {
@@ -366,7 +366,7 @@ export class Gateway {
     return settings;
   }
 
-  /** A token must not come back in an answer until its end, whoever has sent it. */
+  /** Until a token ends, no answer may hold it, whichever route sent it. */
   #remember(event: Event): void {
     if (event.type !== 'login-succeeded') return;
     const token = this.#sources.token(event.credential);

@@ -7,7 +7,7 @@ const FEWEST = 8;
  * Infinity where the system has no such limit, or doesn't tell.
  */
 export function openFilesLimit(): number {
-  // It would look up the names of whoever is connected; Node's types don't know the setting.
+  // It would look up the host names of all peers; Node's types don't know the setting.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: number | string } };

@@ -126,7 +126,7 @@ class SharedCredential {
 
   heard(event: Event): void {
     if (event.type !== 'token-rejected') return;
-    this.#login?.then((login) => login.rejected()).catch(() => {}); // Whoever logs in meets it, too.
+    this.#login?.then((login) => login.rejected()).catch(() => {}); // The next login reports the failure.
   }
 
   async close(): Promise<void> {

@@ -13,7 +13,7 @@ export interface Stoppable {
   readonly sources: Sources;
   readonly proxy: ProxyListener;
   readonly admin: AdminListener | undefined;
-  /** Whoever passed the sockets goes on to listen at them: no connection there may be lost. */
+  /** The process that passed the sockets keeps listening on them: no connection there may be lost. */
   readonly passedSockets: boolean;
   /** Ends everything now. */
   readonly destroy: () => Promise<void>;
@@ -39,7 +39,7 @@ export class Stop {
   }
 
   /**
-   * Is not ready from now on, and serves as before for so long: whoever spreads requests over several of us has to see
+   * Reports "not ready" and serves as before for this long: a load balancer has to see
    * it first. Each answer is the last one on its connection.
    */
   async announce(delayMs: number, signal: string): Promise<void> {

@@ -40,7 +40,7 @@ function withCertificate(
   try {
     return pools.loginServer(origin, connectMs, pair);
   } catch {
-    // OpenSSL's reasons help nobody, and its text is not ours to vouch for.
+    // OpenSSL's reasons don't help, and we can't vouch for what its text holds.
     throw new LoginError(
       'unreachable',
       "the client certificate and its key can't be used: no PEM, or no pair",

@@ -138,7 +138,7 @@ export interface RequestEvent {
 
 export type Observe = (event: Event) => void;
 
-/** What happens, told to everybody who looks on: the log, and whoever counts or shows. */
+/** Passes each event to its observers: the log, the metrics, the status page. */
 export class EventBus {
   readonly #observers: Observe[];
 
@@ -155,7 +155,7 @@ export class EventBus {
       try {
         observe(event);
       } catch {
-        // Whoever looks on must not stop the work; and telling of it would go the same way.
+        // A failing observer must not stop the work; an event about it would reach the same observer.
       }
     }
   };

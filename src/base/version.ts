@@ -6,5 +6,5 @@ export const VERSION: string = (
   JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')) as { version: string }
 ).version;
 
-/** What every request of our own names itself (RFC 9110 §10.1.5): gateways refuse those that name nobody. */
+/** What every request of our own names itself (RFC 9110 §10.1.5): some gateways refuse requests without it. */
 export const USER_AGENT = `bearerd/${VERSION}`;

@@ -20,7 +20,7 @@ export const EXIT = {
   config: 78,
 } as const;
 
-/** The exit code of an error that a command may end with; undefined for one that nobody foresaw. */
+/** The exit code of an error that a command may end with; undefined for an unexpected one. */
 export function exitCodeOf(error: unknown): number | undefined {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof ConfigFileError) return EXIT.noInput;

@@ -101,7 +101,7 @@ async function asked({ url, account }: { [K in keyof Answers]: string | undefine
   }
 }
 
-/** Without the flag, which nobody gave. */
+/** Without the flag, which is our own addition. */
 function problemOf(error: ConfigError | UsageError): string {
   return error.message.replace(/^--[\w-]+: /, '');
 }

@@ -1,7 +1,7 @@
 import type { Notifier } from '../integrations/systemd/notifier.ts';
 import type { PassedSockets } from '../integrations/systemd/passed.ts';
 
-/** What systemd says to the process that it starts; nobody whom we start is meant by it. */
+/** What systemd says to the process that it starts, and not to that process's children. */
 export const SERVICE_VARIABLES: readonly string[] = [
   'LISTEN_FDS',
   'LISTEN_PID',
@@ -20,7 +20,7 @@ export interface Service {
 /**
  * Takes what systemd says out of the environment; undefined where it says nothing.
  *
- * @throws ListenError where a socket is passed that is nobody's
+ * @throws ListenError where a passed socket has an unknown name
  */
 export async function serviceOf(env: NodeJS.ProcessEnv, pid: number): Promise<Service | undefined> {
   if (env.LISTEN_FDS === undefined && env.NOTIFY_SOCKET === undefined) return undefined;

@@ -5,7 +5,7 @@ const DEFAULTS: ReadonlyMap<string, string> = new Map(
   Object.values(SETTINGS).map((setting) => [setting.variable, 'default' in setting ? setting.default : '']),
 );
 
-/** Every setting with its flag, for whoever has the program and not its documentation. */
+/** Every setting with its flag, for users who have the program without its documentation. */
 export function settingsHelp(): string {
   const entries = FLAGS.map(({ name, variable, bare, description }) => {
     const preset = DEFAULTS.get(variable) ?? '';

@@ -9,7 +9,7 @@ export type Sight = readonly string[];
 const LIMIT_MS = 2_000;
 const LONGEST_ANSWER = 1 << 20;
 /** No listener; no such socket file; and, of `localhost`, an address family that this machine lacks. */
-const NOBODY = new Set(['ECONNREFUSED', 'ENOENT', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+const NOT_LISTENING = new Set(['ECONNREFUSED', 'ENOENT', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 const ANSWER = /^HTTP\/1\.\d \d{3}.*?\r\n\r\n/s;
 
 // `healthcheck` is started every few seconds: it asks by a bare socket, since a client for HTTP takes longer to load than
@@ -37,7 +37,7 @@ async function seen(address: ListenAddress): Promise<Sight | undefined> {
     if (!isReadiness(readiness)) return [`what listens at ${formatAddress(address)} is no bearerd`];
     if (readiness.ready) return [];
     const { whyUnready } = await import('./readiness-words.ts');
-    // It says more than whoever probes may know, and nothing at an address that is not loopback.
+    // It says more than a probe may know, and nothing at an address that is not loopback.
     return whyUnready(readiness, await get(address, '/status').catch(() => undefined));
   } catch (error) {
     return unseen(address, error);
@@ -98,7 +98,7 @@ function coded(code: string): NodeJS.ErrnoException {
 async function unseen(address: ListenAddress, error: unknown): Promise<Sight | undefined> {
   const { codeOf, failureOfCode } = await import('../base/failures/kind.ts');
   const code = codeOf(error);
-  if (NOBODY.has(code)) return undefined;
+  if (NOT_LISTENING.has(code)) return undefined;
   const at = formatAddress(address);
   if (code === 'EACCES') return [`this user may not connect to ${at}`];
   const { CONNECTION_FAILURES } = await import('../base/failures/words.ts');

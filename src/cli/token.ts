@@ -48,7 +48,7 @@ function choose({ credentials }: Config, name: string | undefined): CredentialCo
   throw new UsageError(`--credential ${name}: there is no such credential${didYouMean(near)} (${choice})`);
 }
 
-/** Whose token it is decides what can be done with it: nobody is to find out by trying. */
+/** The account decides what the token can do: the user must not have to find out by trying. */
 function theOnlyLogin(credentials: Config['credentials']): CredentialConfig | undefined {
   const [first, ...others] = [...credentials.values()].filter(logsIn);
   if (others.length === 0) return first;

@@ -70,9 +70,9 @@ export function tellOfLoosening(tell: Observe): void {
 
 /** Whom to tell what happens. Never stdout, which is the host's. */
 export async function listenerOf(log: boolean | HostLog, config: Config): Promise<Told> {
-  const nobody = { dropped: () => 0, close: async () => {} };
-  if (log === false) return { ...nobody, observe: () => {} };
-  if (log !== true) return { ...nobody, observe: observerFor(log) };
+  const silent = { dropped: () => 0, close: async () => {} };
+  if (log === false) return { ...silent, observe: () => {} };
+  if (log !== true) return { ...silent, observe: observerFor(log) };
   const { createLog } = await import('../observe/log.ts');
   return createLog(config.log, 2);
 }

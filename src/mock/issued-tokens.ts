@@ -51,7 +51,7 @@ export class IssuedTokens {
   }
 }
 
-/** Looks like a JWT, whose times are whole seconds (RFC 7519 §2). Nobody checks the signature, so it is noise. */
+/** Looks like a JWT, whose times are whole seconds (RFC 7519 §2). The signature is never checked, so it is noise. */
 function jwt(subject: string, issuedMs: number, expiresMs: number): string {
   const header = { alg: 'HS256', typ: 'JWT' };
   const [iat, exp] = [issuedMs, expiresMs].map((ms) => Math.floor(ms / 1000));

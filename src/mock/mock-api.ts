@@ -61,7 +61,7 @@ function newState(options: MockOptions): MockState {
 
 /** Never rejects: whatever goes wrong becomes an answer. */
 async function answer(mock: MockState, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // A client that leaves early must not end the process; there is nobody left to tell.
+  // A client that leaves early must not end the process, and gets no answer.
   response.on('error', () => {});
   try {
     const path = pathOf(request.url!);

@@ -1,6 +1,6 @@
 /**
  * May lines hold escape sequences? `NO_COLOR` (no-color.org) beats `FORCE_COLOR`, which beats what the terminal is:
- * whoever asked for no colours must never get one. As for Node, `FORCE_COLOR=0` forces nothing.
+ * a user who asked for no colours must never get one. As for Node, `FORCE_COLOR=0` forces nothing.
  */
 export function wantsColours(
   env: Readonly<Record<string, string | undefined>>,

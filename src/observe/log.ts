@@ -23,14 +23,14 @@ export interface Log {
 
 /** Lines are held in memory up to this size while stdout can't take them; then they are dropped and counted. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
-/** A disk that is full, or a pipe that nobody reads, must not hold up the end. */
+/** A full disk, or a pipe without a reader, must not hold up the end. */
 const CLOSE_LIMIT_MS = 300;
 
 /** One JSON object a line on stdout, or for people on a terminal. `fd` is 2 for `exec`, whose stdout is the command's. */
 export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1): Promise<Log> {
   let dropped = 0;
   const destination = pino.destination({ dest: fd, sync: false, maxLength: MAX_HELD_BYTES });
-  // Whoever read our log has gone, or the disk is full: the proxy serves on.
+  // The reader of the log is gone, or the disk is full: the proxy goes on.
   let readerGone = false;
   destination.on('error', ({ code }: NodeJS.ErrnoException) => {
     dropped++;
@@ -51,7 +51,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   };
   const lines = new Gatherer((text) => {
     if (readerGone) {
-      dropped += linesIn(text); // Nobody will ever read it: it is counted, and not held.
+      dropped += linesIn(text); // It can't be delivered any more: it is counted, and not held.
       return;
     }
     try {

@@ -32,7 +32,7 @@ export interface Readiness {
   readonly share?: EngineState;
 }
 
-/** Whoever reaches the listener may see it, so it says why in one word, and names no address. */
+/** Every client that reaches the listener may see it, so it gives the reason in one word, and no address. */
 interface CredentialReadiness {
   readonly state: string;
   readonly expiresInSeconds: number | null;

@@ -39,7 +39,7 @@ const decodeOverlong: Misreading = (bytes) =>
 /** Compatibility forms: a full-width dot is a dot, a ligature its letters. */
 const foldCompatibility: Misreading = (bytes) => toBytes(toText(bytes).normalize('NFKC'));
 
-/** Decoders that skip what is no UTF-8, and file systems that skip characters which nobody sees. */
+/** Decoders that skip what is no UTF-8, and file systems that skip invisible characters. */
 const withoutInvisible: Misreading = (bytes) => toBytes(toText(bytes).replace(INVISIBLE, ''));
 
 const backslashesAsSlashes: Misreading = (bytes) => bytes.replaceAll('\\', '/');
@@ -49,7 +49,7 @@ const withoutParameters: Misreading = (bytes) => (bytes.includes(';') ? bytes.re
 
 const mergeSlashes: Misreading = (bytes) => (bytes.includes('//') ? bytes.replace(/\/{2,}/g, '/') : bytes);
 
-/** `//host/path` is a network-path reference (RFC 3986 §4.2) to whoever resolves it against a base URL; so is `///host`. */
+/** `//host/path` is a network-path reference (RFC 3986 §4.2) when it is resolved against a base URL; so is `///host`. */
 const withoutAuthority: Misreading = (bytes) =>
   bytes.startsWith('//') ? bytes.replace(/^\/{2,}[^/]*/, '') : bytes;
 

@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 /**
- * The last failure, and the pause that follows it. By the monotonic clock alone: whoever sets the wall clock
+ * The last failure, and the pause that follows it. By the monotonic clock alone: setting the wall clock
  * must not make us ask again.
  */
 export class Backoff {

@@ -16,7 +16,7 @@ export interface LoginLoopOptions {
   readonly ended: (outcome: IssuedToken | NotYet | LoginError) => void;
 }
 
-/** Sleeps until a login is due, logs in, and so on until it is stopped: one login at a time, whoever asks for it. */
+/** Sleeps until a login is due, logs in, and repeats until it is stopped: one login at a time, whatever asks for it. */
 export class LoginLoop {
   readonly #clock: Clock;
   readonly #options: LoginLoopOptions;
@@ -86,7 +86,7 @@ export class LoginLoop {
       const nextMonoMs = this.#clock.monoMs() + ASK_FLOOR_MS;
       this.#loginStartedMonoMs = Math.max(before, nextMonoMs - LOGIN_FLOOR_MS);
     }
-    this.#login = undefined; // First: whoever hears of the end may ask for the next one.
+    this.#login = undefined; // First: a listener of the outcome may ask for the next login.
     if (!login.signal.aborted) this.#options.ended(outcome);
   }
 

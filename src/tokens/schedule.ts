@@ -5,7 +5,7 @@ import type { LoginFailure } from '../base/errors.ts';
  * a delay can be tested, and can't be worked out and then forgotten.
  */
 
-/** At most one login in this time for each credential, whoever asks. */
+/** At most one login in this time for each credential, whatever asks for it. */
 export const LOGIN_FLOOR_MS = 1_000;
 /** At most one renewal in this time on account of an upstream's 401, however many there are. */
 export const FORCED_RENEWAL_FLOOR_MS = 10_000;

@@ -213,7 +213,7 @@ export class TokenKeeper {
     this.#ended(error);
   }
 
-  /** Whoever looks on must not stop the loop. */
+  /** A failing observer must not stop the loop. */
   #tell(event: Event): void {
     try {
       this.#options.observe(event);

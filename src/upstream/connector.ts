@@ -15,7 +15,7 @@ export type Connected = (...result: [error: null, socket: Socket] | [error: Erro
 export interface ConnectOptions {
   /** What a plain connection reads into; ignored by others. */
   readonly buffer?: ReadBuffer | undefined;
-  /** Whoever no longer wants the connection need not wait for the limit. */
+  /** A caller that no longer wants the connection need not wait for the limit. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -25,7 +25,7 @@ export type Connector = (done: Connected, options?: ConnectOptions) => void;
 /** Connections to one origin. */
 export interface Connectors {
   readonly http1: Connector;
-  /** Offers HTTP/2 as well; whoever opens by it has to look at the socket's `alpnProtocol`. */
+  /** Offers HTTP/2 as well; the caller has to look at the socket's `alpnProtocol`. */
   readonly http2: Connector;
   /** There is no TLS and no outbound proxy on the way: bytes are read as they come. */
   readonly plain: boolean;

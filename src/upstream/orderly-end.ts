@@ -55,7 +55,7 @@ class ObservedConnection extends Duplex {
     this.#secure = secure;
   }
 
-  /** What came before has to get through TLS first, and to whoever reads there. */
+  /** What came before has to get through TLS first, and to the reader. */
   #ended(): void {
     const secure = this.#secure;
     if (this.destroyed || secure === undefined || secure.readableEnded) {

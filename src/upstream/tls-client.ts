@@ -43,7 +43,7 @@ export class TlsClient {
       onAbort(signal, fail);
       secure
         .on('error', fail)
-        // Whoever resumes a session isn't asked for a name again: it has to have been the right one.
+        // A resumed session is not checked for the name again: it must have been the right one.
         .on('session', (session: Buffer) => {
           if (secure.authorized) this.#session = session;
         })

@@ -7,7 +7,7 @@ import { CA_FILE, Http2Upstream } from '../support/h2-upstream.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// A client that leaves while nothing is read from it: its FIN stands behind bytes that nobody fetches.
+// A client that leaves while nothing is read from it: its FIN waits behind bytes that aren't read.
 
 /** It is noticed within a second; the rest is for a machine that is busy. */
 const BOUND_MS = 8_000;
@@ -45,7 +45,7 @@ async function fill(client: RawClient): Promise<void> {
     });
     if (!taken) return;
   }
-  throw new Error('a gigabyte is taken, and nobody reads');
+  throw new Error('a gigabyte is taken without a reader');
 }
 
 async function gone(gateway: TestGateway, what: string): Promise<void> {
@@ -136,12 +136,12 @@ for (const [over, where] of Object.entries(ADDRESSES)) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     login!(grant('tok-1'));
     await gone(waiting, 'the token comes');
-    t.same(late.requests, [], 'nothing goes upstream for nobody, however short the wait');
+    t.same(late.requests, [], 'nothing goes upstream for a client that is gone, however short the wait');
     t.same(waiting.internalErrors(), []);
   });
 }
 
-t.test('a used-up HTTP/2 window holds nobody who has left', async (t) => {
+t.test('a client that has left is noticed behind a used-up HTTP/2 window', async (t) => {
   const h2 = await Http2Upstream.startedFor(t);
   const gateway = await gatewayFor(t, { baseUrl: h2.url, env: { BEARERD_TLS_CA_FILE: CA_FILE } });
   h2.onHead = ({ stream }) => {
@@ -160,7 +160,7 @@ t.test('a used-up HTTP/2 window holds nobody who has left', async (t) => {
   t.same(gateway.internalErrors(), []);
 });
 
-t.test('a drain waits for nobody who has left', async (t) => {
+t.test("a drain doesn't wait for clients that have left", async (t) => {
   const closing = await gatewayFor(t, { baseUrl: upstream.url });
   upstream.onHead = ({ connection }) => {
     connection.socket.pause();

@@ -88,7 +88,7 @@ t.test('a connection that ends before the answer gets 502, wherever it ends', as
 });
 
 t.test('a closed port gets 502 at once', async (t) => {
-  // Bound, so that nobody else listens there; nor do we.
+  // Bound but not listening, so that the port stays closed.
   const bound = new PassedSocket();
   t.teardown(() => bound.close());
   const { port } = bound;
@@ -135,7 +135,7 @@ t.test('what is no HTTP gets 502 upstream-invalid', async (t) => {
     'two lengths': `${head('200 OK', 'content-length: 1', 'content-length: 2')}xx`,
     'length and chunks': head('200 OK', 'content-length: 3', 'transfer-encoding: chunked') + chunked('x'),
     'a length that is none': head('200 OK', 'content-length: x'),
-    'a coding that nobody asked for': head('200 OK', 'transfer-encoding: gzip, chunked') + chunked('x'),
+    "a coding that wasn't asked for": head('200 OK', 'transfer-encoding: gzip, chunked') + chunked('x'),
     'a large head': head('200 OK', `x: ${'x'.repeat(40_000)}`),
   };
   for (const [kind, answer] of Object.entries(answers)) {
@@ -360,7 +360,7 @@ t.test('a client that leaves ends its upstream request, whatever it waits for', 
         .map(({ aborted, code }) => `${aborted} ${code}`),
     ),
     new Set(['true undefined']),
-    "that is nobody's failure",
+    "that isn't a failure",
   );
 });
 

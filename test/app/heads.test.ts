@@ -107,7 +107,7 @@ for (const [name, where] of Object.entries(LISTENERS)) {
       const client = await RawClient.to(where);
       client.send(`${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
       refused(t, await client.response(), [501, 'not-implemented'], lines.join());
-      t.equal(await client.end(), 'end', 'nobody knows what comes next');
+      t.equal(await client.end(), 'end', 'what follows would be ambiguous');
     }
     for (const lines of [
       ['transfer-encoding: chunked, gzip'],

@@ -200,7 +200,7 @@ t.test(
     upstream.onRequest = ({ stream }) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED);
     const { ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
     const post = `${request('POST', '/', 'content-length: 1')}x`;
-    t.equal((await ask(post)).status, 502, 'nobody says that it has not been looked at');
+    t.equal((await ask(post)).status, 502, "the upstream doesn't say that it ignored the request");
     t.match(await ask(post), { status: 200, text: 'by HTTP/1.1' });
   },
 );

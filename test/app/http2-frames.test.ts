@@ -35,7 +35,7 @@ for (const code of [0, 1, 2, 7, 8, 11, 13]) {
 }
 
 t.test(
-  'RST_STREAM before an answer is 502 and repeated only where it says that nobody has seen it',
+  'RST_STREAM before an answer is 502, and repeated only where it says that the request was ignored',
   async (t) => {
     const { upstream, get } = await started(t);
     upstream.onRequest = (connection, id) => connection.reset(id, code);
@@ -123,7 +123,7 @@ t.test('white space around a value is no part of it, and loses no line', async (
   );
 });
 
-// Such a line makes an answer malformed (RFC 9113 §8.2.1); but Node drops it by itself and tells nobody. What can be
+// Such a line makes an answer malformed (RFC 9113 §8.2.1); but Node drops it without a word. What can be
 // had is that it changes nothing else.
 t.test('a header with a line end in it can put no other into the answer', async (t) => {
   const { upstream, get } = await started(t);

@@ -106,7 +106,7 @@ t.test('it shows a certificate of its own, which the API never sees', async (t) 
   await works(t, entry + certificate('client'), { env });
   t.same([given, errors], [['tls'], []]);
   const { failures } = await proxyWith(t, entry + certificate('selfsigned'), { env });
-  await until(() => failures().length > 0, 'a certificate of nobody is refused');
+  await until(() => failures().length > 0, 'a certificate of an unknown authority is refused');
   t.match(failures()[0], /refuses the login \(status 40\d, invalid_client\)/);
 });
 

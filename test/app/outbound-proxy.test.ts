@@ -113,7 +113,7 @@ t.test('what the other end says at once behind the answer to CONNECT is not lost
   t.match(events, [{ error: { status: 401 } }], 'the 103 was read as one, and the answer behind it');
 });
 
-t.test('what a proxy did is told in words, to the log and to whoever logs in', async (t) => {
+t.test('the log and a failed login say in words what a proxy did', async (t) => {
   const says: [answer: string, userInfo: string, words: RegExp][] = [
     [refusal(407), '', /asks for a user name and a password, which its URL does not hold \(status 407\)/],
     [refusal(407), 'user:pass@', /refuses the user name and password of its URL \(status 407\)/],

@@ -40,7 +40,7 @@ t.test('a reload that changes nothing about connections keeps them', async (t) =
   t.same(internalErrors(), []);
 });
 
-t.test('a reload that changes them closes those that nobody needs any more', async (t) => {
+t.test("a reload that changes them closes those that aren't needed any more", async (t) => {
   const { seen, baseUrl } = await tlsUpstream(t);
   const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
   const changes: readonly Record<string, string>[] = [

@@ -5,7 +5,7 @@ import { answer, Http2Upstream } from '../support/h2-upstream.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// An upstream that echoes what it got must not give the credential to whoever called, where `scrub` is on.
+// An upstream that echoes what it got must not give the credential to the caller, where `scrub` is on.
 
 const token = (n: number) => `eyJhbGciOi-_${n}.q/Z+7xV="&<${n}>wPqbH2mT0s`;
 const stars = (text: string) => '*'.repeat(text.length);

@@ -12,7 +12,7 @@ import { RawClient, within } from '../support/raw-client.ts';
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 const CA = tlsFile('ca.pem');
 
-/** An HTTPS API that gives a token to whoever asks; it counts handshakes and whatever was said after one. */
+/** An HTTPS API that gives a token to every client; it counts handshakes and what came after each. */
 async function secureApi(t: Test, certificate: string, options: https.ServerOptions = {}) {
   const seen = { handshakes: 0, requests: [] as string[], authorization: [] as (string | undefined)[] };
   const server = https.createServer(

@@ -5,7 +5,7 @@ import { ask, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 
-// Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds what nobody of us has put there.
+// Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds foreign values.
 
 // Each has a world of its own, and waits most of its time.
 const REDIS = { skip: NO_REDIS, buffered: true };
@@ -89,7 +89,7 @@ t.test(
     }
     await redis.start();
     for (const member of members) await ready(member);
-    await until(async () => (await redis.keys('*:token')).length === 1, 'nobody tells it');
+    await until(async () => (await redis.keys('*:token')).length === 1, 'the token is not shared again');
     await join();
     t.equal(upstream.logins, 1);
   },
@@ -125,7 +125,7 @@ t.test('an engine that hangs is found out before a request needs it', REDIS, asy
   t.equal(upstream.logins, logins);
 });
 
-t.test('an engine that is emptied is told again, and nobody logs in for it', REDIS, async (t) => {
+t.test('an engine that was emptied gets the token again, without a login', REDIS, async (t) => {
   const { redis, upstream, join } = await setUp(t);
   const members = await Promise.all([join(), join()]);
   await redis.command('FLUSHALL');
@@ -169,7 +169,7 @@ const GARBAGE: readonly (readonly [what: string, put: Put])[] = Object.entries<P
   'something for a year': (redis, key) => redis.command('SET', key, 'x', 'EX', '31536000'),
 });
 
-t.test('what nobody of us has put there is written over', REDIS, async (t) => {
+t.test('foreign values are written over', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const spoiled = async ([what, put]: (typeof GARBAGE)[number], prefix: string) => {
     const upstream = await RawUpstream.startedFor(t);
@@ -208,7 +208,7 @@ t.test('a token is used to its sealed end at most, whatever the engine says', RE
   await until(() => upstream.logins === 2, 'the engine has put off the end', COMES_BACK_MS);
 });
 
-t.test('who dies while he logs in holds nobody up for long', REDIS, async (t) => {
+t.test('an instance that dies while it logs in blocks the others only briefly', REDIS, async (t) => {
   const { redis, upstream, join } = await setUp(t);
   await join().then(({ gateway }) => gateway.destroy());
   const [key] = await redis.keys('*:token');

@@ -83,7 +83,7 @@ t.test('a token that the upstream refuses to one is retired by all, with one new
   t.equal(upstream.logins, 2);
 });
 
-t.test('what one is told to wait holds back all, whoever comes', REDIS, async (t) => {
+t.test('a `Retry-After` that one instance gets holds back all of them', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = () => head('429 Too Many Requests', 'retry-after: 120', 'content-length: 0');
@@ -127,7 +127,7 @@ t.test('wrong credentials are tried by one of all', REDIS, async (t) => {
   t.match(answer.body.toString(), /login-refused/);
 });
 
-t.test('who fails to reach the server keeps nobody else from it', REDIS, async (t) => {
+t.test("an instance that can't reach the server doesn't keep the others from it", REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = (login) => (login === 1 ? head('500 Oops', 'content-length: 0') : grant(`tok-${login}`));

@@ -149,7 +149,7 @@ t.test('who takes nothing is held one status, and dropped after a while', async 
   await until(() => responses[0]!.destroyed, 'it is dropped');
 });
 
-t.test('while nobody looks, no status is made', async (t) => {
+t.test('without a viewer no status is made', async (t) => {
   let asked = 0;
   const { feed, responses, port } = await feedFor(t, () => ++asked, 1_000);
   feed.changed();

@@ -170,7 +170,7 @@ t.test('a request in plain HTTP is told to speak TLS, and other bytes end the co
   t.equal(upstream.requests.length, 0);
 });
 
-t.test('whoever leaves in a handshake, or resets, is gone', async (t) => {
+t.test('a client that leaves in a handshake, or resets, is no longer counted', async (t) => {
   const { port, gateway, secure } = await world(t);
   for (let n = 0; n < 40; n++) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});

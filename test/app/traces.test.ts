@@ -325,25 +325,28 @@ t.test('what is not sampled is not exported, and upstream hears of that', async 
   t.same([collector.requests.length, parentBased.collector.requests.length], [0, 0]);
 });
 
-t.test('a collector that takes nothing disturbs nobody; the loss is told once, and its end', async (t) => {
-  const { collector, proxy } = await traced(t);
-  const told = (type: string) => proxy.events.filter((event) => event.type === type);
-  collector.answer = 400;
-  for (let n = 1; n <= 3; n++) {
+t.test(
+  'a collector that takes nothing disturbs no request; the log reports the loss once, and its end once',
+  async (t) => {
+    const { collector, proxy } = await traced(t);
+    const told = (type: string) => proxy.events.filter((event) => event.type === type);
+    collector.answer = 400;
+    for (let n = 1; n <= 3; n++) {
+      t.equal((await proxy.get('/')).status, 200);
+      await until(() => collector.requests.length >= n, 'an export');
+    }
+    await until(() => told('traces-lost').length > 0, 'it is told');
+    t.match(told('traces-lost'), [{ why: 'answers with the status 400' }]);
+    collector.answer = 200;
     t.equal((await proxy.get('/')).status, 200);
-    await until(() => collector.requests.length >= n, 'an export');
-  }
-  await until(() => told('traces-lost').length > 0, 'it is told');
-  t.match(told('traces-lost'), [{ why: 'answers with the status 400' }]);
-  collector.answer = 200;
-  t.equal((await proxy.get('/')).status, 200);
-  await until(() => told('traces-resumed').length > 0, 'its end is told');
-  t.equal(told('traces-lost').length, 1);
-  collector.answer = 401;
-  await proxy.get('/');
-  await until(() => told('traces-lost').length === 2, 'it is told anew');
-  t.match(told('traces-lost')[1], { why: 'refuses them (401): check OTEL_EXPORTER_OTLP_HEADERS' });
-});
+    await until(() => told('traces-resumed').length > 0, 'its end is told');
+    t.equal(told('traces-lost').length, 1);
+    collector.answer = 401;
+    await proxy.get('/');
+    await until(() => told('traces-lost').length === 2, 'it is told anew');
+    t.match(told('traces-lost')[1], { why: 'refuses them (401): check OTEL_EXPORTER_OTLP_HEADERS' });
+  },
+);
 
 t.test('spans that are too many for the queue are dropped, and that is told once', async (t) => {
   Object.assign(process.env, { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_EXPORTER_OTLP_TIMEOUT: '1000' });

@@ -5,7 +5,7 @@ import { connectProxy } from '../support/connect-proxy.ts';
 import { gatewayFor } from '../support/gateway.ts';
 import { CA_FILE, readTls } from '../support/h2-upstream.ts';
 
-// An answer without a length, over TLS: only the end delimits it, and whoever stands in between can end a connection.
+// An answer without a length, over TLS: only the end delimits it, and a man in the middle can end a connection.
 // TLS says by close_notify that the end is meant (RFC 9112 §9.8).
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 

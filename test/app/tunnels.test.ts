@@ -469,7 +469,7 @@ t.test('a request with a body becomes a tunnel, and the body goes up first', asy
       }
 });
 
-t.test('an upgrade with a body that is refused, breaks off, or is no body harms nobody', async (t) => {
+t.test('an upgrade whose body is refused, broken off or malformed harms no other request', async (t) => {
   const asking = request('POST', '/x', ...WS, 'content-length: 9');
   upstream.onHead = () => `${head('403 Forbidden', 'content-length: 2')}no`;
   const refused = await proxy.client();
@@ -623,7 +623,7 @@ t.test('a client that leaves during the handshake leaves nothing behind', async 
   await leftover(t);
 });
 
-t.test('an upstream that breaks during the handshake or after it harms nobody else', async (t) => {
+t.test('an upstream that breaks during the handshake or after it harms no other request', async (t) => {
   for (let i = 0; i < 50; i++) {
     upstream.onRequest = ({ connection }) => {
       if (i % 3 !== 0) connection.send(SWITCH);

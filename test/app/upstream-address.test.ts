@@ -44,7 +44,7 @@ t.test('login, request and upgrade connect to the address, under the name of the
   t.same(
     [new Set(names), looked],
     [new Set(['elsewhere.example']), []],
-    'the name is for TLS, and asked of nobody',
+    'the name is for TLS, and is not resolved',
   );
 });
 

@@ -474,10 +474,10 @@ t.test(
   async (t) => {
     const dir = t.testdir({});
     writeFileSync(join(dir, 'note'), '');
-    const nobody = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
+    const unreachable = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
     const [down, late, off, byFlag] = await Promise.all([
-      run(t, ['healthcheck'], nobody),
-      run(t, ['wait', '--timeout', '300ms'], nobody),
+      run(t, ['healthcheck'], unreachable),
+      run(t, ['wait', '--timeout', '300ms'], unreachable),
       run(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
       run(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
         ...ACCOUNT,

@@ -57,7 +57,7 @@ t.test('each setting that it shows as a comment is a good one', async (t) => {
   });
 });
 
-t.test('init takes the defaults where nobody can be asked, and never writes over a file', async (t) => {
+t.test('init takes the defaults without a terminal, and never writes over a file', async (t) => {
   const dir = t.testdir({});
   t.match(await run(t, ['init'], {}, dir), { code: 0, stdout: /export BEARERD_CLIENT_ID=/ });
   const file = join(dir, 'bearerd.yaml');

@@ -212,7 +212,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     /line 2: .*write \{ env: API_KEY \}/,
     /that is the only fault/,
   ),
-  'a variable that the file names and nobody sets': inFile(
+  "a variable that the file names and that isn't set": inFile(
     'credentials:\n  apiKey: { type: apiKey, key: { env: MY_KEY } }\n',
     /the variable MY_KEY, which is not set/,
     /bearerd\.yaml:2/,

@@ -94,7 +94,7 @@ t.test('sockets for another process are left alone, and one of an unknown name i
   t.equal(await stop('SIGCONT'), 71);
 });
 
-t.test('a socket that others can reach is refused where nobody is asked for a key', async (t) => {
+t.test('a socket that others can reach is refused where no caller key is configured', async (t) => {
   const socket = new PassedSocket('0.0.0.0');
   t.teardown(() => socket.close());
   const { stop, output } = serve(t, account(mock), [socket]);
@@ -127,7 +127,7 @@ t.test('where it can not be told, the log says so, and all goes on', async (t) =
   t.equal((await ask(socket.port, GET)).status, 200);
 });
 
-t.test('nobody whom it starts takes what systemd said for its own', async (t) => {
+t.test("a command that it starts doesn't see systemd's variables", async (t) => {
   t.testdir({});
   const env = {
     ...account(mock),

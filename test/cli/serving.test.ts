@@ -462,11 +462,11 @@ t.test('a closed stdout and a full pipe stop nothing', async (t) => {
 });
 
 t.test(
-  'a log that can not be written holds up no end: neither a full disk nor a pipe that nobody reads',
+  "a log that can't be written doesn't hold up the end: neither a full disk nor a pipe without a reader",
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);
-    // Where it listens can't be read from a log that nobody gets, and a port that is free now may not be then.
+    // Where it listens can't be read from a log that is lost, and a port that is free now may not be then.
     const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
     t.teardown(() => rmSync(dir, { recursive: true, force: true }));
     const socketPath = join(dir, 'admin');

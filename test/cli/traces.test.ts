@@ -148,7 +148,7 @@ t.test('what can not be done is told of at the start, and all else works', async
   }
 });
 
-t.test('nothing of it is loaded where nobody asks for traces, and traceparent passes as sent', async (t) => {
+t.test('without traces nothing of OpenTelemetry is loaded, and traceparent passes as sent', async (t) => {
   const hook = `import { registerHooks } from 'node:module';
 registerHooks({
   resolve(specifier, context, next) {

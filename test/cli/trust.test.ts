@@ -19,12 +19,12 @@ t.test('what the system trusts is trusted, as SSL_CERT_FILE and SSL_CERT_DIR say
   };
   const folder = t.testdir({ trusted: { 'ca.pem': readTls('ca.pem').toString() } });
   const login = (trust: NodeJS.ProcessEnv) => run(t, ['token'], { ...env, ...trust });
-  const [nobody, byFile, byFolder] = await Promise.all([
+  const [untrusted, byFile, byFolder] = await Promise.all([
     login({}),
     login({ SSL_CERT_FILE: CA_FILE }),
     login({ SSL_CERT_DIR: join(folder, 'trusted') }),
   ]);
-  t.equal(nobody.code, 69, nobody.stderr);
+  t.equal(untrusted.code, 69, untrusted.stderr);
   t.match(byFile, { code: 0, stdout: 'tok\n' });
   t.match(byFolder, { code: 0, stdout: 'tok\n' });
 });

@@ -408,7 +408,7 @@ t.test('http:// leads to this machine only, unless it is allowed elsewhere', asy
   t.same(await faultsOf({ env: { ...env, BEARERD_BASE_URL: 'http://localhost:8080' } }), []);
 });
 
-t.test('whoever can be reached from elsewhere needs a caller key', async (t) => {
+t.test('an address that others can reach needs a caller key', async (t) => {
   for (const listen of ['0.0.0.0:1', '[::]:1', '192.168.0.7:1', 'my-host:1', 'localhost:1,10.0.0.1:1']) {
     const env = { ...LEAST, BEARERD_LISTEN: listen };
     t.match(

@@ -46,7 +46,7 @@ t.test('each secret is a file of deploy/compose, and is used', async (t) => {
   t.same([...(compose.services!.bearerd!.secrets as string[])].sort(), Object.keys(secrets).sort());
 });
 
-t.test('the secrets are those of the mock, and nobody else’s', async (t) => {
+t.test('the secrets are those of the mock alone', async (t) => {
   const { clientId, clientSecret, apiKey } = DEMO_OPTIONS;
   const { caller_key: callerKey, ...others } = secrets;
   const own = Object.fromEntries(Object.entries(others).map(([name, content]) => [name, content.trim()]));

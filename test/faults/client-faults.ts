@@ -129,7 +129,7 @@ const slowloris: Played = {
     const grownMib = (process.memoryUsage().rss - before) / MIB;
     t.ok(grownMib < 128, `grown by ${grownMib} MiB`);
     const first = slow[0]!;
-    // Nobody can set that limit: it is a minute.
+    // That limit can't be set: it is a minute.
     await first.end(80_000);
     for (const client of slow) client.close();
     world.unseen = Number.NaN; // Some are told of, and some have left before.

@@ -19,7 +19,7 @@ export interface Played {
   readonly kinds?: readonly Kind[];
   readonly ways?: readonly Way[];
   readonly options?: Omit<WorldOptions, 'way'>;
-  /** It waits for a limit that nobody can set: only in the full run. */
+  /** It waits for a limit that can't be set: only in the full run. */
   readonly slow?: true;
   /** Makes the fault and says what must be seen. Afterwards it is healed, and the facts are asserted. */
   readonly play: (scene: Scene) => Promise<unknown>;

@@ -52,7 +52,7 @@ export const HELD_FAULTS: readonly Held[] = [
   },
   {
     number: 37,
-    title: 'nobody reads stdout',
+    title: 'stdout has no reader',
     file: SERVING,
     test: 'a closed stdout and a full pipe stop nothing',
   },
@@ -60,7 +60,7 @@ export const HELD_FAULTS: readonly Held[] = [
     number: 38,
     title: 'the disk of the log is full',
     file: SERVING,
-    test: 'a log that can not be written holds up no end: neither a full disk nor a pipe that nobody reads',
+    test: "a log that can't be written doesn't hold up the end: neither a full disk nor a pipe without a reader",
   },
   {
     number: 39,
@@ -85,7 +85,7 @@ export const HELD_FAULTS: readonly Held[] = [
     number: 42,
     title: 'the clock is set, for weeks of it',
     file: 'test/tokens/chaos.test.ts',
-    test: 'whatever happens in a week, it comes back, sends no dead token, and refuses nobody without need',
+    test: 'whatever happens in a week, it recovers, sends no dead token, and refuses no request without need',
   },
   {
     number: 44,

@@ -36,7 +36,7 @@ const unresolved = (title: string, status: number, find: World['addresses']): Pl
 });
 
 const failing = (code: string) => () => Object.assign(new Error(code), { code });
-/** Nobody listens there, on this machine. */
+/** Nothing listens there, on this machine. */
 const DEAD = { address: '::1', family: 6 };
 
 const moved: Played = {
@@ -124,7 +124,7 @@ const suspended: Played = {
 export const NAME_FAULTS: readonly Played[] = [
   untrusted('a certificate that has ended', certificate('expired')),
   untrusted('the certificate of another name', certificate('elsewhere')),
-  untrusted('a certificate of nobody', certificate('selfsigned')),
+  untrusted('a self-signed certificate', certificate('selfsigned')),
   untrusted('a handshake that stalls', { SNICallback: () => {} }),
   untrusted('an old version alone', {
     maxVersion: 'TLSv1.1',

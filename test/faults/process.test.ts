@@ -61,7 +61,7 @@ t.test(
   },
 );
 
-/** Whoever comes waits in the kernel until he is let in; so many can, unless the machine says less. */
+/** New connections wait in the kernel until they are accepted; this many can, unless the machine allows fewer. */
 const SMALL = readBacklog() < 1_000 && 'this machine lets fewer wait';
 
 function readBacklog(): number {

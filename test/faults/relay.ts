@@ -5,13 +5,13 @@ import type { Lifetime } from '../support/lifetime.ts';
 
 export type Cut = 'reset' | 'end';
 
-/** Connections that come at once wait here; what finds no place is a fault that nobody asked for. */
+/** Connections that come at once wait here; what finds no place would be a fault by accident. */
 const BACKLOG = 4_096;
 
 let relays = 0;
 
 /**
- * An address that nobody else listens on: a port that was closed is still free when it is opened again. All of
+ * An address that no other program listens on: a port that was closed is still free when it is opened again. All of
  * 127.0.0.0/8 is this machine.
  */
 function ownAddress(): string {
@@ -26,7 +26,7 @@ interface Link {
 
 /** What is done to bytes on their way. Undone by `heal`. */
 interface Verbs {
-  /** Nothing arrives any more, and nobody is told; of `links`, only on connections that there are. */
+  /** Nothing arrives any more, and neither end is told; of `links`, only on connections that there are. */
   readonly blackhole: 'nothing' | 'links' | 'everything';
   readonly cutAtAccept: Cut | undefined;
   /** The next bytes towards the server cut the connection in place of arriving. */
@@ -163,7 +163,7 @@ export class Relay {
         if (way === 'up') await this.#write(to, piece, 0);
         else if (!(await this.#answer(link, piece))) return;
       }
-      // Whoever stands behind a network that is gone hears of no end either. What is left of it goes with the client.
+      // A peer behind a broken network doesn't see the end either. The rest is dropped with the client.
       if (!this.#lost.has(link)) to.end();
       else if (way === 'up') this.#cut(link, 'reset');
     } catch {

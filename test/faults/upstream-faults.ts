@@ -92,7 +92,7 @@ function breaking(number: number, how: Cut): Played[] {
     play: async ({ t, world, kind }) => {
       breakAt(world, point, how);
       const outcome = await world.visit(kind, { flavour: point === 'in chunk' ? '/chunked' : '' });
-      // A tunnel may have got its 101 before, and a request that nobody has looked at may be sent once more.
+      // A tunnel may have got its 101 before, and a request that the upstream ignored may be sent once more.
       if (point === 'in body' || point === 'in chunk') seen(t, outcome, 'broken', 502);
       else seen(t, outcome, 502);
     },
@@ -104,7 +104,7 @@ const RESTED_MS = 20;
 
 const halfOpen: Played = {
   number: 16,
-  title: 'a kept connection is dead, and nobody has said so',
+  title: 'a kept connection is dead without a sign',
   options: { env: TIMEOUTS },
   play: async ({ t, world, ask }) => {
     await world.visit('GET');
@@ -218,7 +218,7 @@ const odd: readonly Played[] = [
   raw('a head past the limit', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n`, 502),
   raw('the status 099', `HTTP/1.1 099 Odd\r\n`, 502),
   raw('the status 1999', `HTTP/1.1 1999 Odd\r\n`, 502),
-  raw('101 that nobody asked for', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n', 502),
+  raw("101 that wasn't asked for", 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n', 502),
   raw('103 and then 200', `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\n`, 200),
   raw('a thousand lines', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(1_000)}`, 200),
 ];

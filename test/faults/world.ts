@@ -42,7 +42,7 @@ export class World {
   /** What a resolver says of the upstream's name. */
   addresses: FindAddresses = (usual) => [{ address: usual, family: 4 }];
   proxy!: TestGateway;
-  /** Requests that a case makes with clients of its own; not a number where nobody can say how many are told of. */
+  /** Requests that a case makes with clients of its own; not a number where their count can't be known. */
   unseen = 0;
   #where: number | string = 0;
 

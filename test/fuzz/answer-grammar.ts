@@ -22,7 +22,7 @@ const STATUSES = [
   '503',
 ];
 const ODD_STATUSES = ['099', '999', '1000', '20', '-1', '100', '101', '102', '103', '199', '600', 'abc', ''];
-/** A body after these is one answer too many; and a `100 Continue` that nobody asked for may be held to be wrong. */
+/** A body after these is one answer too many; and a `100 Continue` without a request for it may count as wrong. */
 const BODYLESS = /(?:^|\r\n\r\n)HTTP\/1\.1 (?:204|205|304)/;
 const REASONS = ['OK', '', 'Gr\xc3\xbc\xc3\x9fe', '\xff', 'a\tb', 'All is well'];
 const VERSIONS = ['HTTP/1.0', 'HTTP/2', 'HTTP/1.2', 'http/1.1', 'ICY', ''];
@@ -76,7 +76,7 @@ export interface ScriptedAnswer {
   /** Sent one after the other, with a moment between. */
   readonly pieces: readonly Buffer[];
   readonly ending: 'stay' | 'end' | 'reset';
-  /** What a client has to get, if it gets it whole; undefined where nobody can say. */
+  /** What a client has to get, if it gets it whole; undefined where it can't be known. */
   readonly body: Buffer | undefined;
   /** It is in order, and comes to its end: the client has to get it. */
   readonly whole: boolean;

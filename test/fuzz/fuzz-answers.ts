@@ -97,11 +97,11 @@ async function one(seed: number, again = false): Promise<void> {
     !first.body.equals(script.body)
   )
     run.fault(`another body than was sent, as the whole: ${said()}`, seed);
-  // It met a connection that the answer before it had ended: nobody knows what has become of it (RFC 9110 §9.2.2).
+  // It met a connection that the answer before it had ended: its fate is unknown (RFC 9110 §9.2.2).
   const stale = own && method === 'POST' && tail.includes('error=connection_terminated');
   if (script.whole && (first === undefined || own) && !stale) {
     // An answer before it, on the same connection, may have had more bytes than it said: they come in place of this
-    // one, nobody can tell, and nothing that the upstream has seen is sent twice. By itself it gets through.
+    // one, it can't be known, and nothing that the upstream has seen is sent twice. By itself it gets through.
     if (!again && tail.includes('error=http_protocol_error')) return one(seed, true);
     run.fault(`a good answer is lost: ${said()}`, seed);
   }

@@ -155,7 +155,7 @@ t.test('it ends with the application, and a fault of its configuration is one of
   }
 });
 
-t.test('nobody from another machine may call without a caller key, unless that is allowed', async (t) => {
+t.test('a client on another machine needs a caller key, unless that is allowed', async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
   // As if the connection had come in at another address of this machine.

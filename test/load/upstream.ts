@@ -4,7 +4,7 @@ import type { Issuer } from './issuer.ts';
 
 const SESSION = '/api/identity/v1/session';
 
-/** The API: logs in by its issuer, and answers whoever comes with a good token as it is told. */
+/** The API: logs in by its issuer, and answers requests with a valid token as it is told to. */
 export async function serve(
   issuer: Issuer,
   answer: (request: IncomingMessage, response: ServerResponse) => void,

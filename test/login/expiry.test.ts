@@ -349,5 +349,9 @@ t.test('Retry-After is read as seconds or as a date', async (t) => {
   for (const [text, expected] of Object.entries(cases))
     t.equal(parseRetryAfter(text, NOW), expected, JSON.stringify(text));
   t.equal(parseRetryAfter(undefined, NOW), undefined);
-  t.equal(parseRetryAfter('9'.repeat(400), NOW), Number.POSITIVE_INFINITY, 'whoever obeys it cuts it');
+  t.equal(
+    parseRetryAfter('9'.repeat(400), NOW),
+    Number.POSITIVE_INFINITY,
+    'the limit is applied where it is obeyed',
+  );
 });

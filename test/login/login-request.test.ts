@@ -62,7 +62,7 @@ for (const kind of Object.keys(KINDS)) {
     t.same(request.all('accept-encoding'), ['identity']);
   });
 
-  t.test(`a login (${kind}) that nobody wants any more opens no connection either`, async (t) => {
+  t.test(`a login (${kind}) that was cancelled opens no connection`, async (t) => {
     let connecting: AbortSignal | undefined;
     const connect: LoginServer['connect'] = (_callback, signal) => {
       connecting = signal;

@@ -183,7 +183,7 @@ t.test('429, and 503 with Retry-After, ask to wait', async (t) => {
   t.match(slow, { code: 'server-error', retryAfterMs: 5000 }, 'with every other answer it is handed on');
 });
 
-t.test('a redirect is not followed: nobody else gets the client secret', async (t) => {
+t.test('a redirect is not followed: no other server gets the client secret', async (t) => {
   const other = await RawUpstream.startedFor(t);
   for (const status of [301, 302, 303, 307, 308]) {
     const answer = head(`${status} Elsewhere`, `location: ${other.url}/SECRET`, 'content-length: 0');
@@ -296,7 +296,7 @@ t.test('an endpoint that is not there, or breaks off, is unreachable', async (t)
   t.notMatch((noHttp as LoginError).message, /SECRET/);
 });
 
-t.test('a login that nobody wants any more is broken off', async (t) => {
+t.test('a cancelled login is broken off', async (t) => {
   const abort = new AbortController();
   const { result, endpoint } = await logIn(t, () => abort.abort(), { signal: abort.signal });
   t.match(result, { code: 'unreachable' });

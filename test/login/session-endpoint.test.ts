@@ -93,7 +93,7 @@ t.test('a user logs in with a form, byte for byte', async (t) => {
   );
 });
 
-t.test('a redirect is not followed: nobody else gets the credentials', async (t) => {
+t.test('a redirect is not followed: no other server gets the credentials', async (t) => {
   const other = await RawUpstream.startedFor(t);
   for (const status of [301, 302, 303, 307, 308]) {
     const location = `location: ${other.url}/SECRET?x=SECRET`;
@@ -280,7 +280,7 @@ t.test('a lifetime counts from when the request was sent, by the clock that went
   }
 });
 
-t.test('a login that nobody wants any more is broken off', async (t) => {
+t.test('a cancelled login is broken off', async (t) => {
   const abort = new AbortController();
   const { result, endpoint } = await logIn(t, () => abort.abort(), { signal: abort.signal });
   t.match(result, { code: 'unreachable' });

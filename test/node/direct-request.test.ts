@@ -111,7 +111,7 @@ t.test('one whose client leaves before its end is aborted, and no end is told', 
   client.write(`${HEAD}12`);
   await until(() => all[0]?.pieces.length === 1, 'no request');
   client.destroy();
-  await until(() => all[0]!.request.aborted, 'nobody tells of it');
+  await until(() => all[0]!.request.aborted, 'the abort is not reported');
   t.notOk(all[0]!.ended);
 });
 

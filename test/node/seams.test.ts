@@ -164,7 +164,7 @@ t.test('a registry shows what is counted elsewhere', async (t) => {
   );
 });
 
-t.test('the young generation is swept by a function that nobody else gets', async (t) => {
+t.test("the young generation is swept by a function that isn't exposed", async (t) => {
   const kinds: number[] = [];
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries())

@@ -27,7 +27,7 @@ async function asking(t: Test) {
   return { upstream, ask };
 }
 
-t.test('tiny frames that nobody takes use about as much memory as they have bytes', async (t) => {
+t.test('tiny frames without a reader use about as much memory as they have bytes', async (t) => {
   const { upstream, ask } = await asking(t);
   const before = await usedBytes();
   upstream.onRequest = (connection, id) =>

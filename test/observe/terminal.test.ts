@@ -110,7 +110,7 @@ t.test('JSON says the same with what would act on a terminal escaped', async (t)
   t.equal(visibleJson(json), '{"a":"\\u007f\\u009b\\u202e"}\n{"b":"å"}\n');
 });
 
-t.test('colours are for terminals that have them, and for nobody who wants none', async (t) => {
+t.test('colours are for terminals that have them, and for users who want them', async (t) => {
   t.equal(wantsColours({}, true), true);
   t.equal(wantsColours({}, false), false);
   t.equal(wantsColours({ TERM: 'dumb' }, true), false);

@@ -62,7 +62,7 @@ export function missesOf(record: Record, effects: readonly Effect[], growth: Gro
   );
   aim(internalErrors === 0, `${internalErrors} internal errors`);
   aim(inFlight === 0, `${inFlight} requests are under way at the end`);
-  // Whoever gave up before he was let in is nobody that could be told of.
+  // A client that gave up before it was accepted can't be counted.
   const unheard = load.failures.filter(({ what }) => UNHEARD.includes(what)).length;
   aim(
     counted <= load.sent && counted >= load.sent - unheard,

@@ -3,7 +3,7 @@ import { request } from '../support/gateway.ts';
 import { BIG } from './scale.ts';
 import type { Trouble, World } from './trouble.ts';
 
-/** Connections that send this at once, with nobody who cares what comes back. */
+/** Connections that send this at once, and ignore what comes back. */
 function open(port: number, count: number, bytes: string): Socket[] {
   return Array.from({ length: count }, () => {
     const socket = connect(port, '127.0.0.1');

@@ -109,7 +109,7 @@ t.test('what is late while the machine has no time is a doubt, and what is wrong
       [0, 0],
       [0, 1],
     ],
-    'a request that began while nobody had time, and waited for long',
+    'a request that began while the machine was busy, and waited for long',
   );
 });
 

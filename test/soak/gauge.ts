@@ -37,4 +37,4 @@ process.on('message', () => {
   };
   process.send!(gauge);
 });
-process.on('disconnect', () => process.exit()); // Whoever measures is gone, and nobody else wants it.
+process.on('disconnect', () => process.exit()); // The measuring process is gone, and this one has no other purpose.

@@ -34,7 +34,7 @@ const OWN = [
 ];
 /** An answer that had begun can only be broken off. */
 const BROKEN = 'broken';
-/** No answer, in fifteen seconds or before the connection broke: as it is where nobody had time to take it. */
+/** No answer, in fifteen seconds or before the connection broke: as it is where the server was too busy to take it. */
 export const UNHEARD: readonly string[] = ['silent', 'cut off'];
 /** Of ten seconds: then what took long says nothing of bearerd. */
 const MOST_HELD_UP_MS = 1_500;
@@ -54,7 +54,7 @@ export function effectsOf(made: readonly Made[], failures: readonly Failure[]): 
     theirs.get(cause.trouble.harms && own !== cause ? cause : own)!.push(failure);
   }
   return made.map((one, i) => {
-    // Whoever has waited long began in an earlier one.
+    // A request that has waited long began in an earlier one.
     const heldUpMs = Math.max(...made.slice(Math.max(0, i - 2), i + 1).map((each) => each.heldUpMs));
     return effectOf({ ...one, heldUpMs }, theirs.get(one)!);
   });

@@ -10,7 +10,7 @@ export interface Failure {
   readonly endedMs: number;
 }
 
-/** Whoever waits longer has found a fault. */
+/** A longer wait is a fault. */
 const PATIENCE_MS = 15_000;
 const TICK_MS = 20;
 const LONGEST_DEBT_MS = 100;
@@ -40,7 +40,7 @@ export class Load {
     let last = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
-      // Whoever is held up himself makes up for a moment, and not for more: that would be a fault of its own.
+      // A loader that was held up makes up for a moment, and no more: that would be a fault of its own.
       due += (Math.min(now - last, LONGEST_DEBT_MS) / 1_000) * this.#rate;
       last = now;
       for (; due >= 1; due--) this.#send();

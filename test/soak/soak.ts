@@ -135,7 +135,7 @@ async function look(program: Program, load: Load): Promise<Look> {
   return { ...gauge, atMs: Date.now(), openFiles: program.openFiles, medianMs };
 }
 
-/** How it goes, for whoever watches. */
+/** The progress, for a person who watches. */
 function tell(made: readonly Made[], looks: readonly Look[], { sent, failures }: Load): void {
   const { heapBytes, openFiles, medianMs } = looks.at(-1)!;
   const heap = (heapBytes / 2 ** 20).toFixed(2);

@@ -100,7 +100,7 @@ const SESSION: readonly Trouble[] = [
   }),
   session('blackholed', ({ session: relay }) => {
     relay.set({ blackhole: 'everything' });
-    // Whoever comes back knows nothing of old connections, and says so.
+    // A server that comes back knows nothing of old connections, and resets them.
     return () => {
       relay.cut('reset');
       return relay.heal();

@@ -47,7 +47,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Lets `ms` milliseconds pass. Whoever wakes on the way may sleep again, and is woken again. */
+  /** Lets `ms` milliseconds pass. A timer that fires on the way may set another, which fires too. */
   async advance(ms: number): Promise<void> {
     const endMonoMs = this.#monoMs + ms;
     await this.settle();

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 
-/** Below those that the system gives to whoever asks for any, on each system that we know. */
+/** Below the ports that the system gives out by itself, on each system that we know. */
 const PORTS = { from: 10_000, count: 20_000 };
 
 /**
- * A port that nobody has, for a program that can be given none in another way. The system gives it to nobody, so that
+ * A free port, for a program that has to be given one. The system gives it to no other process, so that
  * no other test has taken it by the time that the program does.
  */
 export async function freePort(): Promise<number> {

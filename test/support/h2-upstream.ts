@@ -28,7 +28,7 @@ export interface Http2Request extends MessageHead {
   all(name: string): string[];
 }
 
-/** An upstream by script that speaks HTTP/2 over TLS, and HTTP/1.1 with whoever asks for that. */
+/** An upstream by script that speaks HTTP/2 over TLS, and HTTP/1.1 with clients that ask for it. */
 export class Http2Upstream {
   /** Once a request is whole. */
   onRequest: (request: Http2Request) => unknown = (request) => answer(request, 'ok');

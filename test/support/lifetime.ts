@@ -1,4 +1,4 @@
 import type { Test } from 'tap';
 
-/** What of a test a server needs to end with it; whoever runs without tap brings one of its own. */
+/** The part of a test that a server needs to end with it; a program without tap brings its own. */
 export type Lifetime = Pick<Test, 'teardown'>;

@@ -15,7 +15,7 @@ interface TcpWrap {
 
 const { binding } = createRequire(import.meta.url)('node:process') as { binding(name: string): unknown };
 
-/** A socket as systemd holds it: it stays whoever listens on it, and what has come waits in it. */
+/** A socket as systemd holds it: it outlives the process that listens, and connections wait in it. */
 export class PassedSocket {
   readonly #tcp: Tcp;
   readonly port: number;

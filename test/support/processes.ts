@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether a process runs. One that has ended, and that nobody has asked after, is a zombie and runs no more. */
+/** Whether a process runs. One that has ended, and that its parent hasn't waited for, is a zombie and runs no more. */
 export function isRunning(pid: number): boolean {
   try {
     if (process.platform !== 'linux') return process.kill(pid, 0);

@@ -106,7 +106,7 @@ export class RedisServer {
       .on('data', (chunk) => {
         text += chunk.toString('latin1');
       });
-    await until(() => text.startsWith('+OK'), 'the engine tells nobody');
+    await until(() => text.startsWith('+OK'), 'the engine does not publish');
     return { text: () => text, socket };
   }
 }

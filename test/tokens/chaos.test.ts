@@ -42,7 +42,7 @@ async function runAll(count: number, pace: Pace): Promise<Lives> {
 }
 
 t.test(
-  `whatever happens in a week, it comes back, sends no dead token, and refuses nobody without need (${SEEDS} weeks)`,
+  `whatever happens in a week, it recovers, sends no dead token, and refuses no request without need (${SEEDS} weeks)`,
   async (t) => {
     const { requests, logins, faults } = await runAll(SEEDS, 'of weeks');
     for (const fault of faults) t.fail(fault);

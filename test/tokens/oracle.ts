@@ -45,7 +45,7 @@ export class Oracle {
     this.#renewAtMs = nowMs + event.renewInMs;
   }
 
-  /** Why a refusal at this moment was needless; undefined where nobody could have done better. */
+  /** Why a refusal at this moment was needless; undefined where no better answer was possible. */
   avoidable(nowMs: number): string | undefined {
     if (nowMs < this.#goodUntilMs) return `a token is good for another ${this.#goodUntilMs - nowMs} ms`;
     if (this.#wellSinceMs === undefined) return undefined;

@@ -298,7 +298,7 @@ t.test('a 401 ends the token: the request gets the next one, with one login for 
   const bench = await ready(t, inTurn({}, { takesMs: 300 }));
   const token = bench.source.current()!;
   const chances = Array.from({ length: 100 }, () => secondChance(bench, token));
-  t.equal(bench.token, undefined, 'nobody gets the dead one');
+  t.equal(bench.token, undefined, 'no request gets the dead one');
   const waiting = bench.wait();
   await bench.clock.advance(1300);
   t.same(new Set(await Promise.all(chances)), new Set(['tok-2']));
@@ -457,7 +457,7 @@ t.test(
   },
 );
 
-t.test('a machine that slept logs in within 30 s though nobody asks', async (t) => {
+t.test('a machine that slept logs in within 30 s without a request', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
   await bench.clock.suspend(2 * HOUR);
@@ -624,7 +624,7 @@ t.test(
     t.equal(
       tokenOf(await stateOf(bench.clock, asked)),
       'tok-3',
-      'whoever asked for a login gets the outcome of that one',
+      'a caller that asks for a login gets the outcome of that login',
     );
     t.same(bench.by, ['old', 'old', 'new']);
   },
@@ -710,7 +710,7 @@ t.test('renewNow causes no login beside the one that it joins', async (t) => {
   t.equal(bench.logins.length, 1);
 });
 
-t.test('one login at a time, whoever asks', async (t) => {
+t.test('one login at a time, whatever asks for it', async (t) => {
   const bench = await ready(t, (n) => ({
     takesMs: 100 + ((n * 37) % 1500),
     lifetimeMs: 10 * S,
@@ -766,7 +766,7 @@ t.test('a login under way at stop still serves who waits for it', async (t) => {
   await bench.loop;
 });
 
-t.test('a login under way at stop that fails lets nobody wait on', async (t) => {
+t.test('a login that is under way at the stop and fails ends all waits', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: S, fails: 'server-error' }));
   const waiting = bench.wait();
   await bench.clock.advance(10);
@@ -807,7 +807,7 @@ t.test('an observer that throws stops nothing', async (t) => {
   t.ok(bench.logins.length > 5);
 });
 
-t.test('a login that fails in a way nobody thought of is one that failed', async (t) => {
+t.test('a login that fails in an unexpected way counts as failed', async (t) => {
   const cause = new TypeError('oops');
   const bench = await ready(t, undefined, { login: () => Promise.reject(cause) });
   t.match(bench.eventsOf('login-failed'), [

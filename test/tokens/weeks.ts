@@ -146,7 +146,7 @@ export async function liveThrough(firstSeed: number, count: number, pace: Pace):
 }
 
 if (!isMainThread) {
-  // A hundred thousand failures, and nobody looks at where they came from.
+  // A hundred thousand failures, whose stacks aren't used.
   Error.stackTraceLimit = 0;
   const { firstSeed, count, pace } = workerData;
   parentPort?.postMessage(await liveThrough(firstSeed, count, pace));

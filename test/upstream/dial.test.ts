@@ -111,7 +111,7 @@ t.test('an address is not looked up', async (t) => {
   await t.rejects(dial({ host: '::1', port }, () => t.fail('it asks'), never));
 });
 
-t.test('whoever gives up ends the search and each attempt', async (t) => {
+t.test('giving up ends the search and each attempt', async (t) => {
   const reason = new Error('too late');
   await t.rejects(
     dial({ host: 'two.example', port: 1 }, () => {}, AbortSignal.abort(reason)),

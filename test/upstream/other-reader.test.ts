@@ -8,7 +8,11 @@ import { TABLE } from './response-table.ts';
 // The same answers are given to undici's HTTP/1.1 client. Wherever it and our reader come to different ends, the reason
 // stands here, with who takes the answer; docs/reading-answers.md has them in words.
 const DIFFERENCES: readonly (readonly [taker: 'we' | 'they' | 'either', pattern: RegExp, why: string])[] = [
-  ['we', /^HTTP\/1\.[2-9] /m, 'a higher minor version is HTTP/1.1 to whoever knows no more (RFC 9110 §2.5)'],
+  [
+    'we',
+    /^HTTP\/1\.[2-9] /m,
+    'a higher minor version is HTTP/1.1 to a reader that knows no more (RFC 9110 §2.5)',
+  ],
   ['we', /^Content-Length:[ \t]*\d+[ \t]+\r/im, 'white space behind a value is no part of it (RFC 9112 §5)'],
   [
     'we',

@@ -51,7 +51,7 @@ export class Reading implements ResponseEvents {
   #read(piece: Buffer): void {
     if (this.#end === 'switched') this.#body += piece.toString('latin1');
     else if (this.#end !== '')
-      this.#end = 'whole, closes'; // Nobody has asked for what comes now.
+      this.#end = 'whole, closes'; // What comes now wasn't asked for.
     else {
       this.#came = piece.length;
       this.#reader.read(Buffer.from(piece)); // Its own copy: chunks are decoded in place.

@@ -37,7 +37,7 @@ export async function requestCheck(config: Config, method: string, target: strin
   });
 }
 
-/** On a port of its own, for nobody but us; what the configuration keeps elsewhere is kept by the proxy that runs. */
+/** On a port of its own, for this check alone; sinks and shares are left to the proxy that runs. */
 export function forOneRequest(config: Config, key: string): Config {
   const { listenTls: _, ...rest } = config;
   const listen = [{ kind: 'tcp', host: '127.0.0.1', port: 0 }] as const;

@@ -33,7 +33,7 @@ class CredentialFile implements Sink {
     if (this.#written !== undefined && same(this.#written.secret, secret)) {
       if (this.#written.trace === (await traceOf(this.#path))) return false;
     }
-    // Should it fail half-way, nobody knows what is there.
+    // After a failure half-way, the content is unknown.
     this.#written = undefined;
     const content = this.#content(secret);
     if (content === undefined) await rm(this.#path, { force: true });

@@ -27,7 +27,7 @@ export class AccountEngine {
   readonly #clock: Clock;
   readonly #observe: Observe;
   readonly #owner = randomUUID();
-  /** Version of what was there last, where nobody could open it. */
+  /** Version of what was there last, if it couldn't be opened. */
   #unreadable = '';
 
   constructor(engine: Engine, keys: AccountKeys, clock: Clock, observe: Observe) {
@@ -84,7 +84,7 @@ export class AccountEngine {
     { isNew, lockForMs }: { readonly isNew: boolean; readonly lockForMs?: number },
   ): Promise<PublishAnswer | undefined> {
     const ttlMs = Math.floor(untilMs(shared.expires, this.#clock));
-    if (ttlMs <= 0) return 'older'; // It is over: nobody needs it any more.
+    if (ttlMs <= 0) return 'older'; // It has ended, so it isn't needed.
     const publication = {
       generation: shared.generation,
       sealed: sealToken(shared, this.#keys),

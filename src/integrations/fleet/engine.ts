@@ -2,7 +2,7 @@
 export interface Names {
   /** The sealed token. */
   readonly token: string;
-  /** The sealed reason why nobody may log in now. */
+  /** The sealed reason why no instance may log in now. */
   readonly hold: string;
   /** Whoever logs in. */
   readonly lock: string;
@@ -38,7 +38,7 @@ export interface Publication {
   readonly ttlMs: number;
   /** What the token would be retired by; one that is retired is not published. */
   readonly mark: string;
-  /** Version of what nobody could open: that is written over, whatever generation it claims. */
+  /** Version of a value that couldn't be opened: it is written over, whatever generation it claims. */
   readonly unreadable: string;
   /** It comes from a login just now: what kept others from one is over. */
   readonly isNew: boolean;
@@ -63,7 +63,7 @@ export type RetireAnswer = 'done' | 'protected';
 
 /**
  * What instances share their tokens by. Each verb ends within a second or two, and gives undefined where the engine
- * doesn't do it, whatever the reason: nobody is to wait for an engine, or to fail with it.
+ * can't do it, whatever the reason: no request waits for the engine, or fails with it.
  */
 export interface Engine {
   look(names: Names): Promise<Seen | undefined>;
@@ -72,7 +72,7 @@ export interface Engine {
   /** Keeps the lock for longer. */
   extend(names: Names, owner: string, leaseMs: number): Promise<unknown>;
   publish(names: Names, publication: Publication): Promise<PublishAnswer | undefined>;
-  /** Gives back the lock after `lockForMs`, and says why nobody should log in for a time, where that is so. */
+  /** Gives back the lock after `lockForMs`, and with a reason why no instance should log in for a time, if there is one. */
   leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done' | undefined>;
   retire(names: Names, retirement: Retirement): Promise<RetireAnswer | undefined>;
   /** Calls back when there may be something new, and each time that the connection is back. Gives the end of it. */

@@ -9,7 +9,7 @@ import { endOf } from './shared-token.ts';
 /** The longest pause of all for what may be one instance's own trouble: its network is broken, and another's is whole. */
 const OWN_TROUBLE_MS = 5_000;
 
-/** Why nobody is to log in, and until when. */
+/** Why no instance may log in, and until when. */
 export interface Hold {
   readonly error: LoginError;
   /** Failures of this class in a row. */

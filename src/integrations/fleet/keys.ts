@@ -41,7 +41,7 @@ export class AccountKeys {
     return `${generation}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
   }
 
-  /** The generation and what was sealed; undefined for all that nobody of this account has sealed for this key. */
+  /** The generation and what was sealed; undefined for what no instance of this account has sealed for this key. */
   open(key: string, text: string): { readonly generation: number; readonly value: unknown } | undefined {
     const [, digits, sealed = ''] = /^(0|[1-9]\d{0,14})\.([\w-]+)$/.exec(text) ?? [];
     const bytes = Buffer.from(sealed, 'base64url');

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 
 /** Between two looks where nothing is heard; up to half as much more. */
 const PATROL_MS = 30_000;
-/** Between two looks for which somebody has called, so that nobody can keep us looking. */
+/** The least time between two looks on request, so that no other instance can keep this one looking. */
 const LOOK_GAP_MS = 50;
 
 export interface LookoutOptions {

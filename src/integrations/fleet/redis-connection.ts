@@ -116,7 +116,7 @@ export class RedisConnection {
 
   #newClient(): Client {
     const client = clientFor(this.#options);
-    // Without a listener an error would be thrown where nobody can catch it.
+    // Without a listener, Node would throw the error where it can't be caught.
     client.on('error', (error: unknown) => this.#lose(client, reasonOf(error)));
     return client;
   }

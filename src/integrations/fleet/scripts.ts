@@ -24,7 +24,7 @@ return { token, redis.call('PTTL', KEYS[1]), redis.sha1hex(token),
   hold, redis.call('PTTL', KEYS[2]), redis.sha1hex(hold), get(KEYS[4]) }
 `;
 
-/** owner, lease, versions of token and hold. A lock without an end, or with a later one than ours have, is nobody's. */
+/** owner, lease, versions of token and hold. A lock without an end, or with a later one than ours have, doesn't count. */
 export const LOCK = `${SHARED}
 if redis.sha1hex(get(KEYS[1])) ~= ARGV[3] or redis.sha1hex(get(KEYS[2])) ~= ARGV[4] then return 'changed' end
 unlessOurs(KEYS[3], tonumber(ARGV[2]))

@@ -169,7 +169,7 @@ export class SharedLogin {
     return Math.max(0, Math.ceil(startedMonoMs + LOGIN_FLOOR_MS - this.#clock.monoMs()));
   }
 
-  /** Without the lock, since nobody can be asked for it. What comes of it is told all the same, for those who hear. */
+  /** Without the lock, since the engine doesn't answer. The outcome is published all the same. */
   async #logInAlone(signal: AbortSignal): Promise<IssuedToken> {
     try {
       const issued = await this.#options.login(signal);

@@ -56,7 +56,7 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
   const tls = protocol === 'https:';
   const at = route.upstreamAddress;
   const host = at?.host ?? bareHost(hostname);
-  // 127.0.0.1 also where localhost might be ::1: should nobody be there, bearerd looks at both.
+  // 127.0.0.1 also where localhost might be ::1: if nothing listens there, bearerd tries both.
   const isLocal = isLoopbackHost(host) && isIP(host) === 0;
   const slug = slugOf(route);
   const taken = before.filter(({ name }) => name === `to-${slug}` || name.startsWith(`to-${slug}.`)).length;

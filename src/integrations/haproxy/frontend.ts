@@ -25,7 +25,7 @@ const USUALLY_WITH_BODY = ['PUT', 'POST', 'PATCH'];
 
 /** What bearerd looks at, besides what it removes. */
 const LOOKED_AT = ['origin', 'sec-fetch-site', 'via', 'expect', 'upgrade', 'transfer-encoding', 'connection'];
-/** Of these a request has one (RFC 9110 §5.3), or is odd: of two nobody knows which one an upstream takes. */
+/** Of these a request has one (RFC 9110 §5.3), or is odd: of two it is unknown which one an upstream takes. */
 const SINGLE =
   'authorization host content-length content-type content-location content-range range if-range ' +
   'if-modified-since if-unmodified-since user-agent referer from date max-forwards';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** HAProxy answers at once; whoever doesn't within this time is hung. */
+/** HAProxy answers at once; without an answer in this time it hangs. */
 const LIMIT_MS = 1_000;
 const LONGEST_ANSWER = 1 << 20;
 

@@ -64,7 +64,7 @@ function traceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 }
 
-/** The client's lines of `tracestate` are nobody's but those whom they name: they stay as they are, or go altogether. */
+/** The lines of `tracestate` belong to the tracing systems that they name: they stay as they are, or are all dropped. */
 function putTraceparent(headers: string[], value: string, keepsState: boolean): void {
   let kept = 0;
   for (let i = 0; i < headers.length; i += 2) {

@@ -39,7 +39,7 @@ export function showAllRequests() {
 export function showRequests() {
   const body = byId('requests');
   const selection = getSelection();
-  // Whoever marks a row wants to copy it.
+  // A user who selects text wants to copy it.
   if (selection !== null && !selection.isCollapsed && body.contains(selection.anchorNode)) return;
   const words = /** @type {HTMLInputElement} */ (byId('words')).value.toLowerCase().split(/\s+/);
   const failures = /** @type {HTMLInputElement} */ (byId('failures')).checked;

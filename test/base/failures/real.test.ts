@@ -47,7 +47,7 @@ for (const [failure, arrange] of Object.entries(BROKEN_SERVERS)) {
   });
 }
 
-/** That a port may speak TLS is for whoever logs in; requests go where a login has been. */
+/** Only a login is told that a port may speak TLS; requests go where a login has been. */
 function told502(failure: string): ConnectionFailure {
   return failure === 'http-on-tls-port' ? 'closed' : (failure as ConnectionFailure);
 }

@@ -23,19 +23,16 @@ t.test('the words hold no code and no address, and each remedy is a sentence', a
   }
 });
 
-t.test(
-  'a code that nobody foresaw is told as a failed connection, and what is no error as well',
-  async (t) => {
-    for (const thrown of [
-      new Error('x'),
-      Object.assign(new Error('x'), { code: 'E_NEW' }),
-      'x',
-      null,
-      undefined,
-    ]) {
-      t.equal(connectionFailureOf(thrown), 'other');
-    }
-    t.equal(connectionFailureOf({ code: 'CERT_REVOKED' }), 'tls-certificate');
-    t.equal(connectionFailureOf({ code: 'ERR_SSL_NO_PROTOCOLS_AVAILABLE' }), 'tls-protocol');
-  },
-);
+t.test('an unknown code, or a value that is no error, counts as a failed connection', async (t) => {
+  for (const thrown of [
+    new Error('x'),
+    Object.assign(new Error('x'), { code: 'E_NEW' }),
+    'x',
+    null,
+    undefined,
+  ]) {
+    t.equal(connectionFailureOf(thrown), 'other');
+  }
+  t.equal(connectionFailureOf({ code: 'CERT_REVOKED' }), 'tls-certificate');
+  t.equal(connectionFailureOf({ code: 'ERR_SSL_NO_PROTOCOLS_AVAILABLE' }), 'tls-protocol');
+});

@@ -11,7 +11,7 @@ const keysOf = (secrets: readonly string[], identity = IDENTITY) =>
 const keys = keysOf(['s3cret']);
 const { token: at, hold } = keys.names;
 
-t.test('whoever has the secret reads what another has sealed', async (t) => {
+t.test('an instance with the secret reads what another has sealed', async (t) => {
   const sealed = keys.seal(at, 7, { token: 'tok' });
   t.match(sealed, /^7\.[\w-]+$/);
   t.notMatch(sealed, /tok/);
@@ -19,7 +19,7 @@ t.test('whoever has the secret reads what another has sealed', async (t) => {
   t.not(keys.seal(at, 7, { token: 'tok' }), sealed, 'no two alike');
 });
 
-t.test('nobody else can, and no changed bit is taken for ours', async (t) => {
+t.test("an instance without the secret can't, and a changed bit is refused", async (t) => {
   const sealed = keys.seal(at, 7, { token: 'tok' });
   const strangers = [
     keysOf(['s3cres']),

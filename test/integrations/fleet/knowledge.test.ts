@@ -51,7 +51,7 @@ t.test('one that has ended, or is about to, is of no use', async (t) => {
   for (const leftMs of [-MINUTE, 0, 900]) t.equal(look({ token: token(9, leftMs) }).fresher, false);
 });
 
-t.test('a refused token is not taken again, whoever has refused it', async (t) => {
+t.test('a refused token is not taken again, whichever instance was refused', async (t) => {
   const { known, token, look } = bench();
   look({ token: token(3) });
   known.take();

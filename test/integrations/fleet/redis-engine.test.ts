@@ -45,7 +45,7 @@ const publication = (generation: number, more: object = {}) => ({
   ...more,
 });
 
-t.test("one has the lock, gives back his own, and nobody gives back another's", REDIS, async (t) => {
+t.test('one instance has the lock and gives it back, and no other can give it back', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const { engine } = engineFor(t, redis.url);
   const seen = (await engine.look(names))!;

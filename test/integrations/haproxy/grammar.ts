@@ -44,7 +44,7 @@ const ENDS = [
   '/x/',
   '/data/companies',
 ];
-/** What an upstream may read in another way, and what nobody should send. */
+/** What an upstream may read in another way, and what no client should send. */
 const ODD_ENDS = [
   '/a%2Fb',
   '/%61',

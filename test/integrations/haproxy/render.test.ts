@@ -89,7 +89,7 @@ for (const [name, yaml] of [
       encoding: 'utf8',
     });
     t.equal(status, 0, stderr);
-    // Nobody here knows the example's name.
+    // The example's name can't be resolved here.
     const warnings = (stderr + stdout).split('\n').filter((line) => line.includes('WARNING'));
     t.same(
       warnings.filter((line) => !line.includes('could not resolve')),

@@ -134,7 +134,7 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
   });
 
   await t.test(
-    'one endpoint that always says 401 gets it to its client, and takes the token from nobody',
+    "an endpoint that always says 401 gets it to its client, and doesn't cost the others their token",
     async (t) => {
       upstream.onRequest = ({ target }) =>
         target === '/v2/forbidden'

@@ -23,21 +23,27 @@ t.test('what may hold a secret is not shown', async (t) => {
   t.notMatch(JSON.stringify(tracingWish({ [ENDPOINT]: 'user:pass@c.example' })), /pass/);
 });
 
-t.test('whoever wants none, or what bearerd has not, gets none, and is told why', async (t) => {
-  const with_ = (env: Record<string, string>) => tracingWish({ [ENDPOINT]: 'http://c', ...env });
-  t.same(with_({ OTEL_SDK_DISABLED: 'TRUE' }), off());
-  t.same(with_({ OTEL_SDK_DISABLED: 'false' }).kind, 'on');
-  t.same(with_({ OTEL_TRACES_EXPORTER: 'none' }), off());
-  t.same(with_({ OTEL_TRACES_EXPORTER: 'console, otlp' }).kind, 'on');
-  t.match(with_({ OTEL_TRACES_EXPORTER: 'zipkin' }), off(/OTEL_TRACES_EXPORTER asks for another/ as never));
-  t.match(with_({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), off(/^OTEL_EXPORTER_OTLP_PROTOCOL asks/ as never));
-  t.same(
-    with_({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }).kind,
-    'on',
-  );
-  for (const url of ['collector:4318', 'grpc://c:4317', 'localhost', '/v1'])
-    t.match(tracingWish({ [ENDPOINT]: url }), off(/^OTEL_EXPORTER_OTLP_ENDPOINT is no URL/ as never), url);
-});
+t.test(
+  'no traces are sent, and the log says why, where none are asked for or bearerd lacks the protocol',
+  async (t) => {
+    const with_ = (env: Record<string, string>) => tracingWish({ [ENDPOINT]: 'http://c', ...env });
+    t.same(with_({ OTEL_SDK_DISABLED: 'TRUE' }), off());
+    t.same(with_({ OTEL_SDK_DISABLED: 'false' }).kind, 'on');
+    t.same(with_({ OTEL_TRACES_EXPORTER: 'none' }), off());
+    t.same(with_({ OTEL_TRACES_EXPORTER: 'console, otlp' }).kind, 'on');
+    t.match(with_({ OTEL_TRACES_EXPORTER: 'zipkin' }), off(/OTEL_TRACES_EXPORTER asks for another/ as never));
+    t.match(
+      with_({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }),
+      off(/^OTEL_EXPORTER_OTLP_PROTOCOL asks/ as never),
+    );
+    t.same(
+      with_({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }).kind,
+      'on',
+    );
+    for (const url of ['collector:4318', 'grpc://c:4317', 'localhost', '/v1'])
+      t.match(tracingWish({ [ENDPOINT]: url }), off(/^OTEL_EXPORTER_OTLP_ENDPOINT is no URL/ as never), url);
+  },
+);
 
 t.test('a sampler that the SDK would silently take for another is told of', async (t) => {
   const notes = (sampler: string, arg?: string) => {
