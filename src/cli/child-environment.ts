@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { isLoopbackHost } from '../config/values/addresses.ts';
 import { secretsIn } from '../config/values/secrets.ts';
 import { scrubText } from '../forward/scrub/scrubber.ts';
 import { Searcher } from '../forward/scrub/searcher.ts';
@@ -13,7 +14,7 @@ const SHORTEST_SOUGHT = 8;
  */
 export function childEnvironment(
   ours: NodeJS.ProcessEnv,
-  config: Pick<Config, 'secretVariables' | 'credentials' | 'share'>,
+  config: Pick<Config, 'secretVariables' | 'credentials' | 'share' | 'routes'>,
   told: ReadonlyMap<string, string>,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...ours };
@@ -27,19 +28,24 @@ export function childEnvironment(
     if (scrubText(searcher, bytes) !== bytes) delete env[variable];
   }
   for (const [variable, value] of told) env[variable] = value;
-  return { ...env, ...withoutProxy(env) };
+  return { ...env, ...withoutProxy(env, config) };
 }
 
 /** In UTF-8, each character a byte. */
 const asBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /** The command's calls to us go past the proxy of its environment. Each spelling has those who read it alone. */
-function withoutProxy(env: NodeJS.ProcessEnv): { NO_PROXY: string; no_proxy: string } {
+function withoutProxy(
+  env: NodeJS.ProcessEnv,
+  { routes }: Pick<Config, 'routes'>,
+): { NO_PROXY: string; no_proxy: string } {
+  // Not everyone takes what is below a name for named with it. A name elsewhere may be that of the API itself.
+  const local = routes.flatMap(({ host }) => (host !== undefined && isLoopbackHost(host) ? [host] : []));
   const added = (list: string) => {
     const entries = list.split(/[,\s]+/).filter((entry) => entry !== '');
     // Beside others `*` is no wildcard to curl.
     if (entries.includes('*')) return list;
-    return [...new Set([...entries, 'localhost', '127.0.0.1', '::1'])].join(',');
+    return [...new Set([...entries, 'localhost', '127.0.0.1', '::1', ...local])].join(',');
   };
   const { NO_PROXY: upper, no_proxy: lower } = env;
   return { NO_PROXY: added(upper ?? lower ?? ''), no_proxy: added(lower ?? upper ?? '') };

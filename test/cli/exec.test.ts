@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../src/cli/child-environment.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { LEAST, loadFrom } from '../config/load-from.ts';
 import { COMPILED, MAIN, run, start } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
@@ -176,11 +177,20 @@ t.test("the command of exec has its proxy's host in NO_PROXY and no_proxy", asyn
   for (const [given, upper, lower] of cases) {
     const { NO_PROXY, no_proxy } = childEnvironment(
       given,
-      { secretVariables: [], credentials: new Map() },
+      { secretVariables: [], credentials: new Map(), routes: [] },
       new Map(),
     );
     t.same([NO_PROXY, no_proxy], [upper, lower], JSON.stringify(given));
   }
+  const { routes } = await loadFrom({
+    env: { ...LEAST, BEARERD_ROUTES: '/=token,//orders.localhost/=token,//api.example.com/=token' },
+  });
+  const told = childEnvironment({}, { secretVariables: [], credentials: new Map(), routes }, new Map());
+  t.equal(
+    told.NO_PROXY,
+    `${loopback},orders.localhost`,
+    'and the hosts of routes that can mean nothing else',
+  );
 });
 
 t.test('a proxy in the environment does not catch the calls of the command to bearerd', async (t) => {
