@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import t from 'tap';
 import { gatewayFor, request } from '../support/gateway.ts';
 import { Http2Upstream } from '../support/h2-upstream.ts';
+import { later } from '../support/later.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
@@ -36,7 +37,7 @@ t.test('an answer without an end breaks the connection of a client on a Unix soc
   const upstream = await RawUpstream.startedFor(t);
   upstream.onHead = ({ connection }) => {
     connection.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\na part\r\n');
-    setTimeout(() => connection.reset(), 20);
+    later(20, () => connection.reset());
   };
   const path = join(dir, 'proxy');
   await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_LISTEN: `127.0.0.1:0,unix:${path}` } });

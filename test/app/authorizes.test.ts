@@ -1,6 +1,7 @@
 import t from 'tap';
 import { FakeClock } from '../support/fake-clock.ts';
 import { chunked, configOf, gatewayFor, request } from '../support/gateway.ts';
+import { later } from '../support/later.ts';
 import { until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -373,15 +374,15 @@ t.test('a 401 that is all head, or breaks off, is no other answer while a token 
     'HEAD, closed': ({ connection }) => connection.send(head('401 No', 'connection: close')).end(),
     'GET, whole, then a reset': ({ connection }) => {
       connection.send(`${rejected}no`);
-      setTimeout(() => connection.reset(), 30);
+      later(30, () => connection.reset());
     },
     'GET, broken off': ({ connection }) => {
       connection.send(`${rejected}n`);
-      setTimeout(() => connection.reset(), 30);
+      later(30, () => connection.reset());
     },
     'POST, read in part, then closed': ({ connection }) => {
       connection.send(`${rejected}no`);
-      setTimeout(() => connection.end(), 30);
+      later(30, () => connection.end());
     },
   };
   for (const [name, end] of Object.entries(ends)) {

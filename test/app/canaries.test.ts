@@ -10,6 +10,7 @@ import { createRoutes } from '../../src/routes/routes-by-host.ts';
 import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { canary, leaks } from '../fuzz/canaries.ts';
 import { configOf, gatewayFor } from '../support/gateway.ts';
+import { later } from '../support/later.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // Whatever holds a secret, a key or a token may get into a log line, an error page or a debugger's output. None of
@@ -141,7 +142,7 @@ t.test('no outcome of a login shows the token or the secret, nor do an error and
   };
   for (const [name, answer] of Object.entries(answers)) {
     upstream.onLogin = () => {
-      if (name === 'half a body') setTimeout(() => upstream.stop(), 50);
+      if (name === 'half a body') later(50, () => upstream.stop());
       return answer as Buffer;
     };
     const error = await logIn().catch((reason: unknown) => reason);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { gatewayFor, request } from '../support/gateway.ts';
+import { later } from '../support/later.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
 // An upstream that has read enough answers and closes, with the rest of the upload unread: the kernel then resets the
@@ -12,7 +13,7 @@ const CLOSES: Record<string, (request: UpstreamRequest) => unknown> = {
   'closes at once': ({ connection }) => connection.send(REFUSED).socket.destroySoon(),
   'ends its side, and closes a little later': ({ connection }) => {
     connection.send(REFUSED).end();
-    setTimeout(() => connection.socket.destroy(), 30);
+    later(30, () => connection.socket.destroy());
   },
 };
 
@@ -90,7 +91,7 @@ t.test(
 const ORDERLY_ENDS: Record<string, (request: UpstreamRequest) => unknown> = {
   'reads on': () => {},
   'closes behind it': ({ connection }) => connection.socket.on('finish', () => connection.socket.destroy()),
-  'closes a little later': ({ connection }) => setTimeout(() => connection.socket.destroy(), 5),
+  'closes a little later': ({ connection }) => later(5, () => connection.socket.destroy()),
 };
 
 for (const [what, then] of Object.entries(ORDERLY_ENDS)) {

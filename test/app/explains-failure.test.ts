@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { PROBLEMS, type ProblemCode } from '../../src/base/errors.ts';
 import { CONNECTION_FAILURES } from '../../src/base/failures/words.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { later } from '../support/later.ts';
 import { PassedSocket } from '../support/passed-socket.ts';
 import { RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
@@ -270,7 +271,7 @@ t.test('an answer that breaks off breaks the connection of the client, after wha
 t.test('an idle connection that the upstream closed costs no GET, and no POST is sent twice', async (t) => {
   upstream.onRequest = ({ connection }) => {
     connection.send(ok('ok'));
-    setTimeout(() => connection.end(), 1);
+    later(1, () => connection.end());
   };
   const client = await proxy.client();
   const posts = new Map<string, number>();
@@ -292,6 +293,7 @@ t.test('an idle connection that the upstream closed costs no GET, and no POST is
   );
   t.ok(posts.size >= 300 - failed);
   client.close();
+  await until(() => upstream.last.connection.isClosed, 'the last connection is left to the next test');
 });
 
 t.test('a request is sent again once at the most, and only on a connection that had been used', async (t) => {

@@ -4,6 +4,7 @@ import t from 'tap';
 import { Relay } from '../faults/relay.ts';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
 import { answer, fieldsOf, type Http2Request, Http2Upstream } from '../support/h2-upstream.ts';
+import { later } from '../support/later.ts';
 import { happens, until, within } from '../support/raw-client.ts';
 
 // What HTTP/1.1 has no words for: streams that end while their connection lives, and the other way round.
@@ -30,7 +31,7 @@ for (const [what, breakOff] of Object.entries(BREAKS)) {
           if (request.target !== '/broken') return answer(request, 'ok');
           request.stream.respond(fieldsOf(200, lines));
           request.stream.write('part');
-          setTimeout(() => breakOff(request, upstream), 50);
+          later(50, () => breakOff(request, upstream));
         };
         const { client, get, requests } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
         t.equal((await get('/first')).status, 200);

@@ -489,14 +489,13 @@ t.test('the admin listener has the same guards', async (t) => {
 
 t.test('draining: what is under way ends, its connection is not kept', async (t) => {
   const closing = await gatewayFor(t, { baseUrl: upstream.url });
-  upstream.onRequest = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return ok('done');
-  };
+  let finish = (): void => {};
+  upstream.onRequest = () => new Promise((resolve) => (finish = () => resolve(ok('done'))));
   const [busy, idle] = [await closing.client(), await closing.client()];
   busy.send(request('GET', '/') + request('GET', '/too-late'));
   await until(() => upstream.requests.length === 1, 'no request');
   const drained = closing.gateway.drain(5_000, 'SIGTERM');
+  finish();
   const response = await busy.response();
   t.same([response.text, response.header('connection')?.toLowerCase()], ['done', 'close']);
   t.equal(await busy.end(), 'end');

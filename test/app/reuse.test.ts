@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
+import { later } from '../support/later.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
 
@@ -109,7 +110,7 @@ t.test('an origin that sends what belongs to no request gets each on a connectio
   await until(() => upstream.connections[0]!.isClosed, 'the connection stays open');
   upstream.onRequest = ({ connection }) => {
     connection.send(ok('own'));
-    setTimeout(() => connection.send(EVIL), 30);
+    later(30, () => connection.send(EVIL));
   };
   for (let n = 0; n < 10; n++) t.equal((await get('/')).text, 'own');
   t.equal(upstream.connections.length, 11);

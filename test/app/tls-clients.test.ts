@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { readTls } from '../support/h2-upstream.ts';
+import { later } from '../support/later.ts';
 import { ask, happens, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
@@ -122,7 +123,7 @@ t.test('an answer that breaks off ends TLS without its end: the client can tell'
   upstream.onHead = ({ connection, target }) => {
     connection.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\na part\r\n');
     if (target === '/whole') connection.send('0\r\n\r\n');
-    else setTimeout(() => connection.reset(), 20);
+    else later(20, () => connection.reset());
   };
   // In TLS 1.2 it can be seen from outside which records are alerts.
   const below: Buffer[] = [];
@@ -242,14 +243,13 @@ t.test('a Unix socket beside it stays as it is, and so does the admin listener',
 
 t.test('a drain ends idle connections and lets the busy one finish', async (t) => {
   const { gateway, secure, upstream } = await world(t);
-  upstream.onRequest = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    return ok('done');
-  };
+  let finish = (): void => {};
+  upstream.onRequest = () => new Promise((resolve) => (finish = () => resolve(ok('done'))));
   const [idle, busy] = [await secure(), await secure()];
   busy.send(request('GET', '/'));
   await until(() => upstream.requests.length === 1, 'no request');
   const drained = gateway.drain(5_000, 'SIGTERM');
+  finish();
   t.match(await busy.response(), { text: 'done' });
   await Promise.all([idle.end(), busy.end()]);
   t.equal(await drained, 0);

@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { later } from '../support/later.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -739,7 +740,7 @@ t.test(
           return head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
         }
         connection.send(`${head('401 No', 'content-length: 10')}12345`);
-        setTimeout(() => connection.reset(), 30);
+        later(30, () => connection.reset());
         return undefined;
       };
       const through = await gatewayFor(t, { baseUrl: broken.url });

@@ -155,7 +155,7 @@ t.test('what can be used and is hardly meant is a warning, in check and in the l
   const { warnings, faults } = JSON.parse((await run(t, ['check', '--json'], env, dir)).stdout);
   t.match(warnings, [{ key: 'BEARERD_API_KEY', message: /^looks like the path of a file/ }]);
   t.same(faults, []);
-  const proxy = start(t, [], { ...env, BEARERD_ADMIN_LISTEN: 'off' }, dir);
+  const proxy = start(t, [], { ...env, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: 'off' }, dir);
   await proxy.until(/"level":"warn".*BEARERD_API_KEY looks like the path of a file/);
   t.notMatch(found.stdout, 'c4n4ry');
 });

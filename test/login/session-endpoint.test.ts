@@ -7,6 +7,7 @@ import type { SessionGrant } from '../../src/config/config.ts';
 import { createLogin } from '../../src/login/session-endpoint.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { HttpMessage } from '../support/http-message.ts';
+import { later } from '../support/later.ts';
 import { loginServer } from '../support/login-server.ts';
 import { outcomeOf } from '../support/outcome.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
@@ -172,7 +173,7 @@ t.test(
       'an end at once': ({ connection }) => connection.end(),
       'a reset in the body': ({ connection }) => {
         connection.send(`${head('200 OK', 'content-length: 40')}{"accessToken":"SECRET"`);
-        setTimeout(() => connection.reset(), 20);
+        later(20, () => connection.reset());
       },
       'half a body': ({ connection }) => {
         connection.send(`${head('200 OK', 'content-length: 40')}{"accessToken":"SECRET"`).end();

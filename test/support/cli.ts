@@ -26,6 +26,9 @@ export const COMPILED = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/bearerd-tests', import.meta.url)),
 };
 
+/** Where another test may listen, or somebody at this machine. */
+const DEFAULT_PORT = /"(?:urls|admin)":\[[^\]]*:918[01]"/;
+
 /** More than a loaded machine needs; what takes longer hangs. */
 const OUTPUT_MS = 60_000;
 const PROCESS_MS = 120_000;
@@ -97,6 +100,8 @@ export function start(
     child.kill('SIGKILL');
     await closed;
     assertNoInternalError(output());
+    if (DEFAULT_PORT.test(output()))
+      throw new Error(`${args.join(' ')}: it is to listen at a port of its own`);
   });
   const output = () => stdout + stderr;
   const finished = within(PROCESS_MS, closed, () => `bearerd ${args.join(' ')} does not end:\n${output()}`);
