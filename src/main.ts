@@ -33,7 +33,7 @@ for (const [signal, number] of [
   ['SIGINT', 2],
 ] as const) {
   process.on(signal, () => {
-    // Once somebody else listens, it is theirs.
+    // Once another listener is there, it decides.
     if (process.listenerCount(signal) === 1) process.exit(serves ? 0 : 128 + number);
   });
 }

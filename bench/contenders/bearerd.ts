@@ -15,7 +15,7 @@ export const NODE_FLAGS = ['--max-semi-space-size=8'];
 export const NODE_ENV = { MALLOC_ARENA_MAX: '1' };
 let pipes = 0;
 
-/** As shipped: `dist/`, metrics on, and a log line for each request, into a pipe that somebody reads. */
+/** As shipped: `dist/`, metrics on, and a log line for each request, into a pipe with a reader. */
 export const bearerd: Contender = {
   name: 'bearerd',
   version,

@@ -74,7 +74,7 @@ function loginOf(
  * What a new configuration does to a credential's login.
  * - `same`: nothing;
  * - `changed`: a new login follows at once, and the token at hand serves until then;
- * - `replaced`: the token at hand is from somebody else, and may not go where the new one goes.
+ * - `replaced`: the present token is from another issuer, and may not go where the new one goes.
  */
 export function loginChange(
   credential: LoginCredentialConfig,

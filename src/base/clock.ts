@@ -1,8 +1,8 @@
 /**
  * Time as the program sees it, so that a test can hold it in its hand.
  *
- * Two clocks, because neither is enough: the wall clock jumps when somebody sets it, and the monotonic
- * clock stands still while the machine sleeps.
+ * Two clocks, because neither is enough: the wall clock jumps when it is set, and the monotonic
+ * clock stops while the machine sleeps.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch, by the machine's own clock. */

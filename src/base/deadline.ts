@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * A moment that has come as soon as either clock says so. The monotonic clock stands still while the machine
- * sleeps, and somebody may set the wall clock back; neither may make anything last longer.
+ * A moment that has come as soon as either clock says so. The monotonic clock stops while the machine
+ * sleeps, and the wall clock may be set back; neither may make anything last longer.
  */
 export interface Deadline {
   readonly wallMs: number;

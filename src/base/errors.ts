@@ -36,7 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The configuration file that somebody named can't be read (exit code 66). */
+/** The configuration file that was named can't be read (exit code 66). */
 export class ConfigFileError extends Error {
   readonly code = 'config-file-unreadable';
   readonly path: string;

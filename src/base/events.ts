@@ -11,7 +11,7 @@ import type { LoginError, ProblemCode } from './errors.ts';
 export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
 
 /**
- * What happens that somebody may want to see. The stages that do the work neither log nor count: they tell,
+ * What happens, for log, metrics and page. The stages that do the work neither log nor count: they emit an event,
  * and `observe/` makes lines, numbers and a page of it.
  */
 export type Event =
@@ -53,7 +53,7 @@ export type Event =
       readonly remedy: string | undefined;
       readonly cause: unknown;
     }
-  /** A setting that can be used and is hardly meant: at the start, and where a reload brings it. */
+  /** A setting that works and is probably a mistake: at the start, and after a reload. */
   | { readonly type: 'doubtful-setting'; readonly key: string; readonly problem: string }
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }

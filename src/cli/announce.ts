@@ -2,7 +2,7 @@ import type { Gateway } from '../app/gateway.ts';
 import { VERSION } from '../base/version.ts';
 import type { Log } from '../observe/log.ts';
 
-/** What somebody wants to see who has just started it: where it listens, and where each request will go as whom. */
+/** What a user wants to know after the start: where it listens, and where each request goes with which account. */
 export function announce({ urls, adminUrls, probeUrls, status }: Gateway, upstream: string, log: Log): void {
   const page = adminUrls.find((url) => url.startsWith('http'));
   const probes = probeUrls.length > 0 && { probes: probeUrls };

@@ -26,7 +26,7 @@ export function jsonReport(
   return `${JSON.stringify(report)}\n`;
 }
 
-/** A line for each value that is hardly meant, for a person. */
+/** A line for each value that is probably a mistake, for a person. */
 export function warningLines({ warnings }: Pick<Config, 'warnings'>): string {
   return warnings.map((warning) => `# Warning: ${formatFault(warning)}\n`).join('');
 }

@@ -6,7 +6,7 @@ import { isRemotelyReachable } from '../config/values/addresses.ts';
 const MARKS = ['/.dockerenv', '/run/.containerenv'];
 
 /**
- * What to tell somebody whose published port reaches nothing: in a container of its own, loopback is reached only from
+ * What to tell a user whose published port reaches nothing: in a container of its own, loopback is reached only from
  * inside. The containers of a pod share it, so that there it is right.
  */
 export function containerNote(

@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<Account, string>> = {
   oauth2: 'oauth2',
 };
 
-/** What somebody is most likely to change next, as comments that show the defaults. */
+/** What a user is most likely to change next, as comments that show the defaults. */
 const NEXT = ['listen', 'adminListen', 'tokenWaitMs', 'drainTimeoutMs', 'logLevel'] as const;
 
 /** The variables that hold what the account needs. */

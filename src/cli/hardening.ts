@@ -1,6 +1,6 @@
 import type { Log } from '../observe/log.ts';
 
-/** Options of Node that write memory or the keys of connections to the disk, or let somebody look into them. */
+/** Options of Node that write memory or the keys of connections to the disk, or open them to other processes. */
 const REVEALING =
   /--(?:inspect|tls-keylog|trace-tls|heapsnapshot-|heap-prof|report-(?:on|uncaught)|abort-on-uncaught)[^\s="']*/g;
 

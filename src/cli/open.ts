@@ -105,7 +105,7 @@ function tellOfPlaces({ share, sinks }: Config, log: Log): void {
   for (const sink of sinks) log.info({ sink: sinkLabel(sink) }, sinkWords(sink));
 }
 
-/** What an operator asked for, and should see that he asked for. */
+/** What an operator configured, and should be reminded of. */
 function warnOfExposure(config: Config, log: Log): void {
   if (config.listen.some(isRemotelyReachable) && !asksForKey(config)) {
     log.warn({}, 'anyone who reaches this port acts as the configured account: no caller key is set');

@@ -3,7 +3,7 @@ import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 import type { Readiness } from '../observe/status.ts';
 
-/** What somebody sees who looks at the admin listener: why the proxy isn't ready; nothing where it is. */
+/** What the admin listener says: why the proxy isn't ready; undefined if it is. */
 export type Sight = readonly string[];
 
 const LIMIT_MS = 2_000;

@@ -358,6 +358,6 @@ export interface Config {
   readonly origins: Readonly<Record<string, string>>;
   /** What became of the working directory's `.env`; `ignored` only where it has variables of ours. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
-  /** What can be used and is hardly meant. */
+  /** What works and is probably a mistake. */
   readonly warnings: readonly ConfigFault[];
 }

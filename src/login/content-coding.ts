@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 
-/** One is what servers do; a few are legal; each more is work that somebody else makes us do. */
+/** One is what servers do; a few are legal; each more is work that the server makes us do. */
 const MOST_CODINGS = 3;
 
 /**

@@ -85,7 +85,7 @@ export function metadataPaths(issuer: string): readonly string[] {
 /**
  * Judges what an issuer says of itself. Pure.
  *
- * @throws LoginError where that is somebody else's (RFC 8414 §3.3), or names no endpoint that a secret may go to.
+ * @throws LoginError where that is another issuer's (RFC 8414 §3.3), or names no endpoint that a secret may go to.
  */
 export function tokenEndpointOf(
   metadata: Readonly<Record<string, unknown>>,

@@ -12,7 +12,7 @@ export interface BodySink {
  * a taker, it is the stream that Node makes of a request.
  *
  * Node's parser calls `push` and stops reading where that says false; its server looks at `readableEnded`, and reads and
- * drops a body that nobody has begun to read.
+ * drops a body whose reading hasn't begun.
  */
 export class DirectRequest extends IncomingMessage {
   #taker: BodySink | undefined;
@@ -56,7 +56,7 @@ export class DirectRequest extends IncomingMessage {
     if (this.#taker === undefined) return super.resume();
     if (!this.#held) return this;
     this.#held = false;
-    // Later, as with a stream: whoever resumes it may still have something to do before.
+    // Later, as with a stream: the caller of `resume` may still have something to do before.
     if (this.#waiting.length > 0 || this.#whole) process.nextTick(giveOn, this);
     this._read(0);
     return this;

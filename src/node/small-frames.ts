@@ -9,7 +9,7 @@ const JOINED_BYTES = 16 * 1024;
 /**
  * Joins small DATA frames of one stream. Node makes an object and an event of each, and so may a window of a megabyte become
  * a million of them, each with the whole piece of the connection in which it came. Those that come in one turn
- * of the event loop go on together; those that come while nobody takes them wait together. The first goes on at once: mostly
+ * of the event loop go on together; those that come without a reader wait together. The first goes on at once: mostly
  * it is the only one.
  */
 export class SmallFrames {

@@ -1,7 +1,7 @@
 import type { ClientHttp2Stream } from 'node:http2';
 
 /**
- * Tells when the peer has said that the body is whole. A reset without an error code looks like that to whoever reads
+ * Tells when the peer has said that the body is whole. A reset without an error code looks like that to a reader of
  * the stream, `end` and all; but by then it is `closed`.
  */
 export function onWhole(stream: ClientHttp2Stream, tell: () => void): void {

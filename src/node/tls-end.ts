@@ -24,7 +24,7 @@ export function onBareEnd(secure: TLSSocket, raw: Socket, tell: () => void): voi
   secure.push = (piece, encoding) => {
     if (piece === null && !ended) {
       ended = true;
-      // While TLS is paused nobody reads TCP, so that its end can't have been seen.
+      // While TLS is paused TCP isn't read, so that its end can't have been seen.
       if (upper?.reading && lower?.readStart() === 0) {
         lower.readStop();
         tell();

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Only what lies here, and nothing that stands in a page: neither script nor style of somebody else's can run. */
+/** Only what lies here, and nothing that stands in a page: no foreign script or style can run. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,7 +34,7 @@ const POLICY = [
 
 let read: StatusPage | undefined;
 
-/** Read when somebody looks for the first time. It holds nothing of this process: it asks for that itself. */
+/** Read at the first view. It holds nothing of this process: it asks for that itself. */
 export function statusPage(): StatusPage {
   read ??= { files: readFiles(), contentSecurityPolicy: POLICY };
   return read;

@@ -34,7 +34,7 @@ export class TokenKeeper {
   readonly #ended: (outcome: Outcome) => void;
   readonly #held: HeldToken;
   #lastLoginMs: number | undefined;
-  /** Until one succeeds, a login is wanted whatever the token's age: new credentials, or somebody's request. */
+  /** Until one succeeds, a login is wanted whatever the token's age: new credentials, or a request for one. */
   #wanted = false;
 
   /** @param ended hears how each login ends, once the keeper itself has drawn its conclusions. */

@@ -31,14 +31,14 @@ export interface Carrier {
   /** No more of the response for now; what has been read already may still come. */
   pause(): void;
   resume(): void;
-  /** The request is given up; the receiver hears nothing more. Before `send`, nobody has seen anything of it. */
+  /** The request is given up; the receiver gets no more calls. Before `send`, the upstream has seen nothing of it. */
   abort(): void;
 }
 
 /**
- * How a request that failed may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7): `unseen`: nobody has looked at it;
+ * How a request that failed may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7): `unseen`: the upstream has ignored it;
  * `stale`: the connection had carried others before, and may have been closed before it came;
- * `http1`: nobody has seen it, and HTTP/2 can't carry it.
+ * `http1`: the upstream has ignored it, and HTTP/2 can't carry it.
  */
 export type Repeatable = 'no' | 'stale' | 'unseen' | 'http1';
 
@@ -53,7 +53,7 @@ export interface Receiver {
   /** @returns false where the piece is still needed after the call, and its bytes may not be used for others */
   received(piece: Buffer): boolean;
   ended(): void;
-  /** @param socket the connection, which is nobody else's from here on */
+  /** @param socket the connection, which belongs to the receiver from here on */
   switched(head: ResponseHead, socket: Socket, early: Buffer): void;
   /** Also where no connection was made. */
   failed(problem: Problem, repeatable: Repeatable): void;

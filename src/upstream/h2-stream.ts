@@ -35,7 +35,7 @@ export class Http2Stream implements Carrier {
   readonly leavesGarbage = true;
   /** Its HEADERS could not be sent any more. */
   unsent = false;
-  /** It repeats a line that Node, before 24.15, lets nobody repeat in HTTP/2. */
+  /** It repeats a line that Node, before 24.15, lets no program repeat in HTTP/2. */
   unfit = false;
   responseBegun = false;
   /** What the library says about the stream's end. */

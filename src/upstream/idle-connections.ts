@@ -13,7 +13,7 @@ const { nodeTiming } = performance;
  * likely to be closed by now, and the others come to their idle time.
  */
 export class IdleConnections {
-  /** Nobody has looked yet whether more has come behind their answers. */
+  /** Not yet checked for more bytes behind their answers. */
   readonly #freed: Http1Connection[] = [];
   #freedAtIdleTime = 0;
   /** The one that has rested longest is first. */

@@ -98,7 +98,7 @@ export class UpstreamPool {
       this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true, upload: true, once: true });
   }
 
-  /** Opens a connection that is nobody's yet, for HTTP/1.1: a login's. */
+  /** Opens a connection outside of the pool, for HTTP/1.1: a login's. */
   connect(done: Connected, signal?: AbortSignal): void {
     this.#connectors.http1(done, { signal });
   }

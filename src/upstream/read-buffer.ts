@@ -54,7 +54,7 @@ export class ReadBuffer {
     else if (!take(piece)) this.#kept = true;
   }
 
-  /** The connection has ended. Its own buffer is not used again: somebody may still need what is in it. */
+  /** The connection has ended. Its own buffer is not used again: a reader may still need what is in it. */
   end(): void {
     this.#reader = undefined;
     this.#countIdle(false);

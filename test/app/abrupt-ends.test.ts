@@ -26,7 +26,7 @@ t.test('a tunnel to an upstream over TLS breaks when its client is reset', async
     t.equal((await leaving.response()).status, 101);
     leaving.send(bytes);
     leaving.reset();
-    await until(() => tunnel?.destroyed, 'the upstream hears nothing of it');
+    await until(() => tunnel?.destroyed, 'the upstream is not told');
     await until(() => gateway.inFlight === 0, 'the tunnel stays');
   }
 });

@@ -417,7 +417,7 @@ t.test('a 401 that is all head, or breaks off, is no other answer while a token 
   }
 });
 
-t.test('a redirect is passed on, and the place that it points to hears nothing', async (t) => {
+t.test("a redirect is passed on, and bearerd doesn't follow it", async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const elsewhere = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: ROUTES });

@@ -7,7 +7,7 @@ import { PassedSocket } from '../support/passed-socket.ts';
 import { RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
 
-// When the upstream can't be reached, breaks off, talks nonsense or stands still, the client is told so in a way
+// When the upstream can't be reached, breaks off, sends no HTTP or hangs, the client is told so in a way
 // that can't be taken for the upstream's own answer; when the client leaves, the upstream is left alone.
 
 const upstream = await RawUpstream.startedFor(t);
@@ -155,7 +155,7 @@ t.test('what is no HTTP gets 502 upstream-invalid', async (t) => {
   t.ok(odd.status === 502 || (odd.status === 200 && odd.reason === ''), 'a control character in the phrase');
 });
 
-t.test('an upstream that stands still gets 504, by the limit that it breaks', async (t) => {
+t.test('an upstream that hangs gets 504, by the limit that it exceeds', async (t) => {
   upstream.onRequest = () => undefined;
   for (const bytes of [request('GET', '/'), post]) {
     const response = await hasty.ask(bytes);
@@ -198,7 +198,7 @@ t.test('a client that stops sending its body gets 408, and the upstream sees no 
   }
 });
 
-t.test('a body that stands still is cut off; one that drips is not', async (t) => {
+t.test('a body without progress is cut off; one that drips is not', async (t) => {
   upstream.onRequest = () => `${head('200 OK', 'content-length: 10')}12345`;
   const client = await hasty.client();
   const stalled = await client.send(request('GET', '/')).response();

@@ -624,7 +624,7 @@ t.test('a request that has been here before gets 508', async (t) => {
         )
       : ok('again');
   t.equal((await seen(request('GET', '/loop'))).response.header('x-status'), 'HTTP/1.1 508 Loop Detected');
-  const other = await seen(request('GET', '/', 'via: 1.1 bearerd (somebody else)'));
+  const other = await seen(request('GET', '/', 'via: 1.1 bearerd (another process)'));
   t.equal(other.status, 200, 'another bearerd is no loop');
 });
 

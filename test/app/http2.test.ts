@@ -165,7 +165,7 @@ t.test('who reads slowly slows the other side down, and no other request', async
     const stands = before === sent + taken && taken > 0 && sent > 0;
     before = sent + taken;
     return stands;
-  }, 'nothing stands still');
+  }, 'nothing is stuck');
   for (let n = 0; n < 5; n++) t.equal((await get('/other')).text, 'ok');
   t.ok(sent < 30_000_000, `${sent} bytes down`);
   t.ok(taken < 30_000_000, `${taken} bytes up`);

@@ -18,7 +18,7 @@ const WS = [
 const SWITCH = head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 
-/** A proxy whose clock stands still but for `pass`: the login is over, and nothing of it expires meanwhile. */
+/** A proxy whose clock moves by `pass` alone: the login is over, and nothing of it expires meanwhile. */
 async function limitedFor(t: Test, yaml: string, options: Partial<GatewayOptions> = {}) {
   const clock = new FakeClock();
   const all = { baseUrl: upstream.url, yaml, env: ADMIN, clock, ...options };

@@ -5,7 +5,7 @@ import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// One ID for a request: the client, the upstream and the log see the same, once somebody has named its header.
+// One ID for a request: the client, the upstream and the log see the same, once its header is configured.
 
 const upstream = await RawUpstream.startedFor(t);
 const named = await gatewayFor(t, {

@@ -9,7 +9,7 @@ import { chunked, gatewayFor, request, type TestGateway } from '../support/gatew
 import { ask, RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// Who may call, from where, and how: what is refused is refused here, and the upstream hears nothing of it.
+// Who may call, from where, and how: what is refused is refused here, and the upstream gets nothing of it.
 
 const ROUTES = `
 routes:

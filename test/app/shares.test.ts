@@ -49,7 +49,7 @@ t.test('one instance logs in, and the others use its token', REDIS, async (t) =>
 t.test('a renewal is one login, too, and everybody has its token', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const { upstream, members } = await fleet(t, 4, redis);
-  await until(() => new Set(members.map(fingerprint)).size === 1, 'somebody has another token');
+  await until(() => new Set(members.map(fingerprint)).size === 1, 'one has another token');
   await sleep(SHORT_FLOOR_MS);
   // More than one where the engine was late on a busy machine, and an instance logged in by itself.
   const { logins } = upstream;
@@ -57,7 +57,7 @@ t.test('a renewal is one login, too, and everybody has its token', REDIS, async 
   t.equal((await renew(members[0]!)).status, 200);
   await until(
     () => new Set(members.map(fingerprint)).size === 1 && fingerprint(members[0]!) !== before,
-    'somebody has not the new token',
+    'one has not the new token',
   );
   await sleep(300);
   t.equal(upstream.logins, logins + 1);
@@ -95,7 +95,7 @@ t.test('a `Retry-After` that one instance gets holds back all of them', REDIS, a
     });
   const members = await Promise.all(Array.from({ length: 5 }, join));
   const heard = ({ events }: TestGateway) => events.find(({ type }) => type === 'login-failed');
-  await until(() => members.every(heard), 'somebody has not heard of it');
+  await until(() => members.every(heard), 'one has not heard of it');
   const late = await join();
   await until(() => heard(late), 'the late one has not heard of it');
   t.equal(upstream.logins, 1);
@@ -119,7 +119,7 @@ t.test('wrong credentials are tried by one of all', REDIS, async (t) => {
   );
   await until(
     () => members.every(({ gateway }) => gateway.status.credentials.token!.state === 'refused'),
-    'somebody does not know',
+    'one does not know',
   );
   t.equal(upstream.logins, 1);
   const answer = await members[3]!.get('/x');

@@ -31,7 +31,7 @@ interface Status {
   readonly routes: { prefix: string; latencyMs: { p50: number; p95: number } | null }[];
 }
 
-/** Somebody who follows the status. */
+/** A viewer that follows the status. */
 async function follow(port: number) {
   const client = await RawClient.to(port);
   client.send(request('GET', '/events', 'accept: text/event-stream'));
@@ -108,7 +108,7 @@ t.test('so many may follow the status, and no more until one of them leaves', as
     if (one.client.received.startsWith('HTTP/1.1 200')) return one;
     one.client.close();
   };
-  const next = (await until(served, 'no place gets free'))!;
+  const next = (await until(served, 'no slot becomes free'))!;
   await next.sees('anything', () => true);
   for (const { client } of [...followers, next]) client.close();
 });
@@ -157,7 +157,7 @@ t.test('without a viewer no status is made', async (t) => {
   t.equal(asked, 0);
   const client = await RawClient.to(port);
   client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  await until(() => asked > 2, 'somebody looks');
+  await until(() => asked > 2, 'there is a viewer');
   client.close();
   await until(() => responses[0]?.closed, 'its end is not seen');
   const before = asked;

@@ -146,7 +146,7 @@ t.test('check says which files it has read, and start that .env is not', async (
   await proxy.until(/\.env is not read/);
 });
 
-t.test('what can be used and is hardly meant is a warning, in check and in the log', async (t) => {
+t.test('a value that works and is probably a mistake is a warning, in check and in the log', async (t) => {
   const env = { ...ACCOUNT, BEARERD_API_KEY: '/run/secrets/c4n4ry' };
   const dir = t.testdir({});
   const found = await run(t, ['check'], env, dir);

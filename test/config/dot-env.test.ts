@@ -1,7 +1,7 @@
 import t from 'tap';
 import { CWD, FILE, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
-// The `.env` of a working directory may have come with somebody else's checkout.
+// The `.env` of a working directory may have come with a checkout.
 
 const DOT_ENV = `${CWD}/.env`;
 const SECRET = { BEARERD_CLIENT_ID: 'sa-1', BEARERD_CLIENT_SECRET: 's3cret' };

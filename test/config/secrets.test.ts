@@ -307,7 +307,7 @@ t.test('of two forms of a secret an empty one counts as not given', async (t) =>
   }
 });
 
-t.test('a secret that is hardly meant is a warning, which shows none of it', async (t) => {
+t.test('a secret that is probably a mistake is a warning, which shows none of it', async (t) => {
   const base64 = Buffer.from('c4n4ry-of-the-day\n').toString('base64');
   const doubts: [string, RegExp][] = [
     ['/run/secrets/c4n4ry', /^looks like the path of a file/],

@@ -96,7 +96,7 @@ t.test('a file that another machine keeps is read at each look, and never waited
   const stamps = {
     isQuick: async () => false,
     of: () => {
-      throw new Error('the process would stand still until that machine answers');
+      throw new Error('the process would be blocked until that machine answers');
     },
   };
   let reads = 0;

@@ -12,7 +12,7 @@ export const HELD_FAULTS: readonly Held[] = [
     file: 'test/app/explains-failure.test.ts',
     test: 'a connection that is not made in time gets 504',
     because:
-      'to drop packets needs a network namespace, and so privileges: a listener that stands still with a full queue answers none either',
+      'to drop packets needs a network namespace, and so privileges: a stopped listener with a full queue answers none either',
   },
   {
     number: 24,
@@ -77,7 +77,7 @@ export const HELD_FAULTS: readonly Held[] = [
   },
   {
     number: 41,
-    title: 'the process stands still',
+    title: 'the process is stopped for a while',
     file: 'test/faults/process.test.ts',
     test: 'a process that was stopped sends no token that has ended meanwhile, and does not storm',
   },

@@ -91,7 +91,7 @@ const resolverDown: Played = {
 
 const clockSet = (title: string, byMs: number): Played => ({
   number: 42,
-  title: `somebody sets the clock: ${title}`,
+  title: `the clock is set: ${title}`,
   options: { env: { BEARERD_TOKEN_WAIT: '5s' } },
   play: async ({ t, world, ask }) => {
     world.clock.set(byMs);

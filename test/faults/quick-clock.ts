@@ -32,12 +32,12 @@ export class QuickClock implements Clock {
     return systemClock.sleep(ms / this.speed, signal);
   }
 
-  /** Somebody sets the wall clock. */
+  /** The wall clock is set. */
   set(byMs: number): void {
     this.#setByMs += byMs;
   }
 
-  /** The machine sleeps: the monotonic clock stands still, the wall clock doesn't. */
+  /** The machine sleeps: the monotonic clock stops, the wall clock doesn't. */
   suspend(ms: number): void {
     this.#sleptMs += ms;
   }

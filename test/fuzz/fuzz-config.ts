@@ -56,7 +56,7 @@ function secretBytes(chance: Chance): Buffer {
   }
 }
 
-/** A file that is right, or has been edited by somebody in a hurry. Secrets are by reference, but for some. */
+/** A file that is right, or has been edited in a hurry. Secrets are by reference, but for some. */
 function configurationOf(chance: Chance): string {
   let lines = chance
     .pick(EXAMPLES)

@@ -138,7 +138,7 @@ async function one(seed: number): Promise<void> {
   if (reader.fault !== undefined) run.fault(`an answer that is no HTTP: ${reader.fault}\nto ${text()}`, seed);
   if (ended === 'end' && reader.unfinished && !reader.tunnel)
     run.fault(`half an answer, and an orderly end\nto ${text()}`, seed);
-  if (ended === 'cut') run.note('connections that had to be ended');
+  if (ended === 'cut') run.note('connections that were ended by force');
   if (seed % ALIVE_EVERY === 0) await checkAlive(run, open);
 }
 

@@ -57,7 +57,7 @@ t.test('a file holds the token alone, follows each renewal, and is removed at th
   t.same(readdirSync(dir), [], 'nor is anything else left');
 });
 
-t.test('a token that has expired, or that the upstream rejected, is in no place any more', async (t) => {
+t.test('a token that has expired, or that the upstream rejected, is removed from every sink', async (t) => {
   const dir = t.testdir();
   const upstream = await RawUpstream.startedFor(t);
   const path = join(dir, 'token');

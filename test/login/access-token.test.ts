@@ -26,7 +26,7 @@ t.test('neither clock makes a token live longer', async (t) => {
   const clock = new FakeClock();
   const asleep = createAccessToken(new Secret('tok-1'), 'Bearer', 60_000, clock);
   await clock.suspend(60_000);
-  t.notOk(isUsable(asleep, clock), 'the monotonic clock stood still');
+  t.notOk(isUsable(asleep, clock), 'the monotonic clock stopped');
   const setBack = createAccessToken(new Secret('tok-2'), 'Bearer', 60_000, clock);
   await clock.stepWall(-3_600_000);
   t.ok(isUsable(setBack, clock));

@@ -203,7 +203,7 @@ const EXPIRIES: Readonly<Record<string, Case>> = {
   'two dots that make no JWT': { fields: {}, token: 'a.b.c', lifetime: ASSUMED },
   'nothing at all': { fields: {}, lifetime: ASSUMED, by: 'assumed' },
   'nothing at all, slowly': { fields: {}, elapsedMs: 6000, lifetime: ASSUMED - 6000 },
-  'null is as good as absent': {
+  'null counts as absent': {
     fields: { expiresAt: null, expires_in: null },
     lifetime: ASSUMED,
     unreadable: [],

@@ -115,7 +115,7 @@ t.test('a token that is dead on arrival is a failed login', async (t) => {
   );
 });
 
-t.test('what had to be guessed is told as a warning, without a byte of the answer', async (t) => {
+t.test('a guessed value is a warning, without a byte of the answer', async (t) => {
   const { lifetimeMs, warnings } = readSessionAnswer(answer({ accessToken: TOKEN, expiresAt: 'SECRET' }));
   t.equal(lifetimeMs, 900_000);
   t.equal(warnings.length, 2);

@@ -57,7 +57,7 @@ async function someRequests({ get }: TestGateway): Promise<void> {
   }
 }
 
-/** The page as somebody sees it who has this screen; what the browser complains of fails the test. */
+/** The page as a user of this screen sees it; what the browser complains of fails the test. */
 async function look(
   t: Test,
   url: string,

@@ -75,7 +75,7 @@ export function missesOf(record: Record, effects: readonly Effect[], growth: Gro
 /** What the far side saw, and should never see. */
 function wrongArrivals({ arrivals, made }: Pick<Record, 'arrivals' | 'made'>): string[] {
   const { twice, changed, strays, verdicts, expiredMs } = arrivals;
-  // What was sent in time arrives late when somebody was stopped, or had to wait.
+  // What was sent in time arrives late when a process was stopped, or had to wait.
   const excused = (atMs: number) =>
     made.some(
       ({ trouble, beganMs, endedMs, heldUpMs }) =>

@@ -167,7 +167,7 @@ t.test('an hour without a fault misses no aim, and each fault is one', async (t)
   t.same(
     missesIn({ arrivals: { ...arrivals, expiredMs: [11_000] } }),
     [],
-    'sent before somebody was stopped',
+    'sent before a process was stopped',
   );
   t.same(missesIn({ looks: growing({ heapBytes: 10_000 }) }), [], 'half a MiB in an hour');
   const compiling = growing({ heapBytes: 100_000, codeBytes: 100_000 });

@@ -7,8 +7,8 @@ interface Sleeper {
 
 /**
  * Time in a test's hand. Nothing passes by itself: `advance` moves both clocks and wakes sleepers in the order of
- * their times; `stepWall` is somebody who sets the wall clock; `suspend` is a machine asleep, whose monotonic clock
- * (and timers with it) stands still.
+ * their times; `stepWall` sets the wall clock; `suspend` is a machine asleep, whose monotonic clock
+ * (and timers with it) stops.
  */
 export class FakeClock implements Clock {
   #wallMs: number;
@@ -60,7 +60,7 @@ export class FakeClock implements Clock {
     await this.settle();
   }
 
-  /** Somebody sets the wall clock forward, or back with a negative number. */
+  /** Sets the wall clock forward, or back with a negative number. */
   async stepWall(ms: number): Promise<void> {
     this.#wallMs += ms;
     await this.settle();

@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('one that is due has time; one that somebody asks for has none', async (t) => {
+t.test('a login that is due has time; one that is asked for has none', async (t) => {
   const { spares, login } = asked(async () => ({ notYetMs: 60_000 }));
   const bench = new Bench(t, undefined, { login });
   await bench.clock.advance(10_000);

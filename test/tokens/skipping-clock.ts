@@ -4,7 +4,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 /**
  * A fake clock for long times. There are only promises here, so that some turns of the microtask queue settle them, at
  * a third of an event loop's price. And where nothing is due, the looks that the loop takes at the wall clock twice a
- * minute are skipped: a million a year, none of which sees anything until somebody sets that clock.
+ * minute are skipped: a million a year, none of which sees anything until that clock is set.
  */
 export class SkippingClock extends FakeClock {
   /** Until then nothing is due, by the monotonic clock; 0 to skip nothing. */
@@ -21,7 +21,7 @@ export class SkippingClock extends FakeClock {
     return this.#skip(looks, signal);
   }
 
-  /** Somebody is about to do something: the loop sleeps as it would have, from its last look on. */
+  /** Before an action from outside: the loop sleeps as it would have, from its last look on. */
   look(): Promise<void> {
     for (const skipping of this.#skipping) skipping.abort();
     return this.settle();

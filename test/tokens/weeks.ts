@@ -6,7 +6,7 @@ const WEEK = 7 * 24 * HOUR;
 const BACKOFF = 60 * S;
 const REFUSED_BACKOFF = 300 * S;
 const LOGIN = 10 * S;
-/** A clock that is set is noticed when somebody looks, which the loop does this often. */
+/** A clock that was set is noticed at the next look, which the loop takes this often. */
 const LOOK = 31 * S;
 
 type Episode = (world: World) => Promise<void>;

@@ -90,7 +90,7 @@ export class World {
     this.#oracle.well(mood === 'well', this.clock.monoMs());
   }
 
-  /** Somebody sets the wall clock. */
+  /** The wall clock is set. */
   setClock(byMs: number): Promise<void> {
     this.#oracle.disturbed(this.clock.monoMs());
     return this.clock.stepWall(byMs);
@@ -110,7 +110,7 @@ export class World {
     return this.clock.suspend(ms);
   }
 
-  /** The server forgets its sessions, or somebody logs the account out. */
+  /** The server forgets its sessions, or the account is logged out. */
   revokeAll(): void {
     this.#oracle.disturbed(this.clock.monoMs());
     for (const token of this.#issued.values()) token.revoked = true;

@@ -89,7 +89,7 @@ function speaksTls(server: LoginServer): Promise<boolean> {
   });
 }
 
-/** The same server, of whose connection somebody is told while it is open. */
+/** The same server; the caller gets its connection while it is open. */
 function observed(server: LoginServer, look: (socket: Socket) => void): LoginServer {
   const { origin, host, headerSizeBytes } = server;
   const connect: LoginServer['connect'] = (done, signal) =>

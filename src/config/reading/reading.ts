@@ -57,7 +57,7 @@ export interface Reading {
   readonly environment: Environment;
   readonly file: ConfigFile;
   readonly report: Report;
-  /** Takes what can be used and is hardly meant. */
+  /** Takes what works and is probably a mistake. */
   readonly warn: Report;
   readonly defaults: Readonly<Record<string, string>>;
   readonly readFile: (path: string) => string;

@@ -83,7 +83,7 @@ function checkPair(cert: TlsFile | undefined, key: TlsFile | undefined, reading:
   }
 }
 
-/** A certificate that has expired, or will in this time, is hardly meant. */
+/** A certificate that has expired, or will in this time, is probably a mistake. */
 const SOON_MS = 86_400_000;
 
 /** What is doubtful about the time that a certificate is valid for, if anything is. Pure. */

@@ -9,7 +9,7 @@ import { type Hold, openHold, sealHold } from './hold.ts';
 import type { AccountKeys } from './keys.ts';
 import { openToken, type SharedToken, sealToken } from './shared-token.ts';
 
-/** Whoever dies while he logs in keeps the others from it for so long; he who lives asks for more each third of it. */
+/** A lock holder that dies blocks the others this long; a live one extends the lock each third of it. */
 const LEASE_MS = 3_000;
 
 /** What could be opened of what the engine holds. */

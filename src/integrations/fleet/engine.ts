@@ -4,7 +4,7 @@ export interface Names {
   readonly token: string;
   /** The sealed reason why no instance may log in now. */
   readonly hold: string;
-  /** Whoever logs in. */
+  /** The instance that logs in. */
   readonly lock: string;
   /** The mark of the token that an upstream refused last. */
   readonly retired: string;
@@ -13,7 +13,7 @@ export interface Names {
   readonly channel: string;
 }
 
-/** A value and how long the engine keeps it; -1 where somebody else has put it there without an end. */
+/** A value and how long the engine keeps it; -1 where another program has put it there without an end. */
 export interface Kept {
   readonly text: string;
   readonly ttlMs: number;

@@ -18,15 +18,15 @@ import type { SharedToken } from './shared-token.ts';
  * more: all who wait began to in one moment, and what they wait for may be slow because it has too much to do.
  */
 const PATIENCE_MS = 12_000;
-/** How long whoever has logged in keeps the others from it, and tries to tell them the token. */
+/** How long the instance that has logged in holds the lock, and tries to publish the token. */
 const PUBLISH_FOR_MS = 30_000;
-/** How often somebody without a token looks for another's, should no message come. */
+/** How often an instance without a token looks for another's, if no message comes. */
 const LOOK_AGAIN_MS = 500;
 /** Of looks in one login, each of which finds something new and nothing to take. */
 const MOST_LOOKS = 10;
-/** Before a login that has time: an engine that has come back, or has lost what it knew, is told by whoever knows more. */
+/** Before a login that has time: an engine that came back, or lost its data, gets the token from an instance that has it. */
 const QUIET_MS = 3_000;
-/** How soon somebody with a good token asks again. */
+/** How soon an instance with a good token asks again. */
 const ASK_AGAIN_MS = 5_000;
 
 /** What the source of the token is told; it then asks for a login, which finds what there is. */

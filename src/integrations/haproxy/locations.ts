@@ -76,7 +76,7 @@ interface Target {
 
 /**
  * Its own prefix first; then those of other routes there, the one that leads deepest first; then those that another host
- * leads to, which stay absolute; then the base path. Left out is whoever would be mapped by the base path in the same way,
+ * leads to, which stay absolute; then the base path. Left out are those that the base path would map in the same way,
  * or comes too late.
  */
 function targetsOf(route: Route): readonly Target[] {
@@ -95,7 +95,7 @@ function targetsOf(route: Route): readonly Target[] {
   return needed.filter(({ from }, i) => !needed.slice(0, i).some((other) => isUnder(from, other.from)));
 }
 
-/** The origin as somebody may write it; the scheme may be left out. */
+/** The origin as users may write it; the scheme may be left out. */
 function originPattern(origin: string): string {
   const { protocol, hostname, port } = new URL(origin);
   const usual = protocol === 'https:' ? '443' : '80';

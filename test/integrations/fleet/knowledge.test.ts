@@ -38,7 +38,7 @@ t.test('a later token is taken, once; an earlier or the same one is not', async 
   t.equal(look({ token: token(4) }).fresher, true);
 });
 
-t.test('of two of one generation that which lasts longer is the better one', async (t) => {
+t.test('of two tokens of one generation the longer-lived one is better', async (t) => {
   const { known, token, look } = bench();
   look({ token: token(3) });
   known.take();

@@ -63,19 +63,23 @@ t.test('one instance has the lock and gives it back, and no other can give it ba
   await until(async () => (await engine.lock(names, 'one', 5_000, seen)) === 'mine', 'a lock without an end');
 });
 
-t.test('who has not seen what is new must look again before he logs in', REDIS, async (t) => {
-  const redis = await RedisServer.startedFor(t);
-  const { engine } = engineFor(t, redis.url);
-  const before = (await engine.look(names))!;
-  t.equal(await engine.publish(names, publication(1)), 'done');
-  t.equal(await engine.lock(names, 'one', 5_000, before), 'changed');
-  const after = (await engine.look(names))!;
-  t.equal(after.token?.text, '1.text');
-  t.ok(after.token!.ttlMs > 50_000 && after.token!.ttlMs <= 60_000);
-  t.equal(await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 }), 'done');
-  t.equal(await engine.lock(names, 'one', 5_000, after), 'changed');
-  t.match((await engine.look(names))!.hold, { text: 'why' });
-});
+t.test(
+  "an instance that hasn't seen the newest token must look again before it logs in",
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { engine } = engineFor(t, redis.url);
+    const before = (await engine.look(names))!;
+    t.equal(await engine.publish(names, publication(1)), 'done');
+    t.equal(await engine.lock(names, 'one', 5_000, before), 'changed');
+    const after = (await engine.look(names))!;
+    t.equal(after.token?.text, '1.text');
+    t.ok(after.token!.ttlMs > 50_000 && after.token!.ttlMs <= 60_000);
+    t.equal(await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 }), 'done');
+    t.equal(await engine.lock(names, 'one', 5_000, after), 'changed');
+    t.match((await engine.look(names))!.hold, { text: 'why' });
+  },
+);
 
 t.test(
   'a later token goes over an earlier one, and ends a hold; never the other way round',
@@ -117,7 +121,7 @@ t.test('a retired token is gone and stays so; the next one has its time', REDIS,
   await until(async () => (await engine.retire(names, retirement(2))) === 'done', 'it is never retired');
 });
 
-t.test('who listens hears of what is new, from others and from himself', REDIS, async (t) => {
+t.test('a listener hears of new tokens, its own ones too', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const [one, two] = [engineFor(t, redis.url), engineFor(t, redis.url)];
   await Promise.all([one.engine.look(names), two.engine.look(names)]);
