@@ -16,6 +16,7 @@ import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import type { Sinks } from '../integrations/sinks.ts';
 import { AdminListener } from '../listen/admin.ts';
+import type { AdminView } from '../listen/admin-endpoints.ts';
 import { admit } from '../listen/admission.ts';
 import type { Place } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
@@ -52,6 +53,8 @@ export interface GatewayOptions {
   readonly sockets?: { readonly proxy: readonly number[]; readonly admin: readonly number[] };
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
+  /** Reads the configuration anew; undefined where it comes from nowhere that it could be read from. */
+  readonly reload?: AdminView['reload'];
   /** Undefined where no traces are configured. */
   readonly tracing?: Tracing | undefined;
 }
@@ -83,6 +86,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #bytesPassed: (bytes: number) => void;
   readonly #tracing: Tracing | undefined;
+  readonly #reload: AdminView['reload'];
   readonly #metrics: Metrics;
   readonly #recent: Recent;
   readonly #health: Health;
@@ -115,6 +119,7 @@ export class Gateway {
     droppedLogLines = () => 0,
     bytesPassed = () => {},
     sockets = { proxy: [], admin: [] },
+    reload,
     tracing,
   }: GatewayOptions) {
     this.#config = config;
@@ -123,6 +128,7 @@ export class Gateway {
     this.#lookup = lookup;
     this.#bytesPassed = bytesPassed;
     this.#tracing = tracing;
+    this.#reload = reload;
     this.#startedMonoMs = clock.monoMs();
     this.#configuredMs = clock.wallMs();
     this.#recent = new Recent(clock);
@@ -385,6 +391,7 @@ export class Gateway {
         page: async () => (await import('../observe/page.ts')).statusPage(),
         metrics: () => this.#metrics.render(),
         renew: () => this.#sources.renewAll(),
+        reload: this.#reload,
       },
       this.#config.limits.headerSizeBytes,
     );

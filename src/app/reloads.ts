@@ -1,5 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError, ConfigFileError, formatFault, placedProblem } from '../base/errors.ts';
+import {
+  ConfigError,
+  type ConfigFault,
+  ConfigFileError,
+  formatFault,
+  placedProblem,
+} from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigurationSource } from '../config/source.ts';
@@ -12,10 +18,16 @@ export interface ReloadsOptions {
   /** The one in use. */
   readonly config: Config;
   readonly source: ConfigurationSource;
-  /** Takes a good one into use. */
-  readonly apply: (config: Config, by: string) => void;
+  /** Takes a good one into use; gives the keys that need a restart. */
+  readonly apply: (config: Config, by: string) => readonly string[];
   readonly observe: Observe;
 }
+
+/** What became of a reload of everything. */
+export type ReloadResult =
+  | { readonly reloaded: true; readonly restartNeededFor: readonly string[] }
+  /** The old configuration goes on. */
+  | { readonly reloaded: false; readonly faults: readonly ConfigFault[] };
 
 /**
  * Takes a changed configuration into use while the proxy runs: all of it when asked, and by itself what changes in
@@ -35,7 +47,7 @@ export class Reloads {
   #last: Promise<unknown> = Promise.resolve();
   #warnings: Config['warnings'] = [];
   /** A reload of everything that has not begun stands for all that are asked for until then. */
-  #asked = false;
+  #next: Promise<ReloadResult | undefined> | undefined;
 
   constructor({ config, source, apply, observe }: ReloadsOptions) {
     this.#source = source;
@@ -52,20 +64,25 @@ export class Reloads {
     });
   }
 
-  /** Reads everything anew from the disk. */
-  all(by: string): void {
-    if (this.#asked) return;
-    this.#asked = true;
-    this.#enqueue(async () => {
-      this.#asked = false;
-      try {
-        this.#use(await this.#source.load(), by);
-        this.#waiting.clear(); // Older than what has just been read.
-        this.#fresh.clear();
-      } catch (error) {
-        this.#refuse(by, error);
-      }
+  /** Reads everything anew from the disk. Undefined where it is stopped before that is done. It never rejects. */
+  all(by: string): Promise<ReloadResult | undefined> {
+    this.#next ??= this.#enqueue(() => {
+      this.#next = undefined;
+      return this.#everything(by);
     });
+    return this.#next;
+  }
+
+  async #everything(by: string): Promise<ReloadResult | undefined> {
+    try {
+      const restartNeededFor = this.#use(await this.#source.load(), by);
+      this.#waiting.clear(); // Older than what has just been read.
+      this.#fresh.clear();
+      return restartNeededFor && { reloaded: true, restartNeededFor };
+    } catch (error) {
+      this.#refuse(by, error);
+      return { reloaded: false, faults: faultsOf(error) };
+    }
   }
 
   stop(): void {
@@ -80,9 +97,11 @@ export class Reloads {
     this.#gathering = setTimeout(() => this.#enqueue(() => this.#changes()), GATHER_MS);
   }
 
-  #enqueue(work: () => Promise<void>): void {
+  #enqueue<T>(work: () => Promise<T>): Promise<T | undefined> {
     const unlessStopped = () => (this.#ended.signal.aborted ? undefined : work());
-    this.#last = this.#last.then(unlessStopped, unlessStopped);
+    const done = this.#last.then(unlessStopped, unlessStopped);
+    this.#last = done;
+    return done;
   }
 
   /** Tries what waits, with what has been refused before: a certificate waits for its key, in whatever order they come. */
@@ -107,11 +126,12 @@ export class Reloads {
     if (refused.length > 0) this.#refuse(refused.join(', '), fault);
   }
 
-  #use(config: Config, by: string): void {
-    if (this.#ended.signal.aborted) return;
-    this.#apply(config, by);
+  #use(config: Config, by: string): readonly string[] | undefined {
+    if (this.#ended.signal.aborted) return undefined;
+    const restartNeededFor = this.#apply(config, by);
     this.#tellWarnings(config);
     this.#watch.update(this.#source.changing(config), this.#source.contents);
+    return restartNeededFor;
   }
 
   /** Each once, as long as it holds. */
@@ -125,10 +145,22 @@ export class Reloads {
 
   #refuse(by: string, error: unknown): void {
     if (this.#ended.signal.aborted) return;
-    const known = error instanceof ConfigError || error instanceof ConfigFileError;
-    const reason = known ? error.message : "it can't be used";
+    const reason = isKnown(error) ? error.message : UNUSABLE;
     this.#observe({ type: 'reload-refused', by, reason });
   }
+}
+
+const UNUSABLE = "it can't be used";
+
+function isKnown(error: unknown): error is ConfigError | ConfigFileError {
+  return error instanceof ConfigError || error instanceof ConfigFileError;
+}
+
+/** What another error says may be a library's, and hold anything. */
+function faultsOf(error: unknown): readonly ConfigFault[] {
+  if (error instanceof ConfigError) return error.faults;
+  if (error instanceof ConfigFileError) return [{ key: error.path, problem: error.reason }];
+  return [{ key: 'configuration', problem: UNUSABLE }];
 }
 
 /** All at once; else one faulty change may not hold up the others: each alone, and each pair. */

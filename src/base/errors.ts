@@ -24,6 +24,11 @@ export function placedProblem({ problem, place }: ConfigFault): string {
   return place === undefined ? problem : `${problem} (${place})`;
 }
 
+/** A fault as a program gets it: in `check --json`, and in the answer to `POST /reload`. */
+export function faultAsJson(fault: ConfigFault): object {
+  return { key: fault.key, message: placedProblem(fault), suggestion: fault.suggestion ?? null };
+}
+
 /** The configuration can't be used. Holds every fault, not the first one. */
 export class ConfigError extends Error {
   readonly code = 'config-invalid';

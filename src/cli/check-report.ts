@@ -1,4 +1,4 @@
-import { type ConfigFault, formatFault, placedProblem } from '../base/errors.ts';
+import { type ConfigFault, faultAsJson, formatFault, placedProblem } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { asJson, type Finding, SERVER_CHECKS, skipped } from './online/check-result.ts';
 import { faultySecretFiles } from './online/secret-files.ts';
@@ -15,9 +15,7 @@ export function jsonReport(
 ): string {
   const report = {
     ok: faults.length === 0 && findings.every(({ ok }) => ok !== false),
-    faults: faults.map((fault) => {
-      return { key: fault.key, message: placedProblem(fault), suggestion: fault.suggestion ?? null };
-    }),
+    faults: faults.map(faultAsJson),
     ...(warnings.length > 0 && {
       warnings: warnings.map((warning) => ({ key: warning.key, message: placedProblem(warning) })),
     }),

@@ -52,8 +52,10 @@ export async function open({
   keepAlive(events);
   harden(log);
   const traces = await tracesAskedFor(events, log);
+  const reloading = Promise.withResolvers<Reloads>();
   const gateway = new Gateway({
     config,
+    reload: async () => (await reloading.promise).all('POST /reload'),
     ...(sockets && { sockets }),
     events,
     tracing: traces,
@@ -74,8 +76,10 @@ export async function open({
     config = next;
     log.setLevel(config.log.level);
     events.tell({ type: 'reloaded', by, restartNeededFor });
+    return restartNeededFor;
   };
   const reloads = new Reloads({ config, source, apply, observe: events.tell });
+  reloading.resolve(reloads);
   const end = async () => {
     const sent = (await traces?.close()) ?? true;
     await log.close();

@@ -32,7 +32,7 @@ export async function serve({ source, onListening }: ServeOptions): Promise<numb
   // A process at work uses the memory, and would wait for this.
   const release = () => gateway.inFlight === 0 && releaseMemory();
   setTimeout(release, STARTED_MS).unref();
-  process.on('SIGHUP', () => reloads.all('SIGHUP'));
+  process.on('SIGHUP', () => void reloads.all('SIGHUP'));
   await onListening?.(gateway);
   const notifier = service?.notifier((reason) => log.warn({}, `systemd is told nothing: ${reason}`));
   void notifier?.say('READY=1');

@@ -43,7 +43,9 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   await gateway.start();
   const apply = (loaded: Config, by: string) => {
     config = adapt(loaded);
-    events.tell({ type: 'reloaded', by, restartNeededFor: gateway.reconfigure(config) });
+    const restartNeededFor = gateway.reconfigure(config);
+    events.tell({ type: 'reloaded', by, restartNeededFor });
+    return restartNeededFor;
   };
   const reloads = new Reloads({ config, source, apply, observe: events.tell });
   const end = async () => {

@@ -61,6 +61,7 @@ export async function createTokenSource(
     pools.replaceBefore();
     current = next;
     events.tell({ type: 'reloaded', by, restartNeededFor: [] });
+    return [];
   };
   const reloads = new Reloads({ config: current, source: configuration, apply, observe: events.tell });
   let ended: Promise<void> | undefined;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Problem } from '../base/errors.ts';
+import { type ConfigFault, faultAsJson, Problem } from '../base/errors.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import type { Guard } from './guard.ts';
 import { healthText } from './probes.ts';
@@ -27,7 +27,14 @@ export interface AdminView {
     readonly renewed: readonly string[];
     readonly failed: Readonly<Record<string, string>>;
   }>;
+  /** Reads the whole configuration anew; gives undefined while it stops. Undefined where there is nothing to read. */
+  readonly reload: (() => Promise<Reloaded | undefined>) | undefined;
 }
+
+/** What became of it; where it is faulty the old one goes on. */
+type Reloaded =
+  | { readonly reloaded: true; readonly restartNeededFor: readonly string[] }
+  | { readonly reloaded: false; readonly faults: readonly ConfigFault[] };
 
 /** What there is: by which methods, and whether without a caller key wherever the listener is. */
 export type Endpoints = ReadonlyMap<string, Endpoint>;
@@ -68,11 +75,19 @@ export function addEndpoints(app: FastifyInstance, view: AdminView, feed: Status
 }
 
 export function answerNotHere(reply: FastifyReply): void {
-  reply.hijack();
-  answerProblem(reply.raw, new Problem('no-route'));
+  answerHere(reply, new Problem('no-route'));
 }
 
-function addForPrograms(app: FastifyInstance, { healthy, readiness, metrics, renew }: AdminView): void {
+function answerHere(reply: FastifyReply, problem: Problem): FastifyReply {
+  reply.hijack();
+  answerProblem(reply.raw, problem);
+  return reply;
+}
+
+function addForPrograms(
+  app: FastifyInstance,
+  { healthy, readiness, metrics, renew, reload }: AdminView,
+): void {
   app.get('/healthz', FOR_PROBES, async (_request, reply) => {
     const isHealthy = healthy();
     return reply
@@ -95,6 +110,14 @@ function addForPrograms(app: FastifyInstance, { healthy, readiness, metrics, ren
     const result = await renew();
     return reply.code(Object.keys(result.failed).length === 0 ? 200 : 502).send(result);
   });
+  if (reload !== undefined) {
+    app.post('/reload', async (_request, reply) => {
+      const result = await reload();
+      if (result === undefined) return answerHere(reply, new Problem('draining', { retryAfterS: 1 }));
+      if (result.reloaded) return reply.send(result);
+      return reply.code(409).send({ ...result, faults: result.faults.map(faultAsJson) });
+    });
+  }
 }
 
 function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): void {

@@ -36,7 +36,10 @@ async function following(t: Test, at: (name: string) => string) {
   const reloads = new Reloads({
     config: await source.load(),
     source,
-    apply: (config) => taken.push(config),
+    apply: (config) => {
+      taken.push(config);
+      return [];
+    },
     observe: (event) => told.push(event),
   });
   t.teardown(() => reloads.stop());
@@ -150,7 +153,7 @@ t.test(
     const { at, put } = folder(t);
     const { reloads, uses, refused } = await following(t, at);
     put('cert', SECOND.cert);
-    reloads.all('SIGHUP');
+    void reloads.all('SIGHUP');
     await until(() => refused() === 2, 'half of a pair is not refused, or not twice');
     put('key', SECOND.key);
     await uses(SECOND);
@@ -160,10 +163,10 @@ t.test(
 t.test('once stopped, nothing is taken: neither when asked, nor from a file', AT_ONCE, async (t) => {
   const { at, put } = folder(t);
   const { reloads, taken, told } = await following(t, at);
-  reloads.all('SIGHUP');
+  void reloads.all('SIGHUP');
   put('api-key', 'key-2');
   reloads.stop();
-  reloads.all('SIGHUP');
+  void reloads.all('SIGHUP');
   await sleep(2_500);
   t.same([taken, told], [[], []]);
 });
