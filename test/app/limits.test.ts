@@ -103,7 +103,7 @@ t.test('what a guard refuses does not count', async (t) => {
   t.not((await left()).join(), before.join(), 'and what passes does');
 });
 
-t.test('a path without a route counts for nobody', async (t) => {
+t.test('a path without a route does not count', async (t) => {
   const yaml = `routes: [{ prefix: /a, credential: none }]\ncallers: { ada: { key: k3y-ada, limit: 1/1h } }`;
   const { statuses } = await limitedFor(t, yaml);
   const key = 'x-bearerd-key: k3y-ada';
@@ -124,7 +124,7 @@ routes:
   t.same(await left(), [0, 0]);
 });
 
-t.test("a caller's limit counts all its requests, and nobody else's", async (t) => {
+t.test("a caller's limit counts all its requests, and no other caller's", async (t) => {
   const yaml = `${ROUTES}\ncallers: { ada: { key: k3y-ada, limit: 3/1m }, bob: { key: k3y-bob } }\ncallerKey: k3y-all`;
   const { get, statuses, requests } = await limitedFor(t, yaml);
   const ada = 'x-bearerd-key: k3y-ada';

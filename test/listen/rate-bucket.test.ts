@@ -32,7 +32,7 @@ t.test('it fills evenly: one request passes at each Nth of the duration, and non
   }
 });
 
-t.test('it fills up to N and not further, however long nobody calls', async (t) => {
+t.test('it fills up to N and not further, however long no request comes', async (t) => {
   const bucket = new RateBucket(MINUTE, 0);
   passing(bucket, 0);
   t.equal(passing(bucket, 90 * 86_400_000), 60);
