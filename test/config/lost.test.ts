@@ -85,6 +85,19 @@ for (const [title, [lose, words]] of Object.entries(LOSSES)) {
   );
 }
 
+t.test('what a host alone gets is not offered for everything', AT_ONCE, async (t) => {
+  const ofHost = '  - { host: a.localhost, prefix: /, credential: none }\n';
+  for (const [routes, offered] of [
+    [`routes:\n${ofHost}`, 'NAME'],
+    [`routes:\n${ofHost}  - { prefix: /x, credential: apiKey }\n`, 'apiKey'],
+  ] as const) {
+    const { load, put } = world(t, { 'bearerd.yaml': KEY + routes });
+    await load();
+    put('bearerd.yaml', KEY);
+    await t.rejects(load(), { message: new RegExp(`write \\{ prefix: /, credential: ${offered} \\}`) });
+  }
+});
+
 t.test('a first start takes an empty file, and a reload what is filled since then', AT_ONCE, async (t) => {
   const { load, put } = world(t, { 'bearerd.yaml': '' });
   t.same(await load(), []);

@@ -40,7 +40,9 @@ export function checkLost(inForce: Config, callers: Callers, reading: Reading): 
   const hasRoutes =
     SETTINGS.routes.variable in environment.variables || !isAbsent(valueAt(file.content, 'routes'));
   if (!hasRoutes && hadRoutes(inForce)) {
-    const { credential } = inForce.routes.find(({ prefix }) => prefix === '/') ?? inForce.routes[0]!;
+    // What one host has is not for all.
+    const ofAll = inForce.routes.filter(({ host }) => host === undefined);
+    const { credential = 'deny' } = ofAll.find(({ prefix }) => prefix === '/') ?? ofAll[0] ?? {};
     const all = credential === 'deny' ? 'NAME' : credential;
     report(
       'routes',

@@ -3,12 +3,10 @@ import type { Config, ListenAddress } from '../../config/config.ts';
 import { formatAddress } from '../../config/values/addresses.ts';
 import { removedHeaders } from '../../forward/headers/removed-headers.ts';
 import { ownHosts } from '../../listen/guard.ts';
-import type { LaneRule, LaneTable } from '../../routes/lanes.ts';
 import { PLAIN } from '../../routes/path.ts';
-import type { Route } from '../../routes/route-table.ts';
-import { backendName, usesOf } from './backends.ts';
 import type { FastRoute } from './fast-route.ts';
 import { problemReply } from './problem-reply.ts';
+import { hostPattern, type Rules, ruleLines } from './rules.ts';
 import { literally, word } from './words.ts';
 
 const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header !odd_byte small_body';
@@ -30,13 +28,9 @@ const SINGLE =
   'authorization host content-length content-type content-location content-range range if-range ' +
   'if-modified-since if-unmodified-since user-agent referer from date max-forwards';
 
-export interface Frontend {
+export interface Frontend extends Rules {
   readonly config: Config;
   readonly listen: readonly ListenAddress[];
-  readonly tables: readonly LaneTable[];
-  readonly fast: readonly FastRoute[];
-  /** The map that holds the credentials. */
-  readonly map: string;
 }
 
 export function frontend(options: Frontend): readonly string[] {
@@ -86,10 +80,6 @@ function ourHosts(config: Config): string {
   return hostPattern(`(?:${[...new Set(patterns)].join('|')})`);
 }
 
-function hostPattern(name: string): string {
-  return `^${name}(?::[0-9]{0,5})?$`;
-}
-
 /** Names by which CGI knows a header written with `_` as well. */
 function isFolded(name: string): boolean {
   return fieldOf(name) === OVERRIDE;
@@ -107,52 +97,4 @@ function oddHeaders(fast: readonly FastRoute[]): string {
     if (/[-_]/.test(name)) names.push(`(?!${name}(?:,|$))${name.replaceAll(/[-_]/g, '[-_]')}`);
   const twice = `(?<name>${SINGLE.replaceAll(' ', '|')}),(?:.*,)?\\k<name>`;
   return `(?:^|,)(?:${names.join('|')}|${twice})(?:,|$)`;
-}
-
-function ruleLines({ tables, fast, map }: Frontend): readonly string[] {
-  const byRoute = new Map(fast.map((each) => [each.route, each]));
-  const names = new Set(fast.map(({ credential }) => credential.name));
-  return [
-    '# At hand for the lane where it is in the map; where not, there is no token, and bearerd knows why.',
-    ...[...names].map((name) => `acl has_${name} str(${name}),map(${map}),set-var(txn.credential) -m found`),
-    '',
-    "# The first that fits. In other letters a path is bearerd's to refuse: no shorter prefix may take it.",
-    ...tables.flatMap((table) => tableLines(table, byRoute)),
-  ];
-}
-
-/** A host's routes are for its requests alone, which see no others. */
-function tableLines({ host, rules }: LaneTable, fast: ReadonlyMap<Route, FastRoute>): readonly string[] {
-  const lines = (asked: string) =>
-    rules.flatMap((rule) => ruleLine(rule, rule.route && fast.get(rule.route), asked));
-  if (host === undefined) return lines('');
-  const asked = `asks_for_${host}`;
-  return [
-    `# For ${host}, whose requests see no other routes.`,
-    `acl ${asked} req.fhdr(host) -m reg -i ${word(hostPattern(literally(host)))}`,
-    ...lines(` ${asked}`),
-    `use_backend bearerd if ${asked}`,
-    '',
-  ];
-}
-
-/** @param asked the condition on the host, if there is one, with a blank before it */
-function ruleLine({ begins, anyEnd }: LaneRule, to: FastRoute | undefined, asked: string): readonly string[] {
-  if (anyEnd) return [`use_backend bearerd if${asked} { path_beg -i ${begins} }`];
-  const root = begins === '/';
-  const slow = root
-    ? `use_backend bearerd${asked && ` if${asked}`}`
-    : `use_backend bearerd if${asked} { path -i ${begins} } ||${asked} { path_beg -i ${begins}/ }`;
-  if (to === undefined) return [slow];
-  const here = `at_${to.name.slice(3)}`;
-  const methods = to.route.methods === undefined ? '' : ` { method ${[...to.route.methods].join(' ')} }`;
-  const condition = `${asked}${root ? '' : ` ${here}`}${methods} has_${to.credential.name}`;
-  return [
-    ...(root ? [] : [`acl ${here} path ${begins}`, `acl ${here} path_beg ${begins}/`]),
-    ...usesOf(to).map(
-      (use) =>
-        `use_backend ${backendName(to, use)} if${use === 'again' ? ' idempotent !has_body' : ''}${condition}`,
-    ),
-    ...(root ? [] : [slow]),
-  ];
 }
