@@ -21,7 +21,7 @@ export interface ForwardContext {
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;
-  /** Undefined where nobody asks for traces. */
+  /** Undefined where no traces are configured. */
   readonly tracing: Tracing | undefined;
   /** The process is about to stop: connections are not kept. */
   readonly stopping: () => boolean;

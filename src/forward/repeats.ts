@@ -13,7 +13,7 @@ const IDEMPOTENT = new Set([
   'SEARCH',
 ]);
 
-/** A request that nobody has looked at is sent again so often: an upstream that refuses each is not there. */
+/** A request that the upstream has ignored is sent again this often: an upstream that refuses each is unavailable. */
 const MOST_UNSEEN = 3;
 
 /** What of a request decides whether it may go up again. */
@@ -23,7 +23,7 @@ export interface Sendable {
   readonly body: { readonly replayable: boolean } | undefined;
 }
 
-/** It may be sent again where its connection may have ended before it came: nobody knows whether it was seen. */
+/** It may be sent again where its connection may have ended before it came, so that it may have been seen. */
 export function isRepeatable({ method, body }: Sendable): boolean {
   return body === undefined && IDEMPOTENT.has(method);
 }
@@ -43,14 +43,14 @@ export class Repeats {
       case 'no':
         return undefined;
       case 'stale':
-        // The upstream had closed this idle connection before the request came: nobody has seen it.
+        // The upstream had closed this idle connection before the request came, so it was not seen.
         if (this.#retried || !isRepeatable(sendable)) return undefined;
         this.#retried = true;
         return { fresh: true, http1: this.#http1 };
       default:
         if (this.#unseen++ >= MOST_UNSEEN || sendable.body?.replayable === false) return undefined;
         if (repeatable === 'http1') this.#http1 = true;
-        // Whoever has been refused twice goes alone: he is the first that his connection carries.
+        // A request that was refused twice goes first on a connection of its own.
         return { fresh: this.#unseen > 1, http1: this.#http1 };
     }
   }

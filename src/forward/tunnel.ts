@@ -7,7 +7,7 @@ import { deadline, type Watched } from './watchdog.ts';
 
 /** A side that has been left has this long to take what was sent to it before. */
 const FLUSH_MS = 500;
-/** The monotonic clock stands still while the machine sleeps; so an expiry is looked at now and then. */
+/** The monotonic clock stops while the machine sleeps; so the expiry is checked at intervals. */
 const LOOK_MS = 30_000;
 
 /** What limits a tunnel that neither side ends. */

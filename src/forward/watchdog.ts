@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Member, Members } from '../base/members.ts';
 
-/** Something that must not stand still for longer than it may. */
+/** Something with a time limit, which progress resets. */
 export interface Watched extends Member {
   /** On the monotonic clock; Infinity for no limit. */
   deadlineMonoMs: number;

@@ -65,7 +65,7 @@ export function addEndpoints(app: FastifyInstance, view: AdminView, feed: Status
     endpoints.set(url, endpoint);
   });
   app.setNotFoundHandler((_request, reply) => answerNotHere(reply));
-  // What went wrong in here is nothing for whoever asks.
+  // The client must not learn what went wrong in here.
   app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
   // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
   app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });

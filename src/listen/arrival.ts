@@ -12,7 +12,7 @@ export interface Arrival {
   readonly address: string | undefined;
 }
 
-/** On a server of somebody else's. Its Unix sockets may be open to others. */
+/** On a server of the host program. Its Unix sockets may be open to others. */
 export function arrivalElsewhere(socket: Socket): Arrival {
   const { localAddress: address } = socket;
   return { byUnixSocket: false, byTls: socket instanceof TLSSocket, beside: false, address };

@@ -30,7 +30,7 @@ export interface Door {
  * Binds one address; gives its URL.
  *
  * @param plain a new server at each call: `localhost` may need two.
- * @param secure the same for TCP, where TLS is spoken there. A Unix socket has nobody on the way.
+ * @param secure the same for TCP, where TLS is spoken there. A Unix socket has no network in between.
  * @throws ListenError naming the address.
  */
 export async function bind(
@@ -113,7 +113,7 @@ async function bindPassed(fd: number, plain: () => Door, secure?: (() => Door) |
   return urlOf(at.address, at.port, secure !== undefined);
 }
 
-/** A socket file that nobody listens on any more is replaced; a live one is somebody's, and so is any other file. */
+/** A socket file without a listener is replaced; a live one is in use, and any other file is left alone. */
 async function bindUnix(door: Door, path: string): Promise<void> {
   // libuv tells of a missing folder as of one that is closed to us.
   if (folderIsMissing(path)) throw new ListenError(`cannot listen on unix:${path}: there is no such folder`);

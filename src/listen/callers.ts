@@ -7,9 +7,9 @@ import { queryWithout } from '../forward/headers/injection.ts';
 import type { Credential } from '../login/credential.ts';
 import type { Route } from '../routes/route-table.ts';
 
-/** Somebody who may call. */
+/** A client that may call. */
 export interface Caller {
-  /** Empty for whoever has the key without a name. */
+  /** Empty for the key without a name. */
   readonly name: string;
   /** Names of the routes that it may use; undefined for all of them. */
   readonly routes: ReadonlySet<string> | undefined;
@@ -51,7 +51,7 @@ function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>
   return elsewhere.in === 'query' ? `query ${Buffer.from(elsewhere.name).toString('latin1')}` : undefined;
 }
 
-/** Whether whoever calls has to send a key. */
+/** Whether a client has to send a key. */
 export function asksForKey({ callerKey, callers }: Pick<Config, 'callerKey' | 'callers'>): boolean {
   return callerKey !== undefined || callers.length > 0;
 }

@@ -36,7 +36,7 @@ export function connectionOf(socket: Socket): ClientConnection | undefined {
   return (socket as Known)[CONNECTION];
 }
 
-/** By which way a client came; on a server of somebody else's, too. */
+/** By which way a client came; on a server of the host program, too. */
 export function arrivalOf(socket: Socket): Arrival {
   return connectionOf(socket) ?? arrivalElsewhere(socket);
 }
@@ -120,7 +120,7 @@ export class ClientConnection implements Member, Arrival {
   /** The parser's error, or that of the connection itself. */
   failed(error: NodeJS.ErrnoException): void {
     if (this.#closing) return; // The parser complains of each further piece.
-    // Gone, or gone from our point of view: a request that ends half way is nobody's.
+    // Gone, or gone from our point of view: a request that ends half way gets no answer.
     if (GONE.has(error.code) || !this.socket.writable) this.socket.destroy();
     else this.giveUp(parserProblem(error));
   }
@@ -138,7 +138,7 @@ export class ClientConnection implements Member, Arrival {
     } else if (!inBody) {
       current.once('close', () => this.#refuse(problem));
     } else if (!current.req.emit('malformed', problem)) {
-      // It is the body of the request under way that is wrong, and nobody has begun to read it.
+      // It is the body of the request under way that is wrong, and its reading hasn't begun.
       if (current.headersSent) this.socket.destroy();
       else this.#refuse(problem);
     }

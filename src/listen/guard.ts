@@ -93,7 +93,7 @@ function guardOf(config: GuardConfig, isOwn: (name: string) => boolean): Guard {
 /** The names that are ours wherever a connection arrives; `*.` stands for any name below. */
 export function ownHosts(config: HostNames): readonly string[] {
   const { allowedHosts, upstreamAddresses } = config;
-  // Whoever sets an address for a name leads that name to us.
+  // An address for a name means that the name leads to us.
   const led = [...upstreamAddresses.keys()].map((origin) => new URL(origin).hostname);
   return ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts, ...led, ...routeHosts(config)];
 }

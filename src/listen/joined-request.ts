@@ -10,7 +10,7 @@ const BLOCK_BYTES = 16 * 1024;
  * A request whose body comes in no smaller pieces than need be. Each chunk of a chunked body is a piece to Node's
  * parser, if it is of one byte; it takes some 300 bytes of memory, of which only one counts against the limit up to
  * which Node reads, and costs as much to pass on as a large one. So small pieces are joined: those of one turn of the
- * event loop, or, while nobody takes any, as many as make a block.
+ * event loop, or, while there is no reader, as many as make a block.
  */
 export class JoinedRequest extends DirectRequest {
   /** The only piece so far, as it came; or the block into which several are copied. */
@@ -21,7 +21,7 @@ export class JoinedRequest extends DirectRequest {
   #left = 0;
   #head: RequestHead | undefined;
 
-  /** Read once, by whoever asks first. */
+  /** Read once, at the first use. */
   get head(): RequestHead {
     if (this.#head === undefined) {
       this.#head = readRequestHead(this.rawHeaders);
@@ -86,7 +86,7 @@ function intoBlock(piece: Buffer): Buffer {
   return block;
 }
 
-/** A request's head; that of one which came in on a server of somebody else's, too. */
+/** A request's head; that of one which came in on a server of the host program, too. */
 export function headOf(request: IncomingMessage): RequestHead {
   return request instanceof JoinedRequest ? request.head : readRequestHead(request.rawHeaders);
 }

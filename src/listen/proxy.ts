@@ -107,7 +107,7 @@ export class ProxyListener {
     await this.#app.close();
   }
 
-  /** Takes over a request that came in on a server of somebody else's. */
+  /** Takes over a request that came in on a server of the host program. */
   takeForeign(request: IncomingMessage, response: ServerResponse, target: string): void {
     const malformed = hasIllegalCharacter(target, request.rawHeaders);
     this.take(request, response, target, malformed ? MALFORMED : undefined);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestEvent } from '../base/events.ts';
 import { foldedName, isSameHeader } from '../base/fields.ts';
 
-/** Nothing that could mean something to whoever logs it, or be longer than a line is. */
+/** Nothing that a log reader could interpret, or that is longer than a line. */
 const GOOD_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
 /**

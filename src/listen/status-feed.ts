@@ -24,7 +24,7 @@ const HEADERS = {
   'x-accel-buffering': 'no', // nginx would hold events back to send more of them together.
 };
 
-/** The status as server-sent events. While nobody looks, it does nothing at all. */
+/** The status as server-sent events. Without a viewer it does nothing. */
 export class StatusFeed {
   readonly #options: Required<StatusFeedOptions>;
   /** And since when each takes what it is sent. */
@@ -56,7 +56,7 @@ export class StatusFeed {
     this.#gathering = setTimeout(() => this.#send(), GATHER_MS).unref();
   }
 
-  /** Tells the last status and ends; from now on nobody is taken any more. */
+  /** Sends the last status and ends; from now on no viewer is accepted. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

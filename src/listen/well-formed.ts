@@ -45,7 +45,7 @@ function isFramed({ length, lengthLines, contentLength, transferEncoding }: Requ
 }
 
 /**
- * True where a head holds what our own parser takes from nobody. The program that bearerd is a part of may have another
+ * True where a head holds what our own parser always refuses. The program that bearerd is a part of may have another
  * one: its server a lenient parser, its tests no parser at all, and a character beyond a byte would be cut to one.
  */
 export function hasIllegalCharacter(target: string, pairs: readonly string[]): boolean {
@@ -60,7 +60,7 @@ export function hasIllegalCharacter(target: string, pairs: readonly string[]): b
 function codingProblem(transferEncoding: string): Problem | undefined {
   if (transferEncoding === '' || transferEncoding === 'chunked') return undefined;
   const codings = transferEncoding.split(',').map((coding) => coding.trim());
-  // The chunks come last and once: else nobody knows where the body ends (RFC 9112 §6.3).
+  // The chunks come last and once: else the end of the body is unknown (RFC 9112 §6.3).
   const inChunks = codings.indexOf('chunked') === codings.length - 1;
   return inChunks && codings.every((coding) => CODING.test(coding)) ? NOT_IMPLEMENTED : MALFORMED;
 }

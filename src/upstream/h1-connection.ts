@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../base/errors.ts';
 import type { Member } from '../base/members.ts';
-import { hearLastWords } from '../node/last-words.ts';
+import { readBeforeFailing } from '../node/read-before-failing.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { KEEP_ALIVE_MS } from './connection.ts';
 import { ResponseFault } from './head-scanner.ts';
@@ -55,7 +55,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   #peerReset = false;
   readonly #buffer: ReadBuffer | undefined;
   readonly #take = (piece: Buffer) => this.#receiver!.received(piece);
-  readonly #unhear: () => void;
+  readonly #undoReading: () => void;
   readonly #listeners = {
     data: (bytes: Buffer) => this.read(bytes),
     drain: () => this.#receiver?.drained(),
@@ -71,7 +71,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.#buffer = buffer;
     buffer?.readBy(this);
     this.#reader = new ResponseReader(this, owner.headerSizeBytes);
-    this.#unhear = hearLastWords(socket, (reset) => {
+    this.#undoReading = readBeforeFailing(socket, (reset) => {
       this.#peerGone = true;
       this.#peerReset = reset;
     });
@@ -216,7 +216,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     const receiver = this.#receiver!;
     const socket = this.#socket;
     this.#receiver = undefined;
-    this.#unhear();
+    this.#undoReading();
     for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener);
     this.#owner.gone(this);
     receiver.switched(head, socket, early);

@@ -11,7 +11,7 @@ export interface Http1PoolOptions {
   /** For `Host`. */
   readonly host: string;
   readonly headerSizeBytes: number;
-  /** Opens a connection that is nobody's yet; never calls back before it returns. */
+  /** Opens a connection outside of the pool; never calls back before it returns. */
   readonly open: Connector;
   /** Connections are plain, so that it can be said what they read into. */
   readonly plain: boolean;

@@ -12,8 +12,8 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { Registry } from 'prom-client';
 import t, { type Test } from 'tap';
 import { releaseMemory, sweepBodies } from '../../src/node/heap.ts';
-import { hearLastWords } from '../../src/node/last-words.ts';
 import { PlainHistogram } from '../../src/node/plain-histogram.ts';
+import { readBeforeFailing } from '../../src/node/read-before-failing.ts';
 import { answering, endBy, readInto } from '../../src/node/server-socket.ts';
 import { takeSlowHeadLook } from '../../src/node/slow-heads.ts';
 import { onWhole } from '../../src/node/stream-end.ts';
@@ -112,7 +112,7 @@ t.test('a write that fails closes its connection only when what has come could b
   const socket = await client(t, await listening(t, server));
   socket._write = (_piece, _encoding, done) => done(Object.assign(new Error('broken'), { code: 'EPIPE' }));
   let broken = false;
-  hearLastWords(socket, () => {
+  readBeforeFailing(socket, () => {
     broken = true;
   });
   const heard = happens(socket, 'data');

@@ -2,21 +2,21 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { connectionName, endedConnections } from './kernel-connections.ts';
 
-/** Whoever stands still at two looks is asked after, so that no one is gone for more than a second. */
+/** A connection that is paused at two checks is probed, so that a departure is noticed within a second. */
 const LOOK_MS = 400;
 /** A look rests five times as long as it took: the kernel's list is long where the machine has many connections. */
 const REST = 5;
 
 interface Held {
   readonly socket: Socket;
-  /** It stood still at the last look, too: what merely goes slowly is not asked after. */
+  /** It was paused at the last check, too: a connection that is merely slow is not probed. */
   stood: boolean;
 }
 
 /**
  * Notices clients that leave while nothing is read from them. Their FIN stands in the kernel behind what they sent, a
  * reset isn't told to anyone who doesn't read, and to read on would only move the bytes into our memory. So while
- * somebody is held up, it is looked twice a second whether he is still there; else this costs nothing.
+ * a connection is paused, it is checked twice a second; else this costs nothing.
  */
 export class Departures {
   /** By what has been paused: the body of a request, or a connection as a whole. */
@@ -43,7 +43,7 @@ export class Departures {
     this.#held.delete(reader);
   }
 
-  /** Asks at once whether whoever is read by `reader` is still there; where not, the connection is destroyed. */
+  /** Probes the client that `reader` reads from at once; if it is gone, the connection is destroyed. */
   async isHere(reader: Readable): Promise<boolean> {
     const held = this.#held.get(reader);
     if (held === undefined) return true;

@@ -59,7 +59,7 @@ export class RequestBody implements BodySink {
     return this.complete && this.bytes <= REPLAY_LIMIT_BYTES;
   }
 
-  /** The upstream takes nothing at present: who stands still is not the client. */
+  /** The upstream takes nothing at present: it isn't the client that is slow. */
   get heldUp(): boolean {
     return this.#request.isPaused();
   }
@@ -107,18 +107,18 @@ export class RequestBody implements BodySink {
     this.#completed = act;
   }
 
-  /** Whoever took it takes more. */
+  /** The carrier takes more. */
   drained(): void {
     if (this.#wanted && this.#taker !== undefined) this.#resume();
   }
 
-  /** Whoever took it is gone. */
+  /** The carrier is gone. */
   leave(): void {
     this.#taker = undefined;
     if (this.#wanted && !this.complete) this.#pause();
   }
 
-  /** Nobody wants it any more: the rest is read and forgotten, so that the connection can be used further. */
+  /** It isn't needed any more: the rest is read and dropped, so that the connection can be used again. */
   discard(): void {
     this.#wanted = false;
     this.#taker = undefined;

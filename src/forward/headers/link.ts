@@ -11,7 +11,7 @@ const NOTHING_MORE = /[ \t,]*$/y;
 /**
  * A `Link` whose targets on the upstream's own origin are the paths that the client would ask us for, as those of a
  * `Location` are; so is what a link is about, its `anchor`. Every other byte stays, and so does a value that is no list of
- * links: nobody knows how it is read.
+ * links: readers differ in how they read it.
  */
 export function clientLinks(value: string, route: Route): string {
   let mapped = '';

@@ -39,7 +39,7 @@ const CHARACTERS = new Map(
   ),
 );
 const LONGEST_NAME = Math.max(...[...CHARACTERS.keys()].map(({ length }) => length));
-/** Zeros before a reference's digits are legal, in any number; nobody writes more. */
+/** Zeros before a reference's digits are legal, in any number; no writer uses more. */
 const MOST_DIGITS = 32;
 
 /** No escape begins at a place. */

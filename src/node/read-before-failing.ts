@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
 
-/** What a peer said before it reset the connection is in our kernel already: to read it takes no time. */
+/** What a peer sent before it reset the connection is in our kernel already: reading it takes no time. */
 const READ_MS = 500;
 
 type Done = (error?: NodeJS.ErrnoException | null) => void;
 
 /**
- * Lets a connection that can't be written to any more be read to its end, before the failure is told. An upstream
+ * Reads a connection to its end before a failed write is reported. An upstream
  * that refuses an upload answers and closes; our next write then fails, and would take the answer with it.
  *
  * @param broken called as soon as that is known; `reset` where the peer had not ended its side before: the end that is
  *   read from then on may be no end of its own (Linux says EPIPE where its FIN had come before its RST)
  * @returns undoes it
  */
-export function hearLastWords(socket: Socket, broken: (reset: boolean) => void): () => void {
+export function readBeforeFailing(socket: Socket, broken: (reset: boolean) => void): () => void {
   const { _write, _writev } = socket;
   const later = (done: Done): Done => {
     return (error) => {
