@@ -12,12 +12,15 @@ interface RouteSeries {
   seconds: number;
   /** By bucket, not cumulative. */
   readonly buckets: number[];
+  /** The one that was counted last: mostly the next is like it. */
+  last: CodeSeries | undefined;
 }
 
 type Labels = Readonly<Record<'route' | 'credential' | 'method' | 'code' | 'caller', string>>;
 
 interface CodeSeries {
   readonly labels: Labels;
+  readonly status: number;
   readonly ofRoute: RouteSeries;
   count: number;
 }
@@ -59,10 +62,11 @@ export class RequestMetrics {
   }
 
   observe(event: RequestEvent): void {
-    const { route, credential, method, status, durationMs, caller = '' } = event;
-    const key = `${route} ${credential} ${method} ${status} ${caller}`;
-    const series = this.#codes.get(key) ?? this.#create(key, event);
+    const { route, durationMs } = event;
+    const last = this.#routes.get(route)?.last;
+    const series = last !== undefined && isOf(last, event) ? last : this.#find(event);
     const { ofRoute } = series;
+    ofRoute.last = series;
     const seconds = durationMs / 1000;
     series.count++;
     ofRoute.count++;
@@ -80,6 +84,12 @@ export class RequestMetrics {
     return new Map([...this.#routes].map(([route, { count }]) => [route, count]));
   }
 
+  #find(event: RequestEvent): CodeSeries {
+    const { route, credential, method, status, caller = '' } = event;
+    const key = `${route} ${credential} ${method} ${status} ${caller}`;
+    return this.#codes.get(key) ?? this.#create(key, event);
+  }
+
   /** Of a status that no HTTP knows, only that it is none is kept: an upstream must not make up series. */
   #create(key: string, event: RequestEvent): CodeSeries {
     const { route, credential, method, status, caller = '' } = event;
@@ -89,12 +99,22 @@ export class RequestMetrics {
     }
     let ofRoute = this.#routes.get(route);
     if (ofRoute === undefined) {
-      ofRoute = { route, count: 0, seconds: 0, buckets: SECONDS.map(() => 0) };
+      ofRoute = { route, count: 0, seconds: 0, buckets: SECONDS.map(() => 0), last: undefined };
       this.#routes.set(route, ofRoute);
     }
     const labels = { route, credential, method, code: String(status), caller };
-    const series = { labels, ofRoute, count: 0 };
+    const series = { labels, status, ofRoute, count: 0 };
     this.#codes.set(key, series);
     return series;
   }
+}
+
+/** The route is the same. A key to look it up by would be a text made for each request. */
+function isOf({ labels, status }: CodeSeries, event: RequestEvent): boolean {
+  return (
+    status === event.status &&
+    labels.method === event.method &&
+    labels.credential === event.credential &&
+    labels.caller === (event.caller ?? '')
+  );
 }

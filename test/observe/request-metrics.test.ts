@@ -1,0 +1,75 @@
+import { Registry } from 'prom-client';
+import t from 'tap';
+import type { RequestEvent } from '../../src/base/events.ts';
+import { RequestMetrics } from '../../src/observe/request-metrics.ts';
+
+const EVENT: RequestEvent = {
+  type: 'request',
+  requestId: '1',
+  requestIdHeader: undefined,
+  method: 'GET',
+  path: '/api/x',
+  route: '/api',
+  credential: 'main',
+  status: 200,
+  code: undefined,
+  startedMonoMs: 0,
+  durationMs: 3,
+  bytesIn: 0,
+  bytesOut: 0,
+  aborted: false,
+};
+
+t.test('each series counts its own requests, in whatever order they come', async (t) => {
+  const registry = new Registry();
+  const metrics = new RequestMetrics(registry);
+  const others: readonly Partial<RequestEvent>[] = [
+    {},
+    { method: 'POST' },
+    { status: 404 },
+    { credential: 'second' },
+    { caller: 'ci' },
+    { route: '/other' },
+    { status: 777 },
+  ];
+  for (let round = 0; round < 2; round++) {
+    for (const other of others) {
+      metrics.observe({ ...EVENT, ...other });
+      metrics.observe({ ...EVENT, ...other });
+      metrics.observe(EVENT);
+    }
+  }
+  const lines = (await registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('bearerd_requests_total{'));
+  const series = (other: Partial<Record<'route' | 'credential' | 'method' | 'code' | 'caller', string>>) => {
+    const { route, credential, method, code, caller } = {
+      route: '/api',
+      credential: 'main',
+      method: 'GET',
+      code: '200',
+      caller: '',
+      ...other,
+    };
+    return `bearerd_requests_total{route="${route}",credential="${credential}",method="${method}",code="${code}",caller="${caller}"}`;
+  };
+  t.same(
+    lines.sort(),
+    [
+      `${series({})} ${2 * (others.length + 2)}`,
+      `${series({ method: 'POST' })} 4`,
+      `${series({ code: '404' })} 4`,
+      `${series({ credential: 'second' })} 4`,
+      `${series({ caller: 'ci' })} 4`,
+      `${series({ route: '/other' })} 4`,
+      `${series({ code: '0' })} 4`,
+    ].sort(),
+  );
+  t.same(
+    [...metrics.byRoute()],
+    [
+      ['/api', 38],
+      ['/other', 4],
+    ],
+  );
+});
