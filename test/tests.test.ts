@@ -84,3 +84,72 @@ t.test('no test fails because the machine was busy for two seconds', async (t) =
       name,
     );
 });
+
+/**
+ * Waits by the clock, and how many each file has: they give what must not happen the time to happen, or let a limit of a
+ * second pass that is the product's own. For what is to happen, `until` and `happens` wait no longer than they must.
+ */
+const WAITS: Readonly<Record<string, number>> = {
+  'app/authenticates.test.ts': 1,
+  'app/departures.test.ts': 4,
+  'app/early-answers.test.ts': 1,
+  'app/explains-failure.test.ts': 3,
+  'app/forwards.test.ts': 2,
+  'app/heads.test.ts': 4,
+  'app/http2-failures.test.ts': 4,
+  'app/requests.test.ts': 3,
+  'app/shares-troubles.test.ts': 4,
+  'app/shares.test.ts': 6,
+  'app/shows.test.ts': 2,
+  'app/small-pieces.test.ts': 1,
+  'app/traces.test.ts': 1,
+  'app/tunnels.test.ts': 8,
+  'base/clock.test.ts': 5,
+  'cli/at-rest.test.ts': 3,
+  'cli/idle.test.ts': 1,
+  'cli/reloads.test.ts': 1,
+  'cli/service.test.ts': 2,
+  'cli/serving.test.ts': 3,
+  'config/lost.test.ts': 1,
+  'config/watch.test.ts': 3,
+  'faults/faults.test.ts': 1,
+  'faults/process.test.ts': 2,
+  'integrations/fleet/redis-engine.test.ts': 1,
+  'integrations/fleet/shared-login.test.ts': 1,
+  'integrations/haproxy/page.test.ts': 1,
+  'integrations/haproxy/retries.test.ts': 2,
+  'mock/mock-api.test.ts': 1,
+  'node/seams.test.ts': 2,
+};
+const WAIT = /\bsleep\((?!ms, signal)|new Promise(?:<\w+>)?\(\((\w+)\) => setTimeout\(\1|time\.sleep\(/g;
+
+t.test('no test gets one more wait by the clock', async (t) => {
+  for (const { name, text } of files.filter(({ name }) => name.endsWith('.test.ts')))
+    t.ok([...text.matchAll(WAIT)].length <= (WAITS[name] ?? 0), name);
+});
+
+t.test('no timer of a test ends a connection of which something may not have been read', async (t) => {
+  const timed = /setTimeout\(\(\) => [\w.!]+\.(?:reset|end|destroy|resetAndDestroy)\(/;
+  t.same(
+    files
+      .filter(({ name, text }) => /^(?:app|login|upstream)\//.test(name) && timed.test(text))
+      .map(({ name }) => name),
+    [], // `later` of support/later.ts.
+  );
+});
+
+t.test('no Unix socket is in a folder whose path may be too long for it', async (t) => {
+  t.same(
+    files.filter(({ text }) => /unix:\$\{t\.testdir/.test(text)).map(({ name }) => name),
+    [], // `mkdtemp` in the system's folder for such files gives a short one.
+  );
+});
+
+t.test('no two tests have a file outside of their own folder in common', async (t) => {
+  const shared =
+    /join\(tmpdir\(\), '[^']*'\)(?<!mkdtemp(?:Sync)?\(join\(tmpdir\(\), '[^']*'\))|['"`]\/tmp\/\w/;
+  t.same(
+    files.filter(({ text }) => shared.test(text)).map(({ name }) => name),
+    [],
+  );
+});

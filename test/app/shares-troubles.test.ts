@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { type GatewayOptions, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { shortest } from '../support/shortest.ts';
+import { type Story, undisturbed } from '../support/undisturbed.ts';
 
 // Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds foreign values.
 
@@ -14,7 +15,7 @@ t.jobs = 2;
 const FLOOR_MS = 1_050; // One login a second, at most.
 const COMES_BACK_MS = 8_000;
 
-async function setUp(t: Test, ...settings: string[]) {
+async function setUp(t: Story, ...settings: string[]) {
   const redis = await RedisServer.startedFor(t, ...settings);
   const upstream = await RawUpstream.startedFor(t);
   const join = (more: Partial<GatewayOptions> = {}) =>
@@ -43,7 +44,7 @@ async function gone(member: TestGateway, reason: RegExp): Promise<void> {
 t.test(
   'without the engine from the start, each logs in by itself, and shares as soon as it is there',
   REDIS,
-  async (t) => {
+  undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);
     await redis.kill();
     const members = await Promise.all([join(), join()]);
@@ -58,28 +59,32 @@ t.test(
     const late = await join();
     t.equal(upstream.logins, 2, 'who comes now is given a token');
     t.ok(members.map(fingerprint).includes(fingerprint(late)));
-  },
+  }),
 );
 
-t.test('an engine that hangs at the start costs less than 4 s', REDIS, async (t) => {
-  const { redis, upstream, join } = await setUp(t);
-  redis.pause();
-  const joined: TestGateway[] = [];
-  t.ok((await shortest(4_000, async () => joined.push(await join()))) < 4_000);
-  const member = joined.at(-1)!;
-  const { logins } = upstream;
-  t.equal(logins, joined.length, 'each by itself');
-  await gone(member, /^ETIMEDOUT$/);
-  redis.resume();
-  await ready(member);
-  await join();
-  t.equal(upstream.logins, logins);
-});
+t.test(
+  'an engine that hangs at the start costs less than 4 s',
+  REDIS,
+  undisturbed(async (t) => {
+    const { redis, upstream, join } = await setUp(t);
+    redis.pause();
+    const joined: TestGateway[] = [];
+    t.ok((await shortest(4_000, async () => joined.push(await join()))) < 4_000);
+    const member = joined.at(-1)!;
+    const { logins } = upstream;
+    t.equal(logins, joined.length, 'each by itself');
+    await gone(member, /^ETIMEDOUT$/);
+    redis.resume();
+    await ready(member);
+    await join();
+    t.equal(upstream.logins, logins);
+  }),
+);
 
 t.test(
   'an engine that is killed is missed by no request, and told again what it has lost',
   REDIS,
-  async (t) => {
+  undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t, '--appendonly', 'no');
     const members = await Promise.all([join(), join()]);
     await redis.kill();
@@ -92,68 +97,80 @@ t.test(
     await until(async () => (await redis.keys('*:token')).length === 1, 'the token is not shared again');
     await join();
     t.equal(upstream.logins, 1);
-  },
+  }),
 );
 
-t.test('an engine that hangs is found out before a request needs it', REDIS, async (t) => {
-  const { redis, upstream, join } = await setUp(t);
-  const member = await join();
-  const other = await join();
-  redis.pause();
-  await gone(member, /^ETIMEDOUT$/);
-  // A token that ends now: nothing is asked of who doesn't answer, which would take a second each time.
-  const times: number[] = [];
-  while (times.length < 3 && !times.some((ms) => ms < 900)) {
-    if (times.length > 0) await sleep(FLOOR_MS); // The machine was busy.
-    const refused = `Bearer tok-${upstream.logins}`;
-    upstream.onRequest = (request) =>
-      request.header('authorization') === refused ? head('401 No', 'content-length: 0') : ok('ok');
-    const startedMs = performance.now();
-    t.equal((await member.get('/x')).status, 200);
-    times.push(performance.now() - startedMs);
-  }
-  t.ok(Math.min(...times) < 900, `${times} ms`);
-  const logins = 1 + times.length;
-  t.equal(upstream.logins, logins);
-  redis.resume();
-  await ready(member);
-  await until(
-    () => fingerprint(other) === fingerprint(member),
-    'the other keeps what is refused',
-    COMES_BACK_MS,
-  );
-  t.equal(upstream.logins, logins);
-});
+t.test(
+  'an engine that hangs is found out before a request needs it',
+  REDIS,
+  undisturbed(async (t) => {
+    const { redis, upstream, join } = await setUp(t);
+    const member = await join();
+    const other = await join();
+    redis.pause();
+    await gone(member, /^ETIMEDOUT$/);
+    // A token that ends now: nothing is asked of who doesn't answer, which would take a second each time.
+    const times: number[] = [];
+    while (times.length < 3 && !times.some((ms) => ms < 900)) {
+      if (times.length > 0) await sleep(FLOOR_MS); // The machine was busy.
+      const refused = `Bearer tok-${upstream.logins}`;
+      upstream.onRequest = (request) =>
+        request.header('authorization') === refused ? head('401 No', 'content-length: 0') : ok('ok');
+      const startedMs = performance.now();
+      t.equal((await member.get('/x')).status, 200);
+      times.push(performance.now() - startedMs);
+    }
+    t.ok(Math.min(...times) < 900, `${times} ms`);
+    const logins = 1 + times.length;
+    t.equal(upstream.logins, logins);
+    redis.resume();
+    await ready(member);
+    await until(
+      () => fingerprint(other) === fingerprint(member),
+      'the other keeps what is refused',
+      COMES_BACK_MS,
+    );
+    t.equal(upstream.logins, logins);
+  }),
+);
 
-t.test('an engine that was emptied gets the token again, without a login', REDIS, async (t) => {
-  const { redis, upstream, join } = await setUp(t);
-  const members = await Promise.all([join(), join()]);
-  await redis.command('FLUSHALL');
-  await sleep(FLOOR_MS);
-  t.equal((await renew(members[0]!)).status, 200);
-  await until(() => fingerprint(members[0]!) === fingerprint(members[1]!), 'the other has the old one');
-  await join();
-  t.equal(upstream.logins, 2);
-});
+t.test(
+  'an engine that was emptied gets the token again, without a login',
+  REDIS,
+  undisturbed(async (t) => {
+    const { redis, upstream, join } = await setUp(t);
+    const members = await Promise.all([join(), join()]);
+    await redis.command('FLUSHALL');
+    await sleep(FLOOR_MS);
+    t.equal((await renew(members[0]!)).status, 200);
+    await until(() => fingerprint(members[0]!) === fingerprint(members[1]!), 'the other has the old one');
+    await join();
+    t.equal(upstream.logins, 2);
+  }),
+);
 
-t.test('a full engine can still be read; each logs in by itself, and it comes back', REDIS, async (t) => {
-  const { redis, upstream, join } = await setUp(t, '--maxmemory-policy', 'noeviction');
-  const [one, two] = await Promise.all([join(), join()]);
-  await redis.command('CONFIG', 'SET', 'maxmemory', '1');
-  await sleep(FLOOR_MS);
-  t.equal((await renew(one!)).status, 200);
-  t.equal(upstream.logins, 2);
-  await gone(one!, /^OOM$/);
-  t.equal((await one!.get('/x')).status, 200);
-  t.equal(one!.gateway.readiness.ready, true);
-  const late = await join();
-  t.equal(fingerprint(late), fingerprint(two!), 'what it holds is of use');
-  await gone(late, /^OOM$/);
-  await redis.command('CONFIG', 'SET', 'maxmemory', '0');
-  await ready(one!);
-  await until(() => fingerprint(two!) === fingerprint(one!), 'the other is not told');
-  t.equal(upstream.logins, 2);
-});
+t.test(
+  'a full engine can still be read; each logs in by itself, and it comes back',
+  REDIS,
+  undisturbed(async (t) => {
+    const { redis, upstream, join } = await setUp(t, '--maxmemory-policy', 'noeviction');
+    const [one, two] = await Promise.all([join(), join()]);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+    await sleep(FLOOR_MS);
+    t.equal((await renew(one!)).status, 200);
+    t.equal(upstream.logins, 2);
+    await gone(one!, /^OOM$/);
+    t.equal((await one!.get('/x')).status, 200);
+    t.equal(one!.gateway.readiness.ready, true);
+    const late = await join();
+    t.equal(fingerprint(late), fingerprint(two!), 'what it holds is of use');
+    await gone(late, /^OOM$/);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    await ready(one!);
+    await until(() => fingerprint(two!) === fingerprint(one!), 'the other is not told');
+    t.equal(upstream.logins, 2);
+  }),
+);
 
 type Put = (redis: RedisServer, key: string) => Promise<unknown>;
 
@@ -169,53 +186,67 @@ const GARBAGE: readonly (readonly [what: string, put: Put])[] = Object.entries<P
   'something for a year': (redis, key) => redis.command('SET', key, 'x', 'EX', '31536000'),
 });
 
-t.test('foreign values are written over', REDIS, async (t) => {
-  const redis = await RedisServer.startedFor(t);
-  const spoiled = async ([what, put]: (typeof GARBAGE)[number], prefix: string) => {
-    const upstream = await RawUpstream.startedFor(t);
-    const env = { BEARERD_SHARE_URL: redis.url, BEARERD_SHARE_PREFIX: prefix };
-    const join = () => gatewayFor(t, { baseUrl: upstream.url, env });
-    // It would tell the engine of its token, were it there still.
+t.test(
+  'foreign values are written over',
+  REDIS,
+  undisturbed(async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const spoiled = async ([what, put]: (typeof GARBAGE)[number], prefix: string) => {
+      const upstream = await RawUpstream.startedFor(t);
+      const env = { BEARERD_SHARE_URL: redis.url, BEARERD_SHARE_PREFIX: prefix };
+      const join = () => gatewayFor(t, { baseUrl: upstream.url, env });
+      // It would tell the engine of its token, were it there still.
+      await join().then(({ gateway }) => gateway.destroy());
+      const [token] = await redis.keys(`${prefix}:*:token`);
+      const names = ['token', 'hold', 'lock', 'retired', 'floor'].map((part) =>
+        token!.replace(/token$/, part),
+      );
+      await redis.command('DEL', ...names);
+      for (const name of names) await put(redis, name);
+      const [one, two] = await Promise.all([join(), join()]);
+      t.equal(upstream.logins, 2, what);
+      t.equal(fingerprint(one!), fingerprint(two!), what);
+      upstream.onRequest = (request) =>
+        request.header('authorization') === 'Bearer tok-2' ? head('401 No', 'content-length: 0') : ok('ok');
+      await sleep(FLOOR_MS);
+      t.equal((await one!.get('/x')).status, 200, what);
+      await until(() => fingerprint(one!) === fingerprint(two!), `${what}: the other keeps what is refused`);
+      t.equal(upstream.logins, 3, what);
+    };
+    await Promise.all(GARBAGE.map((entry, index) => spoiled(entry, `case-${index}`)));
+  }),
+);
+
+t.test(
+  'a token is used to its sealed end at most, whatever the engine says',
+  REDIS,
+  undisturbed(async (t) => {
+    const { redis, upstream, join } = await setUp(t);
+    upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 3 : 3600);
     await join().then(({ gateway }) => gateway.destroy());
-    const [token] = await redis.keys(`${prefix}:*:token`);
-    const names = ['token', 'hold', 'lock', 'retired', 'floor'].map((part) => token!.replace(/token$/, part));
-    await redis.command('DEL', ...names);
-    for (const name of names) await put(redis, name);
-    const [one, two] = await Promise.all([join(), join()]);
-    t.equal(upstream.logins, 2, what);
-    t.equal(fingerprint(one!), fingerprint(two!), what);
-    upstream.onRequest = (request) =>
-      request.header('authorization') === 'Bearer tok-2' ? head('401 No', 'content-length: 0') : ok('ok');
-    await sleep(FLOOR_MS);
-    t.equal((await one!.get('/x')).status, 200, what);
-    await until(() => fingerprint(one!) === fingerprint(two!), `${what}: the other keeps what is refused`);
-    t.equal(upstream.logins, 3, what);
-  };
-  await Promise.all(GARBAGE.map((entry, index) => spoiled(entry, `case-${index}`)));
-});
+    const [key] = await redis.keys('*:token');
+    await redis.command('PERSIST', key!);
+    await redis.command('DEL', key!.replace(/token$/, 'lock'));
+    const late = await join();
+    t.equal(upstream.logins, 1);
+    const { expiresInSeconds } = late.gateway.status.credentials.token!;
+    t.ok(expiresInSeconds! <= 3);
+    await until(() => upstream.logins === 2, 'the engine has put off the end', COMES_BACK_MS);
+  }),
+);
 
-t.test('a token is used to its sealed end at most, whatever the engine says', REDIS, async (t) => {
-  const { redis, upstream, join } = await setUp(t);
-  upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 3 : 3600);
-  await join().then(({ gateway }) => gateway.destroy());
-  const [key] = await redis.keys('*:token');
-  await redis.command('PERSIST', key!);
-  await redis.command('DEL', key!.replace(/token$/, 'lock'));
-  const late = await join();
-  t.equal(upstream.logins, 1);
-  const { expiresInSeconds } = late.gateway.status.credentials.token!;
-  t.ok(expiresInSeconds! <= 3);
-  await until(() => upstream.logins === 2, 'the engine has put off the end', COMES_BACK_MS);
-});
-
-t.test('an instance that dies while it logs in blocks the others only briefly', REDIS, async (t) => {
-  const { redis, upstream, join } = await setUp(t);
-  await join().then(({ gateway }) => gateway.destroy());
-  const [key] = await redis.keys('*:token');
-  await redis.command('DEL', key!);
-  await redis.command('SET', key!.replace(/token$/, 'lock'), 'somebody', 'PX', '2000');
-  const startedMs = performance.now();
-  await join();
-  t.equal(upstream.logins, 2);
-  t.ok(performance.now() - startedMs > 1_500);
-});
+t.test(
+  'an instance that dies while it logs in blocks the others only briefly',
+  REDIS,
+  undisturbed(async (t) => {
+    const { redis, upstream, join } = await setUp(t);
+    await join().then(({ gateway }) => gateway.destroy());
+    const [key] = await redis.keys('*:token');
+    await redis.command('DEL', key!);
+    await redis.command('SET', key!.replace(/token$/, 'lock'), 'somebody', 'PX', '2000');
+    const startedMs = performance.now();
+    await join();
+    t.equal(upstream.logins, 2);
+    t.ok(performance.now() - startedMs > 1_500);
+  }),
+);

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { run } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
@@ -59,7 +61,10 @@ t.test('exec refuses a template that says nothing', async (t) => {
     [['--env', '={url}'], /--env : not the name of a variable/],
     [['--key-env', 'A=b'], /--key-env A=b: not the name of a variable/],
     [['--env', 'A', '--key-env', 'A'], /--key-env A: this variable is given twice/],
-    [['--env', 'A={port}', '--listen', `unix:${t.testdirName}/s`], /--env A: unix:.* has no \{port\}/],
+    [
+      ['--env', 'A={port}', '--listen', `unix:${join(tmpdir(), `bearerd-${process.pid}`)}`],
+      /--env A: unix:.* has no \{port\}/,
+    ],
   ];
   const refused = async ([options, words]: (typeof cases)[number]) => {
     const { code, stderr, stdout } = await run(t, ['exec', ...options, '--', 'echo', 'ran'], ACCOUNT);

@@ -64,7 +64,7 @@ export function configOf({ baseUrl, env = {}, yaml, folder }: GatewayOptions): P
   });
 }
 
-export async function gatewayFor(t: Test, options: GatewayOptions): Promise<TestGateway> {
+export async function gatewayFor(t: Pick<Test, 'teardown'>, options: GatewayOptions): Promise<TestGateway> {
   const events: Event[] = [];
   const { clock, lookup, loggedIn = true } = options;
   const config = await configOf(options);

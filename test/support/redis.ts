@@ -28,7 +28,7 @@ export class RedisServer {
     this.#settings = settings;
   }
 
-  static async startedFor(t: Test, ...settings: string[]): Promise<RedisServer> {
+  static async startedFor(t: Pick<Test, 'teardown'>, ...settings: string[]): Promise<RedisServer> {
     const server = new RedisServer(settings);
     t.teardown(() => server.remove());
     await server.start();

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Test } from 'tap';
+
+/** What was late by so much may have let one of the product's own limits of a second pass. */
+const STILL_MS = 100;
+const TRIES = 5;
+
+/** What a story may do with its test. Its assertions throw, so that a try that counts for nothing says nothing. */
+export type Story = Pick<Test, 'teardown'> & {
+  readonly [how in 'ok' | 'notOk']: (value: unknown, message?: string) => void;
+} & { readonly [how in 'equal' | 'same']: (found: unknown, wanted: unknown, message?: string) => void } & {
+  readonly match: (text: string, pattern: RegExp, message?: string) => void;
+};
+
+/**
+ * A test of what the product does within limits of its own, of a second or so, beside another process. Where it fails
+ * though the machine let this process run whenever it wanted, it fails; where the machine didn't, it is played again
+ * from its beginning, a few times.
+ */
+export function undisturbed(play: (t: Story) => Promise<void>): (t: Test) => Promise<void> {
+  return async (t) => {
+    for (let tries = TRIES; ; tries--) {
+      const delay = monitorEventLoopDelay({ resolution: 10 });
+      delay.enable();
+      const failure = await played(play);
+      delay.disable();
+      if (failure === undefined) return void t.pass('what it says holds');
+      const lateMs = Math.round(delay.max / 1e6);
+      if (lateMs < STILL_MS || tries === 1) throw failure.cause;
+      t.comment(`played again, for the machine stood still for ${lateMs} ms`);
+    }
+  };
+}
+
+async function played(play: (t: Story) => Promise<void>): Promise<{ readonly cause: unknown } | undefined> {
+  const ends: (() => unknown)[] = [];
+  try {
+    await play(storyOf(ends));
+    return undefined;
+  } catch (cause) {
+    return { cause };
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+function storyOf(ends: (() => unknown)[]): Story {
+  const { ok, equal, deepEqual: same, match } = assert;
+  return {
+    ...{ ok, equal, same, match },
+    notOk: (value, message) => equal(Boolean(value), false, message ?? ''),
+    teardown: (end) => void ends.push(end),
+  } as Story;
+}
