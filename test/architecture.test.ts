@@ -148,6 +148,7 @@ t.test('a secret comes out by expose() in few places', async (t) => {
   t.same(exposing.sort(), [
     'cli/child-environment.ts',
     'cli/token.ts',
+    'config/reading/secret-commands.ts',
     'config/values/share-url.ts',
     'forward/headers/request-headers.ts',
     'forward/scrub/known-secrets.ts',

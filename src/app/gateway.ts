@@ -35,6 +35,7 @@ import { UpstreamPools } from '../upstream/pools.ts';
 import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import { openListener } from './open-listener.ts';
+import type { RenewSecrets } from './renewed-secrets.ts';
 import { type OpenEngine, openRedis } from './sharing.ts';
 import { Sources, secretsOf } from './sources.ts';
 import { Stop } from './stop.ts';
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   readonly lookup?: Lookup;
   /** What tokens are shared by; the configured one unless a test has its own. */
   readonly openEngine?: OpenEngine;
+  /** Called after a refused login of a credential whose secrets come from commands. */
+  readonly renewSecrets?: RenewSecrets;
   readonly droppedLogLines?: () => number;
   /** Sockets that listen already, in place of the configured addresses of their listener. */
   readonly sockets?: { readonly proxy: readonly number[]; readonly admin: readonly number[] };
@@ -116,6 +119,7 @@ export class Gateway {
     clock = systemClock,
     lookup = systemLookup,
     openEngine = openRedis,
+    renewSecrets,
     droppedLogLines = () => 0,
     bytesPassed = () => {},
     sockets = { proxy: [], admin: [] },
@@ -151,7 +155,7 @@ export class Gateway {
     events.subscribe(this.#health.observe);
     if (this.#hasAdmin(config)) events.subscribe((event) => this.#show(event));
     this.#watchdog = new Watchdog(clock);
-    this.#sources = new Sources(clock, this.#observe, openEngine);
+    this.#sources = new Sources({ clock, observe: this.#observe, openEngine, renewSecrets });
     this.#secrets = new KnownSecrets(clock);
     events.subscribe((event) => this.#remember(event));
     this.#settings = this.#createSettings(config);

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
+import { environmentWithout } from '../base/run-command.ts';
 import { Secret } from '../base/secret.ts';
 import type {
   ApiKeyCredentialConfig,
@@ -66,7 +67,7 @@ function loginOf(
     case 'oauth2':
       return createOAuth2Login(tokenServers(config, pools, credential.tls), credential, clock);
     case 'exec':
-      return createExecLogin(credential, withoutSecrets(config.secretVariables), clock);
+      return createExecLogin(credential, environmentWithout(config.secretVariables), clock);
   }
 }
 
@@ -134,9 +135,4 @@ export function same(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
   const [ours, theirs] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
   return ours.size === theirs.size && [...ours].every(([key, value]) => same(value, theirs.get(key)));
-}
-
-/** Our own environment, as a command of ours may see it. */
-function withoutSecrets(names: readonly string[]): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.includes(name)));
 }

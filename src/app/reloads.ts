@@ -75,7 +75,7 @@ export class Reloads {
 
   async #everything(by: string): Promise<ReloadResult | undefined> {
     try {
-      const restartNeededFor = this.#use(await this.#source.load(), by);
+      const restartNeededFor = this.#use(await this.#source.load({ signal: this.#ended.signal }), by);
       this.#waiting.clear(); // Older than what has just been read.
       this.#fresh.clear();
       return restartNeededFor && { reloaded: true, restartNeededFor };
@@ -83,6 +83,20 @@ export class Reloads {
       this.#refuse(by, error);
       return { reloaded: false, faults: faultsOf(error) };
     }
+  }
+
+  /** Runs the commands that the secrets of one credential come from, and takes what has changed into use. Never rejects. */
+  renewSecrets(credential: string): Promise<void> {
+    const by = `commands of ${credential}`;
+    return this.#enqueue(async () => {
+      try {
+        const loaded = await this.#source.loadSecretsOf(credential, this.#ended.signal);
+        if (loaded?.isChanged) this.#use(loaded.config, by);
+        else if (loaded !== undefined && !this.#ended.signal.aborted) this.#tellWarnings(loaded.config);
+      } catch (error) {
+        this.#refuse(by, error);
+      }
+    });
   }
 
   stop(): void {

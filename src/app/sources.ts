@@ -12,6 +12,7 @@ import type { AccessToken } from '../login/access-token.ts';
 import type { Credential } from '../login/credential.ts';
 import { basicValueOf, headerValueOf } from '../login/header-value.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
+import type { SourceLogin } from '../tokens/source-login.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import {
@@ -21,7 +22,16 @@ import {
   loginFor,
   logsIn,
 } from './logins.ts';
+import { type RenewSecrets, withRenewedSecrets } from './renewed-secrets.ts';
 import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sharing.ts';
+
+export interface SourcesOptions {
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** Opens what tokens are shared by; the configured one unless a test has its own. */
+  readonly openEngine?: OpenEngine;
+  readonly renewSecrets?: RenewSecrets | undefined;
+}
 
 /** What a configuration makes of the credentials, before anything has been changed by it. */
 export interface PreparedSources {
@@ -52,14 +62,16 @@ export class Sources {
   readonly #clock: Clock;
   readonly #observe: Observe;
   readonly #sharing: Sharing;
+  readonly #renewSecrets: RenewSecrets | undefined;
   readonly #loops = new Set<Promise<void>>();
   #sources: ReadonlyMap<string, RenewingSource> = new Map();
   #credentials: ReadonlyMap<string, Credential> = new Map();
   #started = false;
 
-  constructor(clock: Clock, observe: Observe, openEngine: OpenEngine = openRedis) {
+  constructor({ clock, observe, openEngine = openRedis, renewSecrets }: SourcesOptions) {
     this.#clock = clock;
     this.#observe = observe;
+    this.#renewSecrets = renewSecrets;
     this.#sharing = new Sharing({ clock, observe, openEngine });
   }
 
@@ -160,9 +172,11 @@ export class Sources {
     const own = loginFor(credential, config, pools, this.#clock);
     // Nothing is told before the source has begun to log in.
     const told = toldTo(() => source);
+    const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, told);
     const options: RenewingSourceOptions = {
       name: credential.name,
-      ...sharing.wrap(credential, known !== undefined && change === 'same', own, told),
+      ...wrapped,
+      login: this.#withSecrets(credential.name, wrapped.login, config),
       scheme: credential.scheme,
       renewAfterMs: config.renewAfterMs,
       tokenWaitMs: config.tokenWaitMs,
@@ -175,6 +189,12 @@ export class Sources {
       else if (this.#started) this.#run(source);
     };
     return { source, take };
+  }
+
+  #withSecrets(name: string, login: SourceLogin, { secretCommands }: Config): SourceLogin {
+    const renew = this.#renewSecrets;
+    if (renew === undefined || ![...secretCommands.values()].includes(name)) return login;
+    return withRenewedSecrets(login, () => renew(name));
   }
 
   #commit(prepared: ReadonlyMap<string, Prepared>, credentials: ReadonlyMap<string, Credential>): void {

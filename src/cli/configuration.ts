@@ -2,10 +2,16 @@ import type { Config } from '../config/config.ts';
 import { FLAGS } from '../config/declaration/flags.ts';
 import { type CommandLine, ConfigurationSource, type Environment } from '../config/source.ts';
 import { type OptionValues, textOption } from './command.ts';
+import { endingInOrder } from './ending-in-order.ts';
 
 /** The configuration that this command line and environment mean. */
 export function configurationOf(values: OptionValues, env: Environment = process.env): Promise<Config> {
-  return sourceOf(values, env).load();
+  return sourceOf(values, env).load({ around: endingInOrder });
+}
+
+/** The same for those who look at no secret: no command runs for one. */
+export function configurationWithoutSecrets(values: OptionValues): Promise<Config> {
+  return sourceOf(values, process.env).load({ standIns: true });
 }
 
 /** Where a proxy that runs with this command line and environment has its admin listener, if need be without the rest. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
+import { formsOf, SETTINGS } from '../config/declaration/settings.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
@@ -75,7 +76,8 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
 
 /** Ports of its own, no caller key but one of this run, and a log that leaves stderr to the command. */
 function execEnvironment(): Record<string, string | undefined> {
-  const { BEARERD_CALLER_KEY: _key, BEARERD_CALLER_KEY_FILE: _file, ...rest } = process.env;
+  const rest = { ...process.env };
+  for (const name of formsOf(SETTINGS.callerKey)) delete rest[name];
   const quiet = (rest.BEARERD_LOG_LEVEL ?? '').trim() === '' ? { BEARERD_LOG_LEVEL: 'warn' } : {};
   return {
     ...rest,

@@ -2,6 +2,7 @@ import { Gateway, type GatewayOptions } from '../app/gateway.ts';
 import { Reloads } from '../app/reloads.ts';
 import { EventBus } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
+import type { Around } from '../config/reading/secret-commands.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { sinkLabel } from '../config/values/sinks.ts';
@@ -12,6 +13,7 @@ import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import { releaseAtRest } from './at-rest.ts';
+import { endingInOrder } from './ending-in-order.ts';
 import { harden } from './hardening.ts';
 import { leaveReapingToShell, runsHelpers } from './init-process.ts';
 import { tracesAskedFor } from './traces.ts';
@@ -45,7 +47,12 @@ export async function open({
   adapt = (loaded) => loaded,
   sockets,
 }: OpenOptions): Promise<Opened> {
-  let config = adapt(await source.load());
+  // Before the first command runs: a shell in our place would have each of them run again.
+  const around: Around = (work) => {
+    if (source.isRepeatable) leaveReapingToShell();
+    return endingInOrder(work);
+  };
+  let config = adapt(await source.load({ around }));
   if (runsHelpers(config) && source.isRepeatable) leaveReapingToShell();
   const log = await createLog(config.log, fd);
   const events = new EventBus(log.observe);
@@ -56,6 +63,7 @@ export async function open({
   const gateway = new Gateway({
     config,
     reload: async () => (await reloading.promise).all('POST /reload'),
+    renewSecrets: async (credential) => (await reloading.promise).renewSecrets(credential),
     ...(sockets && { sockets }),
     events,
     tracing: traces,

@@ -2,7 +2,7 @@ import { formatRate } from '../config/values/rates.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { RoutesByHost } from '../routes/routes-by-host.ts';
 import { type Command, print } from './command.ts';
-import { configurationOf } from './configuration.ts';
+import { configurationWithoutSecrets } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { oneRequest } from './one-request.ts';
 import { explain, explanationText } from './route-explanation.ts';
@@ -20,7 +20,7 @@ export const routes: Command = {
   async run(values, positionals) {
     const request = oneRequest('routes', positionals);
     const isJson = values.json === true;
-    const config = await configurationOf(values);
+    const config = await configurationWithoutSecrets(values);
     const tables = tablesOf(config);
     if (request === undefined) {
       await print(isJson ? listJson(tables) : list(tables));

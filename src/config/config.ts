@@ -352,6 +352,8 @@ export interface Config {
   readonly fileNames: ReadonlyMap<string, string>;
   /** Names of environment variables that hold secrets: what a child process must not inherit. */
   readonly secretVariables: readonly string[];
+  /** Each secret that comes from a command, by its key or variable: the name of its credential, if it is of one. */
+  readonly secretCommands: ReadonlyMap<string, string | undefined>;
   /** The configuration as a plain object for a person to read, each secret as `***`. */
   readonly effective: Readonly<Record<string, unknown>>;
   /** Where each single value of it comes from, by its dotted key. */

@@ -1,11 +1,12 @@
 import type { Config } from './config.ts';
-import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
+import { formsOf, SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
 import { deepFreeze } from './freeze.ts';
 import { reportUnknownVariables } from './reading/environment.ts';
 import { faultList } from './reading/faults.ts';
 import { readOutboundProxy } from './reading/outbound-proxy.ts';
 import { type LoadInput, type Reading, sourceOf } from './reading/reading.ts';
 import { callersInForce } from './sections/callers.ts';
+import { credentialOf } from './sections/credentials/credentials.ts';
 import { checkFileIsLeft, checkLost } from './sections/lost.ts';
 import { addressesByOrigin, routesInForce } from './sections/routes.ts';
 import { readDeclaration } from './sections/sections.ts';
@@ -19,8 +20,7 @@ import { originsOf } from './shown/origins.ts';
 import { startReading } from './start-reading.ts';
 
 function secretVariables(reading: Reading): readonly string[] {
-  const own = SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
-  return [...new Set([...own, ...reading.variablesNamed])];
+  return [...new Set([...SECRET_SETTINGS.flatMap(formsOf), ...reading.variablesNamed])];
 }
 
 /** What the single settings give, in the shape of the configuration. */
@@ -89,7 +89,9 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const reading = await startReading(input, faults, warnings);
   const { inForce } = input;
   if (inForce !== undefined) checkFileIsLeft(inForce, reading);
-  const declaration = readDeclaration(reading);
+  let declaration = readDeclaration(reading);
+  // A fault that was found before is found again, and told once.
+  if (await reading.commands.run(secretVariables(reading))) declaration = readDeclaration(reading);
   const { values, credentials, callers } = declaration;
   const tls = readTls(values, reading);
   const listenTls = readListenTls(values, reading);
@@ -120,6 +122,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     watchedFiles: [...reading.filesRead.keys()],
     fileNames: reading.filesRead,
     secretVariables: secretVariables(reading),
+    secretCommands: new Map(reading.commands.keys.map((key) => [key, credentialOf(key, credentials)])),
     effective,
     origins: originsOf(effective, reading),
     dotEnv: reading.environment.dotEnv,

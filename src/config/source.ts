@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { Disk } from './disk.ts';
 import { loadAdminListen, loadConfig } from './load.ts';
 import type { LoadInput } from './reading/reading.ts';
+import { type Given, SecretCommands, type SecretCommandsOptions } from './reading/secret-commands.ts';
 import { readFailure } from './reading/text-file.ts';
 
 /** What says where to look, besides the environment: flags of a command line, or the host's own object. */
@@ -20,6 +21,8 @@ export class ConfigurationSource {
   readonly #commandLine: CommandLine;
   readonly #disk = new Disk();
   #contents = new Map<string, string>();
+  /** What commands gave for the configuration in use. */
+  #given: ReadonlyMap<string, Given> = new Map();
   #inForce: Config | undefined;
 
   constructor(env: Environment, commandLine: CommandLine = {}) {
@@ -46,9 +49,27 @@ export class ConfigurationSource {
    * Everything anew from the disk. What it read is kept only when it makes a good configuration. From the second time
    * on it waits until files that are being written are whole, and a configuration that has lost a part is faulty.
    */
-  async load(): Promise<Config> {
+  async load(options: Pick<SecretCommandsOptions, 'signal' | 'around' | 'standIns'> = {}): Promise<Config> {
     if (this.#inForce !== undefined) await this.#still();
-    return this.#read(this.#disk.read);
+    return this.#read(this.#disk.read, options);
+  }
+
+  /**
+   * The configuration in use with what the commands of one credential print by now.
+   *
+   * @returns undefined where it has no commands
+   */
+  async loadSecretsOf(
+    credential: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly config: Config; readonly isChanged: boolean } | undefined> {
+    const commands = this.#inForce?.secretCommands ?? new Map<string, string>();
+    const isDue = (key: string) => commands.get(key) === credential;
+    if (![...commands.keys()].some(isDue)) return undefined;
+    const before = this.#given;
+    const config = await this.#read(this.#before(new Map()), { isDue, signal });
+    const isSame = [...this.#given].every(([key, { secret }]) => secret.equals(before.get(key)?.secret));
+    return { config, isChanged: !isSame };
   }
 
   loadAdminListen(): Promise<Config['adminListen']> {
@@ -57,23 +78,29 @@ export class ConfigurationSource {
 
   /** The configuration in use with the new content of some files: nothing else on the disk is looked at. */
   loadWith(changed: ReadonlyMap<string, string>): Promise<Config> {
+    return this.#read(this.#before(changed), { isDue: () => false });
+  }
+
+  #before(changed: ReadonlyMap<string, string>): (path: string) => string {
     const before = this.#contents;
-    return this.#read((path) => {
+    return (path) => {
       const text = changed.get(path) ?? before.get(path);
       if (text === undefined) throw Object.assign(new Error('not there before'), { code: 'ENOENT' });
       return text;
-    });
+    };
   }
 
-  async #read(readFile: (path: string) => string): Promise<Config> {
+  async #read(readFile: (path: string) => string, options: SecretCommandsOptions): Promise<Config> {
+    const commands = new SecretCommands({ ...options, given: this.#given });
     const contents = new Map<string, string>();
     const remember = (path: string) => {
       const text = readFile(path);
       contents.set(path, text);
       return text;
     };
-    const config = await loadConfig({ ...this.#input(remember), inForce: this.#inForce });
+    const config = await loadConfig({ ...this.#input(remember), inForce: this.#inForce, commands });
     this.#contents = contents;
+    this.#given = commands.given;
     this.#inForce = config;
     return config;
   }

@@ -3,6 +3,7 @@ import { readConfigFile } from './reading/config-file.ts';
 import { readEnvironment } from './reading/environment.ts';
 import type { FaultList, Report } from './reading/faults.ts';
 import type { LoadInput, Reading } from './reading/reading.ts';
+import { SecretCommands } from './reading/secret-commands.ts';
 import { workingDirectory } from './reading/text-file.ts';
 import { fileSchema, wordsOf } from './sections/file-schema.ts';
 import { placeInFile } from './shown/origins.ts';
@@ -41,5 +42,6 @@ export async function startReading(
     readFile,
     filesRead: new Map(),
     variablesNamed: new Set(),
+    commands: input.commands ?? new SecretCommands(),
   };
 }

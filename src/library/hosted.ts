@@ -36,7 +36,9 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   let config = adapt(await source.load());
   const told = await listenerOf(log, config);
   const events = new EventBus(told.observe);
-  const gateway = new Gateway({ config, events, droppedLogLines: told.dropped });
+  let reloads: Reloads | undefined;
+  const renewSecrets = (credential: string) => reloads?.renewSecrets(credential) ?? Promise.resolve();
+  const gateway = new Gateway({ config, events, renewSecrets, droppedLogLines: told.dropped });
   tellOfLoosening(events.tell);
   const readiness = new Readiness(() => gateway.readiness.ready);
   events.subscribe(readiness.look);
@@ -47,9 +49,9 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
     events.tell({ type: 'reloaded', by, restartNeededFor });
     return restartNeededFor;
   };
-  const reloads = new Reloads({ config, source, apply, observe: events.tell });
+  reloads = new Reloads({ config, source, apply, observe: events.tell });
   const end = async () => {
-    reloads.stop();
+    reloads?.stop();
     readiness.end();
     await gateway.drain(config.drainTimeoutMs, 'close');
     await told.close();

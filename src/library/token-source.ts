@@ -46,7 +46,9 @@ export async function createTokenSource(
   const told = await listenerOf(log, current);
   const events = new EventBus(told.observe);
   tellOfLoosening(events.tell);
-  const sources = new Sources(systemClock, events.tell);
+  const renewSecrets = (credential: string) => reloads?.renewSecrets(credential) ?? Promise.resolve();
+  const sources = new Sources({ clock: systemClock, observe: events.tell, renewSecrets });
+  let reloads: Reloads | undefined;
   let pools = new UpstreamPools(current, systemLookup);
   const prepared = sources.prepare(current, undefined, pools);
   const credential = prepared.credentials.get(name);
@@ -63,10 +65,10 @@ export async function createTokenSource(
     events.tell({ type: 'reloaded', by, restartNeededFor: [] });
     return [];
   };
-  const reloads = new Reloads({ config: current, source: configuration, apply, observe: events.tell });
+  reloads = new Reloads({ config: current, source: configuration, apply, observe: events.tell });
   let ended: Promise<void> | undefined;
   const end = async () => {
-    reloads.stop();
+    reloads?.stop();
     await sources.abort();
     pools.destroy();
     await told.close();

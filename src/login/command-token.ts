@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
+import { type CommandEnd, runCommand, startFailure } from '../base/run-command.ts';
 import type { ExecCredentialConfig } from '../config/config.ts';
+import { shownProgram } from '../config/values/commands.ts';
 import type { Login } from './http-login.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
 import { toldOf } from './login-failure.ts';
-import { type CommandEnd, runCommand } from './run-command.ts';
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
 const REMEDY = 'Run it by hand, as the user that bearerd runs as, to see what it says.';
@@ -14,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A login that runs a command and takes the token that it prints. `environment` is all that the command gets. */
 export function createExecLogin(config: ExecCredentialConfig, environment: Environment, clock: Clock): Login {
-  const subject = `the command ${shown(config.command[0] ?? '')}`;
+  const subject = `the command ${shownProgram(config.command[0] ?? '')}`;
   return async (signal) => {
     try {
       return await obtain(config, environment, clock, signal);
@@ -62,11 +63,8 @@ export function readOutput(stdout: Uint8Array, receivedWallMs: number, elapsedMs
 /** Nothing of what it printed is in the message: a tool that fails may well print what it was given. */
 function failureOf(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): LoginError {
   switch (end.kind) {
-    case 'not-started': {
-      const reason =
-        { ENOENT: "can't be found", EACCES: 'may not be run' }[end.code] ?? `can't be started (${end.code})`;
-      return new LoginError('unreachable', reason);
-    }
+    case 'not-started':
+      return new LoginError('unreachable', startFailure(end.code));
     case 'timeout':
       return new LoginError('unreachable', `was killed: it had not ended after ${timeoutMs / 1000} s`);
     case 'aborted':
@@ -79,9 +77,4 @@ function failureOf(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): LoginE
       return new LoginError('server-error', `failed (${how}${said})`);
     }
   }
-}
-
-/** A whole command line in the program's place may hold a secret. */
-function shown(program: string): string {
-  return /^[\w./+@-]+$/.test(program) ? program : '(whose first entry holds more than a name)';
 }

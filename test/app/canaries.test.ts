@@ -86,7 +86,7 @@ t.test('no configuration, route, credential or source shows what it holds', asyn
   const upstream = await RawUpstream.startedFor(t);
   const config = await configOf({ baseUrl: upstream.url, yaml: YAML, env: ENV });
   const pools = new UpstreamPools(config);
-  const sources = new Sources(systemClock, () => {});
+  const sources = new Sources({ clock: systemClock, observe: () => {} });
   t.teardown(() => Promise.all([sources.abort(), pools.destroy()]));
   const { credentials, commit } = sources.prepare(config, undefined, pools);
   commit();

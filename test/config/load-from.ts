@@ -2,6 +2,7 @@ import { ConfigError } from '../../src/base/errors.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { FlagTexts } from '../../src/config/declaration/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { SecretCommands } from '../../src/config/reading/secret-commands.ts';
 
 /** Files by absolute path: their text, or the code of the error that reading them gives. */
 export type Files = Readonly<Record<string, string | { readonly code: string }>>;
@@ -11,6 +12,7 @@ export interface World {
   readonly files?: Files;
   readonly configFile?: string;
   readonly flags?: FlagTexts;
+  readonly commands?: SecretCommands;
 }
 
 export const CWD = '/srv/app';
@@ -23,13 +25,13 @@ export const LEAST = {
   BEARERD_CLIENT_SECRET: 'client-secret',
 };
 
-export function loadFrom({ env = LEAST, files = {}, configFile, flags }: World): Promise<Config> {
+export function loadFrom({ env = LEAST, files = {}, configFile, flags, commands }: World): Promise<Config> {
   const readFile = (path: string): string => {
     const content = files[path] ?? { code: 'ENOENT' };
     if (typeof content === 'string') return content;
     throw Object.assign(new Error(`${content.code}: ${path}`), content);
   };
-  return loadConfig({ env, readFile, configFile, flags, cwd: CWD });
+  return loadConfig({ env, readFile, configFile, flags, commands, cwd: CWD });
 }
 
 /** The configuration of one file in the default place. */

@@ -246,7 +246,7 @@ t.test('its environment is the one that it is given, and no other', async (t) =>
 
 t.test('a command that still runs when bearerd exits goes with it', async (t) => {
   const file = join(t.testdir({}), 'pid');
-  const url = new URL('../../src/login/run-command.ts', import.meta.url);
+  const url = new URL('../../src/base/run-command.ts', import.meta.url);
   const options =
     '{ env: process.env, timeoutMs: 60_000, maxOutputBytes: 9, signal: new AbortController().signal }';
   const program = `import { runCommand } from '${url}';

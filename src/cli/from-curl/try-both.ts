@@ -7,7 +7,7 @@ import { type Event, EventBus } from '../../base/events.ts';
 import type { Config } from '../../config/config.ts';
 import { answerOf, type LoginServer } from '../../login/one-answer.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
-import { endingInOrder } from '../log-in.ts';
+import { endingInOrder } from '../ending-in-order.ts';
 import { forOneRequest } from '../online/request-check.ts';
 import type { CurlLine } from './curl-line.ts';
 import type { CurlRequest, Field } from './curl-request.ts';

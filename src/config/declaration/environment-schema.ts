@@ -8,6 +8,7 @@ export function environmentSchema(): Record<string, unknown> {
     ...SECRET_SETTINGS.flatMap(({ variable, description }) => [
       text(variable, description),
       text(`${variable}_FILE`, `file that holds it: ${description}`),
+      text(`${variable}_COMMAND`, `command that prints it: ${description}`),
     ]),
     text(URL_VARIABLE, 'set by `bearerd exec` for its child; ignored'),
   ]);

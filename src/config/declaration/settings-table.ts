@@ -1,4 +1,4 @@
-import { SETTINGS } from './settings.ts';
+import { formsOf, SETTINGS } from './settings.ts';
 
 export const TABLE_BEGIN = '<!-- settings:begin -->';
 export const TABLE_END = '<!-- settings:end -->';
@@ -8,10 +8,10 @@ const code = (text: string | undefined): string => (text === undefined || text =
 /** The table of all settings in docs/configuration.md, with its two markers. */
 export function settingsTable(): string {
   const rows = Object.values(SETTINGS).map((setting) => {
-    const file = 'secret' in setting ? `, \`${setting.variable}_FILE\`` : '';
+    const names = 'secret' in setting ? formsOf(setting) : [setting.variable];
     const preset = 'required' in setting ? 'required' : code('default' in setting ? setting.default : '');
     const key = code('key' in setting ? setting.key : '');
-    return `| ${code(setting.variable)}${file} | ${key} | ${preset} | ${setting.description} |`;
+    return `| ${names.map(code).join(', ')} | ${key} | ${preset} | ${setting.description} |`;
   });
   return [
     TABLE_BEGIN,

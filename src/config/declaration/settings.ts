@@ -13,12 +13,17 @@ export interface Setting<T> {
   readonly description: string;
 }
 
-/** A secret that a variable may give, or a file that `<variable>_FILE` names. */
+/** A secret that a variable may give, a file that `<variable>_FILE` names, or a command in `<variable>_COMMAND`. */
 export interface SecretSetting {
   readonly secret: 'header' | 'body';
   readonly variable: string;
   readonly key: string;
   readonly description: string;
+}
+
+/** The variables that may give a secret, the one that holds it first. */
+export function formsOf({ variable }: SecretSetting): readonly [string, string, string] {
+  return [variable, `${variable}_FILE`, `${variable}_COMMAND`];
 }
 
 /** Past it `setTimeout` fires at once (2^31-1 ms, nearly 25 days). */
@@ -362,7 +367,7 @@ export const FILE_SETTINGS = PLAIN_SETTINGS.flatMap(([, setting]) =>
 );
 
 export const KNOWN_VARIABLES: readonly string[] = ALL.flatMap(([, setting]) =>
-  'secret' in setting ? [setting.variable, `${setting.variable}_FILE`] : [setting.variable],
+  'secret' in setting ? formsOf(setting) : [setting.variable],
 );
 
 /** Every dotted key of the file: the single settings, `callerKey`, and the structured ones. */

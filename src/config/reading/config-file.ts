@@ -1,12 +1,13 @@
 import { isAbsolute, resolve } from 'node:path';
 
 import { ConfigFileError } from '../../base/errors.ts';
+import { NOT_UTF8 } from '../values/encoding.ts';
 import { defaultPlaces } from './default-places.ts';
 import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
 import type { ConfigFile, LoadInput, Reading } from './reading.ts';
-import { DELETED, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
+import { DELETED, readFailure, withoutMark } from './text-file.ts';
 import { slipsFrom, type Words, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;

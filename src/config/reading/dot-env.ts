@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-
+import { isOtherEncoding, NOT_UTF8 } from '../values/encoding.ts';
 import type { Report } from './faults.ts';
 import type { LoadInput } from './reading.ts';
-import { isOtherEncoding, NOT_UTF8, readFailure, withoutMark } from './text-file.ts';
+import { readFailure, withoutMark } from './text-file.ts';
 
 export interface DotEnv {
   readonly values: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import envSchema from 'env-schema';
 import { environmentSchema } from '../declaration/environment-schema.ts';
 import { type FlagTexts, flagName } from '../declaration/flags.ts';
-import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
+import { formsOf, KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { readDotEnv } from './dot-env.ts';
 import type { Report } from './faults.ts';
@@ -13,11 +13,15 @@ type Variables = Readonly<Record<string, string>>;
 
 /** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
 const SCHEMA = environmentSchema();
-const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_FILE`]));
+const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(formsOf));
 
-/** A secret's file from a flag takes the place of the secret itself. */
+/** A secret's file from a flag takes the place of the secret itself, and of its command. */
 function withoutReplaced(variables: Record<string, string>, flags: FlagTexts): Record<string, string> {
-  for (const name of Object.keys(flags)) delete variables[name.replace(/_FILE$/, '')];
+  for (const name of Object.keys(flags)) {
+    const itself = name.replace(/_FILE$/, '');
+    delete variables[itself];
+    delete variables[`${itself}_COMMAND`];
+  }
   return variables;
 }
 
@@ -94,7 +98,7 @@ export function reportUnknownVariables(
 }
 
 function meantBy(name: string): string | undefined {
-  const itself = name.replace(/_FILE$/, ''); // Not every setting can stand in a file of its own.
+  const itself = name.replace(/_(FILE|COMMAND)$/, ''); // Not every setting can come from a file, or a command.
   if (KNOWN_VARIABLES.includes(itself)) return itself;
   const meant = nearest(
     name.slice(PREFIX.length),

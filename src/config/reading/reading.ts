@@ -4,6 +4,7 @@ import type { FlagTexts } from '../declaration/flags.ts';
 import type { Report } from './faults.ts';
 import type { PlaceOf } from './lines.ts';
 import { isAbsent, valueAt, type YamlMap } from './maps.ts';
+import type { SecretCommands } from './secret-commands.ts';
 
 /** What the world gives, so that tests can give something else. */
 export interface LoadInput {
@@ -18,6 +19,8 @@ export interface LoadInput {
   readonly flags?: FlagTexts | undefined;
   /** By variable: what is in force where nothing is given, in place of the usual default. */
   readonly defaults?: Readonly<Record<string, string>> | undefined;
+  /** By which secrets come from commands; new ones, of which each runs, unless given. */
+  readonly commands?: SecretCommands | undefined;
   /** At a reload: what is in force, which a configuration that has lost a part must not take away. */
   readonly inForce?: Config | undefined;
   /** Where relative paths of variables begin; the process's working directory unless given. */
@@ -65,6 +68,7 @@ export interface Reading {
   readonly filesRead: Map<string, string>;
   /** Variables that the file's `{env: NAME}` name. */
   readonly variablesNamed: Set<string>;
+  readonly commands: SecretCommands;
 }
 
 /** Where the file's relative paths begin. */

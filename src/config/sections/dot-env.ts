@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
+import { formsOf, SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
 import type { Reading } from '../reading/reading.ts';
 
 /** What decides where a secret goes, or who may be taken for the upstream. */
@@ -28,7 +28,7 @@ export function checkDotEnv(reading: Reading): void {
 /** What to call a secret that is neither from `.env` nor from a file beside it; undefined where there is none. */
 function secretFromElsewhere({ environment, variablesNamed, file, cwd }: Reading): string | undefined {
   const { variables, lookUp, fromDotEnv } = environment;
-  const own = SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
+  const own = SECRET_SETTINGS.flatMap(formsOf);
   const variable =
     own.find((name) => name in variables && !fromDotEnv(name)) ??
     [...variablesNamed].find((name) => lookUp(name) !== undefined && !fromDotEnv(name));

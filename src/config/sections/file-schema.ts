@@ -1,7 +1,7 @@
 import { FILE_SETTINGS, SECRET_SETTINGS, STRUCTURED_KEYS } from '../declaration/settings.ts';
 import type { Fields } from '../shapes/field.ts';
 import { fieldSchema, mapSchema } from '../shapes/object-schema.ts';
-import { SECRET_SCHEMA, secret } from '../shapes/secret.ts';
+import { secret, secretSchema } from '../shapes/secret.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import { SECTIONS } from './sections.ts';
 
@@ -34,7 +34,7 @@ export function fileSchema(): JsonSchema {
     title: 'bearerd configuration file',
     description: 'A BEARERD_ variable wins over the same setting here. See docs/configuration.md.',
     ...mapSchema({ ...settingsProperties(), ...Object.fromEntries(sections) }),
-    definitions: { secret: SECRET_SCHEMA },
+    definitions: { secret: secretSchema() },
   };
 }
 

@@ -1,15 +1,18 @@
 import { Secret } from '../../base/secret.ts';
-import type { SecretSetting } from '../declaration/settings.ts';
+import { formsOf, type SecretSetting } from '../declaration/settings.ts';
 import type { Report } from '../reading/faults.ts';
 import { entry, isAbsent, isMap, type YamlMap } from '../reading/maps.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';
-import { isOtherEncoding, NOT_UTF8, readTextFile } from '../reading/text-file.ts';
+import type { SecretCommand } from '../reading/secret-commands.ts';
+import { readTextFile } from '../reading/text-file.ts';
 import { doubtAbout } from '../values/doubtful-secrets.ts';
+import { isOtherEncoding, NOT_UTF8 } from '../values/encoding.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import { variablePlaceholderProblem, wholePlaceholder } from '../values/placeholders.ts';
 import type { At } from './at.ts';
-import { mapSchema } from './object-schema.ts';
+import { mapSchema, objectSchema } from './object-schema.ts';
+import { COMMAND, commandAt, printedBy, shellCommand } from './secret-command.ts';
 import type { Shape } from './shape.ts';
 
 /** A header can't carry every text, and a cookie or `Basic` fewer yet; a request body, or a query, carries all. */
@@ -21,18 +24,23 @@ const DEEPEST_SECRET = 2;
 export const HIDDEN = '***';
 
 /** The one definition that every secret of the schema refers to. */
-export const SECRET_SCHEMA: JsonSchema = {
+export const secretSchema = (): JsonSchema => ({
   description:
-    'the secret itself, {env: NAME} or {file: PATH} (from the folder of this file, where it is relative)',
+    'the secret itself, {env: NAME}, {file: PATH} (from the folder of this file, where it is relative), or {command: [PROGRAM, ARG, …]}, which prints it',
   oneOf: [
     { type: 'string', minLength: 1 },
     mapSchema({ env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' } }, ['env']),
     mapSchema({ file: { type: 'string', minLength: 1 } }, ['file']),
+    objectSchema(COMMAND.fields),
   ],
-};
+});
 
-/** A secret: the text itself, a variable of `env`, or a file, which is watched. */
-export type SecretValue = string | { readonly env: string } | { readonly file: string };
+/** A secret: the text itself, a variable of `env`, a file, which is watched, or a command that prints it. */
+export type SecretValue =
+  | string
+  | { readonly env: string }
+  | { readonly file: string }
+  | { readonly command: readonly string[]; readonly timeout?: string };
 
 /** In the place of a value of the file: the variables of a setting give it. */
 export class FromVariables {
@@ -82,8 +90,9 @@ function checked(
   text: string,
   key: string,
   use: SecretUse,
-  { report, warn }: Pick<Reading, 'report' | 'warn'>,
+  { report, warn, commands }: Pick<Reading, 'report' | 'warn' | 'commands'>,
 ): Secret | undefined {
+  commands.knows(text);
   const problem = problemIn(text, use);
   if (problem !== undefined) {
     report(key, problem);
@@ -111,33 +120,59 @@ function fromTextFile(
     return undefined;
   }
   // The final line end that editors add is not part of a secret; anything else may be.
-  return checked(file.content.replace(/\r?\n$/, ''), key, use, { report, warn: reading.warn });
+  return checked(file.content.replace(/\r?\n$/, ''), key, use, { ...reading, report });
 }
 
-/** The variable of a secret that is in force: `BEARERD_X` or `BEARERD_X_FILE`; undefined where neither is set. */
-export function variableOf({ variable }: SecretSetting, { environment }: Reading): string | undefined {
-  const forms = [variable, `${variable}_FILE`].filter((name) => name in environment.variables);
-  // Compose files hand on both, the one without a value as an empty string.
+/** The variable of a secret that is in force: `BEARERD_X`, `BEARERD_X_FILE` or `BEARERD_X_COMMAND`; undefined where none is set. */
+export function variableOf(setting: SecretSetting, { environment }: Reading): string | undefined {
+  const forms = formsOf(setting).filter((name) => name in environment.variables);
+  // Compose files hand on all of them, those without a value as an empty string.
   return forms.find((name) => environment.variables[name]?.trim() !== '') ?? forms[0];
 }
 
 function secretFromVariables(setting: SecretSetting, use: SecretUse, reading: Reading): Secret | undefined {
   const { variables } = reading.environment;
-  const fileVariable = `${setting.variable}_FILE`;
   const name = variableOf(setting, reading);
   if (name === undefined) return undefined;
   const text = variables[name] ?? '';
-  if (name === fileVariable) {
-    const problem = text.trim() === '' ? 'is empty; it must name a file' : variablePlaceholderProblem(text);
-    if (problem === undefined) return fromTextFile(text, reading.cwd, fileVariable, use, reading);
-    reading.report(fileVariable, problem);
+  const [itself, ...others] = formsOf(setting);
+  const [other] = others.filter((form) => form !== name && variables[form]?.trim());
+  if (text !== '' && other !== undefined) {
+    reading.report(name, `is given together with ${other}; keep one of the two`);
     return undefined;
   }
-  if (text !== '' && variables[fileVariable]?.trim()) {
-    reading.report(setting.variable, `is given together with ${fileVariable}; keep one of the two`);
-    return undefined;
-  }
-  return checked(text, setting.variable, use, reading);
+  return name === itself ? checked(text, name, use, reading) : fromOtherForm(setting, name, use, reading);
+}
+
+/** From the file, or from the command, that a variable names. */
+function fromOtherForm(
+  setting: SecretSetting,
+  name: string,
+  use: SecretUse,
+  reading: Reading,
+): Secret | undefined {
+  const text = reading.environment.variables[name] ?? '';
+  const [, fileVariable] = formsOf(setting);
+  const isFile = name === fileVariable;
+  const lost = `is empty; it must ${isFile ? 'name a file' : 'be a command that prints the secret'}`;
+  // What a shell reads may well hold a `$`.
+  const problem = text.trim() === '' ? lost : isFile ? variablePlaceholderProblem(text) : undefined;
+  if (problem !== undefined) reading.report(name, problem);
+  else if (isFile) return fromTextFile(text, reading.cwd, name, use, reading);
+  else return fromCommand(shellCommand(text), name, use, reading);
+  return undefined;
+}
+
+function fromCommand(
+  asked: SecretCommand | undefined,
+  key: string,
+  use: SecretUse,
+  reading: Reading,
+): Secret | undefined {
+  const text = asked && printedBy(asked, key, reading);
+  if (text === undefined) return undefined;
+  // It stands for any value, whatever that has to fit into.
+  return reading.commands.standIns ? new Secret(text) : checked(text, key, use, reading);
 }
 
 function reference(raw: unknown, name: 'env' | 'file'): string | undefined {
@@ -169,6 +204,8 @@ function secretFromFile(raw: unknown, use: SecretUse, at: At): Secret | undefine
   }
   if (raw === null || typeof raw === 'string') return undefined;
   noteVariables(raw, reading);
+  if (isMap(raw) && entry(raw, 'command') !== undefined)
+    return fromCommand(commandAt(raw, at), key, use, reading);
   const path = reference(raw, 'file');
   if (path !== undefined) return fromTextFile(path, folderOf(reading), key, use, reading);
   const name = reference(raw, 'env');
@@ -177,7 +214,7 @@ function secretFromFile(raw: unknown, use: SecretUse, at: At): Secret | undefine
     at.report(
       number
         ? 'must be in quotes: YAML reads it as a number or a boolean'
-        : 'must be text, {env: NAME} or {file: PATH}',
+        : 'must be text, {env: NAME}, {file: PATH} or {command: [PROGRAM, ARG, …]}',
     );
     return undefined;
   }

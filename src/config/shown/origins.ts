@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
+import { formsOf, PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
 import { below, isMap } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
 import { SETTINGS_OF_FIELDS } from '../sections/credentials/credentials.ts';
@@ -10,20 +10,21 @@ export type Origins = Readonly<Record<string, string>>;
 function variablesOf(key: string): readonly string[] {
   const plain = PLAIN_SETTINGS.filter(([, { key: at }]) => at !== undefined && isAtOrBelow(key, at));
   const secret = SETTINGS_OF_FIELDS.get(key) ?? SECRET_SETTINGS.filter((setting) => setting.key === key);
-  const secrets = secret.flatMap(({ variable }) => [variable, `${variable}_FILE`]);
-  return [...plain.map(([, { variable }]) => variable), ...secrets];
+  return [...plain.map(([, { variable }]) => variable), ...secret.flatMap(formsOf)];
 }
 
 function isAtOrBelow(key: string, top: string): boolean {
   return key === top || key.startsWith(`${top}.`) || key.startsWith(`${top}[`);
 }
 
-function originOf(key: string, { environment, file }: Reading): string {
-  const variable = variablesOf(key).find((name) => name in environment.variables);
-  if (variable !== undefined) return environment.sourceOf(variable);
+function originOf(key: string, { environment, file, commands }: Reading): string {
+  const given = variablesOf(key).filter((name) => name in environment.variables);
+  const variable = given.find((name) => environment.variables[name]?.trim() !== '') ?? given[0];
+  if (variable !== undefined) return environment.sourceOf(variable) + commands.words(variable);
   // The entries of a list may stand in the file as one text with commas.
   const inFile = [key, key.replace(/\[\d+\]$/, '')].find((at) => file.placeOf(at)?.exact === true);
-  return (inFile === undefined ? undefined : placeInFile(inFile, file)) ?? 'default';
+  const place = inFile === undefined ? undefined : placeInFile(inFile, file);
+  return place === undefined ? 'default' : place + commands.words(key);
 }
 
 /** The file and the line of what is, or would be, at a key; nothing where the file has no part in it. */

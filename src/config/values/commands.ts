@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Parsed } from './kind.ts';
 
 function wordProblem(word: unknown, index: number): string | undefined {
@@ -21,4 +22,14 @@ export function parseCommand(raw: unknown): Parsed<readonly string[]> {
     return problem === undefined ? [] : [`entry ${index + 1}: ${problem}`];
   });
   return problems.length > 0 ? { problem: problems.join('; ') } : { value: [...raw] as string[] };
+}
+
+/** A name alone is looked for in PATH; a path begins where all paths of the file begin. */
+export function placed([program = '', ...args]: readonly string[], folder: string): readonly string[] {
+  return [program.includes('/') ? resolve(folder, program) : program, ...args];
+}
+
+/** A program as a message may show it: a whole command line in its place may hold a secret. */
+export function shownProgram(program: string): string {
+  return /^[\w./+@-]+$/.test(program) ? program : '(whose first entry holds more than a name)';
 }

@@ -1,5 +1,5 @@
 import type { CredentialConfig } from '../../config.ts';
-import { SETTINGS, type SecretSetting } from '../../declaration/settings.ts';
+import { formsOf, SETTINGS, type SecretSetting } from '../../declaration/settings.ts';
 import { entry, isMap, valueAt } from '../../reading/maps.ts';
 import type { Reading } from '../../reading/reading.ts';
 import { At } from '../../shapes/at.ts';
@@ -90,4 +90,12 @@ export function readCredentials(reading: Reading, baseOrigin: string | undefined
     ),
   );
   return { declared, names: [...all.keys()], usable: usableOf(declared) };
+}
+
+/** Whose secret stands at a key of the file, or in a variable; undefined for one that is of no credential. */
+export function credentialOf(key: string, { names }: Credentials): string | undefined {
+  const fromVariables = FROM_VARIABLES.find(({ secrets }) =>
+    Object.values(secrets).flatMap(formsOf).includes(key),
+  );
+  return fromVariables?.name ?? names.find((name) => key.startsWith(`credentials.${name}.`));
 }

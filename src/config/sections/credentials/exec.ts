@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import type { ExecCredentialConfig } from '../../config.ts';
 import { LONGEST_TIMER } from '../../declaration/settings.ts';
 import { folderOf } from '../../reading/reading.ts';
 import type { At } from '../../shapes/at.ts';
 import type { Declared } from '../../shapes/object.ts';
+import { placed } from '../../values/commands.ts';
 import * as kinds from '../../values/vocabulary.ts';
 import { credential, type Unplaced } from './placement.ts';
 
@@ -26,9 +26,5 @@ export function execInForce(
   { command, timeout: timeoutMs }: Declared<typeof EXEC.fields>,
   { reading }: At,
 ): Unplaced<ExecCredentialConfig> | undefined {
-  const [program, ...args] = command ?? [];
-  if (program === undefined) return undefined;
-  // A name alone is looked for in PATH; a path begins where all paths of the file begin.
-  const found = program.includes('/') ? resolve(folderOf(reading), program) : program;
-  return { kind: 'exec', command: [found, ...args], timeoutMs };
+  return command && { kind: 'exec', command: placed(command, folderOf(reading)), timeoutMs };
 }

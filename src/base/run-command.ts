@@ -6,9 +6,13 @@ export interface CommandOptions {
   /** More on stdout ends the command. */
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
+  /** Its standard error is ours. Else what it writes there may hold anything, and is only counted. */
+  readonly inheritStderr?: boolean;
+  /** Takes what it writes there, where that isn't ours. */
+  readonly onStderr?: (chunk: Uint8Array) => void;
 }
 
-/** How a command ended. What it wrote to stderr may hold anything, and is only counted. */
+/** How a command ended. */
 export type CommandEnd =
   | {
       readonly kind: 'ended';
@@ -28,9 +32,9 @@ export type CommandEnd =
  */
 export function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandEnd> {
   return new Promise((resolve) => {
-    const { env, timeoutMs, maxOutputBytes, signal } = options;
+    const { timeoutMs, maxOutputBytes, signal } = options;
     if (signal.aborted) return resolve({ kind: 'aborted' });
-    const child = start(command, env);
+    const child = start(command, options);
     if (child instanceof Error) return resolve(notStarted(child));
 
     const chunks: Buffer[] = [];
@@ -58,6 +62,7 @@ export function runCommand(command: readonly string[], options: CommandOptions):
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       stderrBytes += chunk.length;
+      options.onStderr?.(chunk);
     });
     child.on('error', (error) => finish(notStarted(error)));
     child.on('close', (exitCode, endedBy) =>
@@ -67,9 +72,13 @@ export function runCommand(command: readonly string[], options: CommandOptions):
 }
 
 /** Some reasons why a program can't start come as an event, others are thrown. */
-function start([program = '', ...args]: readonly string[], env: CommandOptions['env']): ChildProcess | Error {
+function start(
+  [program = '', ...args]: readonly string[],
+  { env, inheritStderr = false }: CommandOptions,
+): ChildProcess | Error {
   try {
-    return spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const stdio = ['ignore', 'pipe', inheritStderr ? 'inherit' : 'pipe'] as const;
+    return spawn(program, args, { env, stdio: [...stdio], detached: true });
   } catch (error) {
     return error as Error;
   }
@@ -106,4 +115,14 @@ function killGroup({ pid, stdout, stderr }: ChildProcess): void {
   }
   stdout?.destroy();
   stderr?.destroy();
+}
+
+/** Our own environment, as a command of ours may see it. */
+export function environmentWithout(names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.includes(name)));
+}
+
+/** Why a program can't be started, by the system's code. */
+export function startFailure(code: string): string {
+  return { ENOENT: "can't be found", EACCES: 'may not be run' }[code] ?? `can't be started (${code})`;
 }

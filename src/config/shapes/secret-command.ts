@@ -1,0 +1,55 @@
+import { LONGEST_TIMER } from '../declaration/settings.ts';
+import { folderOf, type Reading } from '../reading/reading.ts';
+import type { SecretCommand } from '../reading/secret-commands.ts';
+import { placed, shownProgram } from '../values/commands.ts';
+import * as kinds from '../values/vocabulary.ts';
+import type { At } from './at.ts';
+import { object } from './object.ts';
+
+const SHELL = '/bin/sh';
+const TIMEOUT_MS = 30_000;
+
+/** `{command: [PROGRAM, ARG…], timeout: 30s}` in the place of a secret. */
+export const COMMAND = object({
+  command: {
+    kind: kinds.command,
+    required: true,
+    description: 'a program and its arguments, run without a shell; it prints the secret and nothing else',
+  },
+  timeout: {
+    kind: kinds.duration({ min: 1, ...LONGEST_TIMER }),
+    default: '30s',
+    description: 'longest time that it may take; then it is killed',
+  },
+});
+
+/** The command at a key of the file; undefined where it has a fault, which has been reported. */
+export function commandAt(raw: unknown, at: At): SecretCommand | undefined {
+  // As beside a secret: `{ command: [pass], hunter2 }` has a key `hunter2`.
+  const { command, timeout = TIMEOUT_MS } = COMMAND.readTagged(raw, at, 'command', () => undefined) ?? {};
+  if (command === undefined) return undefined;
+  const [program = ''] = command;
+  return { command: placed(command, folderOf(at.reading)), timeoutMs: timeout, shown: shownProgram(program) };
+}
+
+/** The same of a variable's text, which a shell reads. */
+export function shellCommand(text: string): SecretCommand {
+  const [program = '', ...others] = text.trim().split(/\s+/);
+  const isName = /^[\w./+@-]+$/.test(program);
+  const run = { command: [SHELL, '-c', text], timeoutMs: TIMEOUT_MS };
+  // The secret itself may stand there, in one word.
+  if (isName && others.length === 0) return { ...run, shown: SHELL, shownOnceRun: program };
+  return { ...run, shown: isName ? program : SHELL };
+}
+
+/** What a command has printed; undefined until it has run, and where that came to nothing, which has been reported. */
+export function printedBy(
+  asked: SecretCommand,
+  key: string,
+  { commands, report, warn }: Pick<Reading, 'commands' | 'report' | 'warn'>,
+): string | undefined {
+  const { text, problem } = commands.outcomeOf(key, asked) ?? {};
+  if (problem !== undefined && text === undefined) report(key, problem);
+  else if (problem !== undefined) warn(key, `${problem}; the last value goes on`);
+  return text;
+}

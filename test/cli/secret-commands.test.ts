@@ -1,0 +1,125 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { canary, leaks } from '../fuzz/canaries.ts';
+import { run, start } from '../support/cli.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
+import { isRunning } from '../support/processes.ts';
+import { until } from '../support/raw-client.ts';
+
+const OUTPUT = canary('-printed');
+const LISTEN = {
+  BEARERD_LISTEN: '127.0.0.1:0',
+  BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+  BEARERD_LOG_FORMAT: 'json',
+};
+
+async function world(t: Test, secret: unknown, rest: object = {}) {
+  const mock = await mockFor(t);
+  const { clientId, clientSecret } = mock.credentials;
+  const dir = t.testdir({ good: `${clientSecret}\n`, runs: '' });
+  const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
+  const at = (name: string) => join(dir, name);
+  const token = { type: 'session', clientId, clientSecret: secret };
+  put('bearerd.yaml', JSON.stringify({ baseUrl: mock.url, credentials: { token }, ...rest }));
+  return { mock, at, put };
+}
+
+/** Counts its runs, and prints what stands in a file. */
+const counted = { command: ['sh', '-c', 'echo run >>runs; cat good'] };
+const runs = (at: (name: string) => string) => readFileSync(at('runs'), 'utf8').split('\n').length - 1;
+
+t.test('a command that fails at the start ends it with 78, and is named with its status', async (t) => {
+  await world(t, { command: ['sh', '-c', `echo ${OUTPUT}; echo "no entry ${OUTPUT}" >&2; exit 5`] });
+  for (const args of [['start'], ['check'], ['check', '--json'], ['token']]) {
+    const { code, stdout, stderr } = await run(t, args, LISTEN);
+    t.equal(code, 78, args.join(' '));
+    t.match(
+      stdout + stderr,
+      /credentials\.token\.clientSecret.*names a command \(sh\) that ended with status 5: no entry \*\*\*/,
+    );
+    t.notOk(leaks(stdout + stderr));
+  }
+});
+
+t.test('check shows the program as the source, and nothing of what it prints', async (t) => {
+  await world(t, { command: ['echo', OUTPUT] });
+  const { code, stdout } = await run(t, ['check']);
+  t.equal(code, 0);
+  t.match(stdout, /clientSecret: "?\*\*\*"? # bearerd\.yaml:1 \{ command: echo … \}/);
+  t.notOk(leaks(stdout));
+});
+
+t.test('routes, schema, completion, healthcheck and wait run no command', async (t) => {
+  const { at } = await world(t, counted);
+  t.match(await run(t, ['routes']), { code: 0, stdout: /token/ });
+  t.match(await run(t, ['routes', 'GET', '/companies']), { code: 0 });
+  for (const args of [['schema'], ['completion', 'bash']])
+    t.match(await run(t, args), { code: 0 }, args.join());
+  const nowhere = ['--admin-listen', '127.0.0.1:1'];
+  t.match(await run(t, ['healthcheck', ...nowhere]), { code: 1 });
+  t.match(await run(t, ['wait', '--timeout', '100ms', ...nowhere]), { code: 1 });
+  t.equal(runs(at), 0);
+});
+
+t.test('it runs at the start and at a reload, and never for a request', async (t) => {
+  const { at, put } = await world(t, counted);
+  const proxy = start(t, ['start'], LISTEN, at(''));
+  const [, url = ''] = await proxy.until(/"urls":\["(http:[^"]+)"/);
+  await proxy.until(/logged in/);
+  for (let i = 0; i < 3; i++) t.equal((await fetch(`${url}/echo`)).status, 200);
+  t.equal(runs(at), 1);
+  put('good', '');
+  proxy.child.kill('SIGHUP');
+  await proxy.until(
+    /credentials\.token\.clientSecret names a command \(sh\) that printed nothing; the last value goes on/,
+  );
+  t.equal(runs(at), 2);
+  t.equal((await fetch(`${url}/echo`)).status, 200);
+});
+
+t.test('nothing of what it prints is in a log, a dump, the metrics or the page', async (t) => {
+  const { at, put } = await world(t, {
+    command: ['sh', '-c', `echo ${OUTPUT} >&2; echo ${OUTPUT}; exit $(cat code)`],
+  });
+  put('code', '0');
+  const proxy = start(t, ['start'], { ...LISTEN, BEARERD_LOG_LEVEL: 'trace' }, at(''));
+  const [, admin = ''] = await proxy.until(/"admin":\["(http:[^"]+)"/);
+  await proxy.until(/refuses the credentials/);
+  put('code', '9');
+  proxy.child.kill('SIGHUP');
+  await proxy.until(/ended with status 9: \*\*\*; the last value goes on/);
+  for (const path of ['/', '/metrics', '/status', '/config', '/readyz'])
+    t.notOk(leaks(await (await fetch(admin + path)).text()), path);
+  t.notOk(leaks(proxy.output()));
+});
+
+t.test('a command of exec gets neither the value nor the command', async (t) => {
+  const { mock, at } = await world(t, counted);
+  const { BEARERD_CLIENT_SECRET: secret, ...account } = accountOf(mock);
+  const env = {
+    ...account,
+    BEARERD_CLIENT_SECRET_COMMAND: `cat ${at('good')}`,
+    COPY: `Basic ${Buffer.from(`x:${secret}`).toString('base64')}`,
+    BEARERD_CALLER_KEY_COMMAND: `touch ${at('caller')}; echo key`,
+  };
+  const { code, stdout } = await run(t, ['exec', '--', 'env'], env);
+  t.equal(code, 0);
+  t.match(stdout, /^BEARERD_URL=/m);
+  t.notMatch(stdout, /_COMMAND|^COPY=/m);
+  t.notMatch(stdout, secret);
+  t.notOk(existsSync(at('caller')), 'exec has no caller key of the environment, whatever gives it');
+});
+
+t.test('a signal while a command runs at the start takes it along', async (t) => {
+  const { at } = await world(t, { command: ['sh', '-c', 'echo $$ >pid; exec sleep 600'], timeout: '5m' });
+  for (const args of [['start'], ['check']]) {
+    writeFileSync(at('pid'), '');
+    const { child, finished } = start(t, args, LISTEN, at(''));
+    await until(() => readFileSync(at('pid'), 'utf8').endsWith('\n'), 'it has begun', 30_000);
+    const pid = Number(readFileSync(at('pid'), 'utf8'));
+    child.kill('SIGTERM');
+    t.match(await finished, { code: 143 });
+    await until(() => !isRunning(pid), 'the command is left behind', 10_000);
+  }
+});

@@ -1,0 +1,302 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import t from 'tap';
+import { formsOf, SECRET_SETTINGS } from '../../src/config/declaration/settings.ts';
+import { SecretCommands } from '../../src/config/reading/secret-commands.ts';
+import { ConfigurationSource } from '../../src/config/source.ts';
+import { isRunning } from '../support/processes.ts';
+import { until } from '../support/raw-client.ts';
+import { faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
+
+// `{ command: [PROGRAM, ARG…] }` and `BEARERD_X_COMMAND`: what they give, and what is told where they give nothing.
+
+const CANARY = 'ZQSEC-c4n4ry';
+const { BEARERD_CLIENT_SECRET: _, ...WITHOUT_SECRET } = LEAST;
+
+const yaml = (secret: string, rest = '') =>
+  `baseUrl: https://api.example.com\ncredentials: { key: { type: apiKey, key: ${secret} } }\nroutes: [{ prefix: /, credential: key }]\n${rest}`;
+const sh = (script: string, timeout = '30s') =>
+  yaml(JSON.stringify({ command: ['sh', '-c', script], timeout }));
+
+async function keyOf(text: string): Promise<string | undefined> {
+  const credential = (await loadYaml(text)).credentials.get('key');
+  return credential?.kind === 'api-key' ? credential.key.expose() : undefined;
+}
+
+async function faultOf(script: string, timeout?: string): Promise<string> {
+  const faults = await faultsOfYaml(sh(script, timeout));
+  t.equal(faults.length, 1, script);
+  return faults[0] ?? '';
+}
+
+t.test('a command gives what it prints, less one line end', async (t) => {
+  t.equal(await keyOf(sh('echo k-1')), 'k-1');
+  t.equal(await keyOf(sh("printf 'k-1\\r\\n'")), 'k-1');
+  t.equal(await keyOf(sh('printf k-1')), 'k-1');
+  t.equal(await keyOf(yaml("{ command: [echo, 'a b', '$HOME'] }")), 'a b $HOME', 'there is no shell');
+  t.match(await faultOf("printf 'k-1\\n\\n'"), /^credentials\.key\.key: cannot be sent in a header/);
+});
+
+t.test('each secret variable has a form that a shell runs', async (t) => {
+  const config = await loadFrom({
+    env: { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: 'echo one | tr o O' },
+  });
+  const token = config.credentials.get('token');
+  t.equal(
+    token?.kind === 'session' && token.grant.kind === 'service-account' && token.grant.clientSecret.expose(),
+    'One',
+  );
+  t.equal(
+    config.origins['credentials.token.clientSecret'],
+    'BEARERD_CLIENT_SECRET_COMMAND { command: echo … }',
+  );
+  for (const setting of SECRET_SETTINGS) t.ok(config.secretVariables.includes(formsOf(setting)[2]));
+});
+
+t.test('two forms of one secret are a fault, and no command runs for it', async (t) => {
+  const begun = join(t.testdir({}), 'begun');
+  for (const setting of SECRET_SETTINGS) {
+    const [itself, file, command] = formsOf(setting);
+    const env = (names: readonly string[]) => ({
+      ...LEAST,
+      ...Object.fromEntries([
+        [itself, undefined],
+        ...names.map((name) => [name, name === command ? `touch ${begun}` : '/run/s']),
+      ]),
+    });
+    for (const pair of [
+      [itself, command],
+      [file, command],
+      [itself, file],
+    ] as const) {
+      const faults = await faultsOf({ env: env(pair), files: { '/run/s': 'x' } });
+      t.ok(
+        faults.includes(`${pair[0]}: is given together with ${pair[1]}; keep one of the two`),
+        pair.join(),
+      );
+    }
+  }
+  t.notOk(existsSync(begun));
+});
+
+t.test('an empty command is a fault, and not given where there is another form', async (t) => {
+  const env = { ...LEAST, BEARERD_CLIENT_SECRET_COMMAND: '' };
+  t.resolves(loadFrom({ env }));
+  t.same(await faultsOf({ env: { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: ' ' } }), [
+    'BEARERD_CLIENT_SECRET_COMMAND: is empty; it must be a command that prints the secret',
+  ]);
+  t.same(await faultsOf({ env: { ...LEAST, BEARERD_LISTEN_COMMAND: 'x' } }), [
+    'BEARERD_LISTEN_COMMAND: unknown variable; did you mean BEARERD_LISTEN?',
+  ]);
+});
+
+t.test("a secret's file from a flag takes the place of its command", async (t) => {
+  const env = { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: 'exit 1' };
+  const flags = { BEARERD_CLIENT_SECRET_FILE: '/run/s' };
+  await t.resolves(loadFrom({ env, flags, files: { '/run/s': 'from the file' } }));
+});
+
+t.test('a fault names the key, the program and the status', async (t) => {
+  t.match(
+    await faultOf('exit 3'),
+    /^credentials\.key\.key: names a command \(sh\) that ended with status 3$/,
+  );
+  t.match(await faultOf('kill -9 $$'), /\(sh\) that was ended by SIGKILL$/);
+  t.match(await faultOf('true'), /\(sh\) that printed nothing$/);
+  t.match(await faultOf('echo'), /\(sh\) that printed nothing$/);
+  t.match(await faultOf("printf '\\377\\376k\\0'"), /\(sh\) that printed what is not UTF-8 text$/);
+  t.match(await faultOf('head -c 65537 /dev/zero | tr "\\0" x'), /\(sh\) that printed more than 64 KiB$/);
+  t.match(await faultOf('yes'), /\(sh\) that printed more than 64 KiB$/);
+  t.equal((await keyOf(sh('head -c 65536 /dev/zero | tr "\\0" x; echo')))?.length, 65536);
+  t.same(await faultsOfYaml(yaml('{ command: [no-such-program-here] }')), [
+    "credentials.key.key: names a command (no-such-program-here) that can't be found",
+  ]);
+  t.match(await faultsOfYaml(yaml('{ command: [/] }')), [/\(\/\) that may not be run$/]);
+  const env = { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: 'false' };
+  t.same(await faultsOf({ env }), [
+    'BEARERD_CLIENT_SECRET_COMMAND: names a command (false) that ended with status 1',
+  ]);
+});
+
+t.test('a command past its timeout is ended with its children', async (t) => {
+  const pid = join(t.testdir({}), 'pid');
+  t.match(
+    await faultOf(`sh -c 'echo $$ >${pid}; exec sleep 600' & wait`, '500ms'),
+    /\(sh\) that was killed: it had not ended after 0\.5 s$/,
+  );
+  const child = Number(readFileSync(pid, 'utf8'));
+  t.ok(child > 1);
+  await until(() => !isRunning(child), 'what it has started is gone too');
+});
+
+t.test('the last line of its standard error is in the fault, without a secret', async (t) => {
+  const told = await faultOf('echo first >&2; echo "no such entry" >&2; exit 1');
+  t.match(told, /status 1: no such entry$/);
+  t.match(await faultOf(`echo ${CANARY}; echo "got ${CANARY}!" >&2; exit 1`), /status 1: got \*\*\*!$/);
+  t.match(await faultOf('printf "\\033[31mred\\n\\n" >&2; exit 1'), /status 1: \[31mred$/);
+  const long = await faultOf(`echo ${CANARY}; printf "%0190d${CANARY}${CANARY}" 0 >&2; exit 1`);
+  t.match(long, /: 0{190}\*{6}$/, 'what is cut off at its end is no part of a secret');
+  t.match(await faultOf('printf "%0300d" 0 >&2; exit 1'), /: 0{200}$/);
+  t.match(await faultOf('head -c 70000 /dev/zero | tr "\\0" x >&2; exit 1'), /status 1$/);
+});
+
+t.test('no fault holds a secret of any other place', async (t) => {
+  const script = (text: string) => JSON.stringify({ command: ['sh', '-c', text] });
+  const text = `
+baseUrl: https://api.example.com
+credentials:
+  other: { type: apiKey, key: { env: OTHER } }
+  file: { type: apiKey, key: { file: /run/s } }
+  printed: { type: apiKey, key: ${script('echo ZQSEC-printed')} }
+  failing: { type: apiKey, key: ${script('echo "ZQSEC-env ZQSEC-file ZQSEC-printed ZQSEC-plain" >&2; exit 1')} }
+callerKey: ZQSEC-plain
+routes: [{ prefix: /, credential: other }]
+`;
+  const faults = await faultsOfYaml(text, { OTHER: 'ZQSEC-env' }, { '/run/s': 'ZQSEC-file\n' });
+  t.same(faults, ['credentials.failing.key: names a command (sh) that ended with status 1: *** *** *** ***']);
+});
+
+t.test('a secret in the place of its command is not shown', async (t) => {
+  const env = { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: CANARY };
+  const [fault = ''] = await faultsOf({ env });
+  t.match(fault, /names a command \(\/bin\/sh\) that ended with status 127: /);
+  t.notMatch(fault, CANARY);
+  for (const wrong of [
+    `'${CANARY} show'`,
+    `{ command: ${CANARY} }`,
+    `{ command: [], ${CANARY}: x }`,
+    `{ command: [true], ${CANARY} }`,
+  ]) {
+    const faults = await faultsOfYaml(yaml(`{ command: ${wrong} }`));
+    t.not(faults.length, 0, wrong);
+    t.notMatch(faults.join(), CANARY, wrong);
+  }
+});
+
+t.test('what is wrong with its form is told at its key', async (t) => {
+  const rows: [string, RegExp][] = [
+    ['{ command: pass }', /key\.command: must be a list of a program/],
+    ['{ command: [] }', /key\.command: needs at least one entry/],
+    ['{ command: [echo, x], timeout: 5 }', /key\.timeout: /],
+    ['{ command: [echo, x], timeout: off }', /key\.timeout: /],
+    ['{ command: [echo, x], timeuot: 5s }', /key\.timeuot: unknown key; did you mean .*timeout/],
+    ['{ command: [echo, x], env: X }', /holds an unknown key/],
+    [
+      '{ timeout: 5s }',
+      /key: must be text, \{env: NAME\}, \{file: PATH\} or \{command: \[PROGRAM, ARG, …\]\}$/,
+    ],
+  ];
+  for (const [text, problem] of rows) t.match(await faultsOfYaml(yaml(text)), [problem], text);
+});
+
+t.test('all commands run at once, and their faults stand beside all others', async (t) => {
+  const dir = t.testdir({});
+  const meeting = (own: string, other: string) =>
+    JSON.stringify({
+      command: ['sh', '-c', `touch ${dir}/${own}; until [ -e ${dir}/${other} ]; do sleep 0.02; done; exit 4`],
+    });
+  const text = `
+baseUrl: https://api.example.com
+listen: nonsense
+credentials:
+  a: { type: apiKey, key: ${meeting('a', 'b')} }
+  b: { type: apiKey, key: ${meeting('b', 'a')} }
+routes: [{ prefix: /, credential: c }]
+`;
+  t.match(await faultsOfYaml(text), [
+    /^credentials\.a\.key: names a command \(sh\) that ended with status 4/,
+    /^credentials\.b\.key: names a command \(sh\) that ended with status 4/,
+    /^listen: /,
+    /^routes\[0\]\.credential: /,
+  ]);
+});
+
+t.test("its environment is bearerd's, less bearerd's own secrets", async (t) => {
+  const set = { BEARERD_TEST_OTHER: 'seen', BEARERD_CLIENT_SECRET: CANARY, MY_KEY: CANARY };
+  Object.assign(process.env, set);
+  t.teardown(() => {
+    for (const name of Object.keys(set)) delete process.env[name];
+  });
+  const command = [
+    'sh',
+    '-c',
+    'echo "$BEARERD_TEST_OTHER-$BEARERD_CLIENT_SECRET-$MY_KEY-$BEARERD_API_KEY_COMMAND"',
+  ];
+  const text = `${sh('true')}callerKey: { env: MY_KEY }\n`.replace(
+    /\{"command.*?\}/,
+    JSON.stringify({ command }),
+  );
+  const config = await loadYaml(text, { MY_KEY: 'caller' });
+  const key = config.credentials.get('key');
+  t.equal(key?.kind === 'api-key' && key.key.expose(), 'seen---');
+});
+
+t.test('a relative program is found from the folder of the file', async (t) => {
+  const dir = t.testdir({ 'bearerd.yaml': yaml('{ command: [./bin/print] }') });
+  mkdirSync(join(dir, 'bin'));
+  writeFileSync(join(dir, 'bin/print'), '#!/bin/sh\necho k-2\n', { mode: 0o755 });
+  const config = await new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') }).load();
+  t.equal(config.origins['credentials.key.key'], 'bearerd.yaml:2 { command: ./bin/print … }');
+});
+
+t.test('who looks at no secret runs no command', async (t) => {
+  const begun = join(t.testdir({}), 'begun');
+  const touch = JSON.stringify({ command: ['touch', begun] });
+  const config = await loadFrom({
+    env: {},
+    files: {
+      '/srv/app/bearerd.yaml': yaml(touch, `callerKey: ${touch}\nshare: { url: ${touch}, key: ${touch} }\n`),
+    },
+    commands: new SecretCommands({ standIns: true }),
+  });
+  t.same(config.warnings, []);
+  t.equal(config.routes.length, 1);
+  t.notOk(existsSync(begun));
+});
+
+t.test('a configuration without commands waits for nothing', async (t) => {
+  const config = await loadFrom({});
+  t.equal(config.secretCommands.size, 0);
+});
+
+t.test('at a reload each runs again; one that fails is a warning, and its last value goes on', async (t) => {
+  const dir = t.testdir({ value: 'k-1', 'bearerd.yaml': '', other: 'x' });
+  const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
+  put('bearerd.yaml', yaml(JSON.stringify({ command: ['cat', join(dir, 'value')] })));
+  const source = new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') });
+  const load = async () => {
+    const config = await source.load();
+    const key = config.credentials.get('key');
+    return { key: key?.kind === 'api-key' && key.key.expose(), warnings: config.warnings };
+  };
+  t.match(await load(), { key: 'k-1', warnings: [] });
+  put('value', 'k-2');
+  t.match(await load(), { key: 'k-2', warnings: [] });
+  put('value', '');
+  t.match(await load(), {
+    key: 'k-2',
+    warnings: [
+      {
+        key: 'credentials.key.key',
+        problem: 'names a command (cat) that printed nothing; the last value goes on',
+      },
+    ],
+  });
+  put('value', 'k-3');
+  t.match(await load(), { key: 'k-3', warnings: [] });
+  put('bearerd.yaml', yaml('{ command: [false] }'.replace('false', "'false'")));
+  await t.rejects(
+    source.load(),
+    /names a command \(false\) that ended with status 1/,
+    'another command has no last value',
+  );
+});
+
+t.test('a signal ends the commands that run', async (t) => {
+  const started = performance.now();
+  const dir = t.testdir({ 'bearerd.yaml': yaml("{ command: [sleep, '600'] }") });
+  const source = new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') });
+  await t.rejects(source.load({ signal: AbortSignal.timeout(300) }), /no longer wanted/);
+  t.ok(performance.now() - started < 20_000);
+});
