@@ -21,6 +21,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   'deploy/kubernetes/standalone.yaml': /(?<=\/bearerd:)\S+/g,
   'docs/agents.md': /(?<=\/bearerd:)\S+/g,
   'docs/kubernetes.md': /(?<=\/bearerd:)\d+\.\d+\.\d+/g,
+  'docs/start/sidecar.md': /(?<=\/bearerd:)\d+\.\d+\.\d+/g,
 };
 
 /** What was unreleased becomes that version's, and there is room for what comes. */
