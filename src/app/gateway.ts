@@ -330,6 +330,12 @@ export class Gateway {
     return { files: filesRead(this.#config), yaml: await inForce(this.#config) };
   }
 
+  /** @param id of a request; undefined for the last that failed */
+  #why(id: string | undefined): ReturnType<AdminView['why']> {
+    const report = id === undefined ? this.#recent.whyLastFailed() : this.#recent.why(id);
+    return report && { report, text: async () => (await import('../observe/why-text.ts')).whyText(report) };
+  }
+
   #forwardContext(): ForwardContext {
     return {
       clock: this.#clock,
@@ -391,6 +397,7 @@ export class Gateway {
         readiness: () => this.readiness,
         status: () => this.status,
         requests: () => this.#recent.requests(),
+        why: (id) => this.#why(id),
         configuration: () => this.#configuration(),
         page: async () => (await import('../observe/page.ts')).statusPage(),
         metrics: () => this.#metrics.render(),

@@ -1,4 +1,5 @@
 import type { LoginError, ProblemCode } from './errors.ts';
+import type { Journey } from './journey.ts';
 
 /**
  * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.
@@ -104,7 +105,7 @@ export interface ShareOperationEvent {
 }
 
 /** One request, when it is over. One object for each, filled as the request goes its way. */
-export interface RequestEvent {
+export interface RequestEvent extends Journey {
   readonly type: 'request';
   requestId: string;
   /** In lower case: where both sides are told the ID; undefined where they aren't. */

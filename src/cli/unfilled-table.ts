@@ -24,6 +24,7 @@ const NO_KEY = new Secret('');
 const NO_SOURCE: TokenSource = {
   name: '',
   current: () => undefined,
+  stateWith: () => 'starting',
   wait: () => Promise.reject(new Error('no token is needed to choose a route')),
   rejected: () => undefined,
 };

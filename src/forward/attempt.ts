@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
 import type { Problem } from '../base/errors.ts';
+import { inWords } from '../base/failures/problem-words.ts';
+import type { AttemptRecord, ConnectionTimes } from '../base/journey.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
@@ -23,6 +26,16 @@ export interface AttemptOwner {
   crash(cause: unknown): void;
 }
 
+/** What an attempt begins with. */
+export interface Start {
+  readonly clock: Clock;
+  readonly token: AccessToken | undefined;
+  readonly trace: SendingTrace | undefined;
+  /** The one before it that got a 401, whose rest is read and dropped. */
+  readonly rejected: Attempt | undefined;
+  readonly record: AttemptRecord;
+}
+
 /**
  * One sending of a request. An exchange mostly has one; it has another after a 401 or on a stale connection. All that
  * the upstream does comes to its owner through here, so that what an attempt without an owner still has to say is
@@ -35,21 +48,19 @@ export class Attempt implements Receiver {
   paused = false;
   readonly token: AccessToken | undefined;
   readonly trace: SendingTrace | undefined;
-  /** The one before it that got a 401, whose rest is read and dropped. */
   readonly rejected: Attempt | undefined;
+  readonly #clock: Clock;
+  readonly #record: AttemptRecord;
   #owner: AttemptOwner | undefined;
   #dropped = 0;
 
-  constructor(
-    owner: AttemptOwner,
-    token: AccessToken | undefined,
-    trace: SendingTrace | undefined,
-    rejected: Attempt | undefined,
-  ) {
+  constructor(owner: AttemptOwner, { clock, token, trace, rejected, record }: Start) {
     this.#owner = owner;
+    this.#clock = clock;
     this.token = token;
     this.trace = trace;
     this.rejected = rejected;
+    this.#record = record;
   }
 
   /** What follows is told to another. */
@@ -71,14 +82,19 @@ export class Attempt implements Receiver {
     carrier?.abort();
   }
 
+  opened(times: ConnectionTimes): void {
+    this.#record.times = times;
+  }
+
   ready(carrier: Carrier): void {
     this.carrier = carrier;
+    this.#record.readyMonoMs = this.#clock.monoMs();
     if (this.#owner === undefined) this.abort();
     else this.#tell((owner) => owner.connected?.(this, carrier));
   }
 
   responded(head: ResponseHead): void {
-    this.trace?.responded(head.status);
+    this.#answered(head.status);
     this.#tell((owner) => owner.responded?.(this, head));
   }
 
@@ -97,23 +113,38 @@ export class Attempt implements Receiver {
     }
   }
 
+  #answered(status: number): void {
+    this.#record.status = status;
+    this.#record.firstByteMonoMs = this.#clock.monoMs();
+    this.trace?.responded(status);
+  }
+
   ended(): void {
     this.carrier = undefined;
+    this.#record.lastByteMonoMs = this.#clock.monoMs();
     this.trace?.ended();
     this.#tell((owner) => owner.ended?.(this));
   }
 
   switched(head: ResponseHead, socket: Socket, early: Buffer): void {
     this.carrier = undefined;
-    this.trace?.responded(head.status);
+    this.#answered(head.status);
     if (this.#owner === undefined) socket.on('error', () => {}).destroy();
     else this.#tell((owner) => owner.switched?.(this, head, socket, early));
   }
 
   failed(problem: Problem, repeatable: Repeatable): void {
     this.carrier = undefined;
+    this.note(problem);
     this.trace?.failed(problem);
     this.#tell((owner) => owner.failed(this, problem, repeatable));
+  }
+
+  /** What became of it, where that is not how it ends itself. */
+  note(problem: Problem): void {
+    if (this.#record.failure !== undefined) return;
+    this.#record.failure = inWords(problem);
+    this.#record.failedMonoMs = this.#clock.monoMs();
   }
 
   drained(): void {

@@ -147,6 +147,7 @@ export class Exchange implements Watched, Sender {
     const { code, message: detail, remedy, cause } = problem;
     const route = this.#f.route.name;
     this.#context.observe({ type: 'upstream-failed', code, route, detail, remedy, cause });
+    this.#sending.attempt?.note(problem);
     this.abandon(problem);
   }
 
@@ -214,6 +215,7 @@ export class Exchange implements Watched, Sender {
     this.#context.watchdog.delete(tunnel);
     event.bytesIn = tunnel.bytesIn;
     event.bytesOut = tunnel.bytesOut;
+    if (event.attempt !== undefined) event.attempt.lastByteMonoMs = this.#context.clock.monoMs();
     if (tunnel.expired) event.closedBy = 'token-expiry';
   }
 }

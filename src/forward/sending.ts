@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../base/errors.ts';
+import { AttemptRecord, type TokenWait } from '../base/journey.ts';
 import { type AccessToken, isUsable } from '../login/access-token.ts';
 import type { Carrier, Repeatable, SendOptions } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-reader.ts';
@@ -10,7 +11,7 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { type AnswerOwner, HeldAnswer } from './held-answer.ts';
 import { isRepeatable, Repeats } from './repeats.ts';
-import { noToken, secondChance, tokenSource } from './token-use.ts';
+import { noToken, noteToken, secondChance, tokenSource } from './token-use.ts';
 import type { Upgrade } from './upgrade.ts';
 
 const NOTHING: readonly Buffer[] = [];
@@ -64,19 +65,30 @@ export class Sending implements AttemptOwner {
     if (!this.#progress.enter('authorizing')) return;
     const source = tokenSource(this.#f);
     const token = source?.current();
+    noteToken(this.#f, source, token);
     if (source === undefined || token !== undefined) {
       this.#connect(token);
       return;
     }
     this.#sender.limit(undefined);
     this.#wait = new AbortController();
-    source
-      .wait(this.#wait.signal)
+    this.#login(source.wait(this.#wait.signal))
       .then(
         (fresh) => this.#connectIfHere(fresh),
         (reason) => this.#sender.abandon(noToken(reason)),
       )
       .catch((cause) => this.crash(cause));
+  }
+
+  /** Notes how long it was waited for. */
+  #login<T>(waited: Promise<T>): Promise<T> {
+    const { event } = this.#f;
+    const { clock } = this.#context;
+    const wait: TokenWait = { before: event.tokenWait, fromMonoMs: clock.monoMs(), untilMonoMs: -1 };
+    event.tokenWait = wait;
+    return waited.finally(() => {
+      wait.untilMonoMs = clock.monoMs();
+    });
   }
 
   /** After a wait: nothing goes upstream for a client that has left, even if its departure has not been read yet. */
@@ -94,7 +106,12 @@ export class Sending implements AttemptOwner {
   ): void {
     if (!this.#progress.enter('connecting')) return;
     this.#sender.limit(undefined);
-    this.attempt = new Attempt(this, token, this.#f.trace?.sending(this.#f), rejected);
+    const { clock } = this.#context;
+    const { event, route } = this.#f;
+    const record = new AttemptRecord(route.upstreamOrigin, clock.monoMs(), event.attempt);
+    event.attempt = record;
+    const trace = this.#f.trace?.sending(this.#f);
+    this.attempt = new Attempt(this, { clock, token, trace, rejected, record });
     this.#f.pool.send(this.attempt, {
       fresh: on.fresh,
       upgrade: this.#upgrade !== undefined,
@@ -176,7 +193,7 @@ export class Sending implements AttemptOwner {
     if (!this.#progress.enter('held')) return;
     this.#sender.limit(undefined); // A login has a limit of its own.
     const held = new HeldAnswer(attempt, (cause) => this.crash(cause));
-    second
+    this.#login(second)
       .then((token) => {
         if (this.#progress.course !== 'held') return;
         if (token !== undefined && isUsable(token, this.#context.clock)) {

@@ -19,6 +19,21 @@ export function secondChance(
   return token === undefined ? undefined : tokenSource(forwardable)?.rejected(token);
 }
 
+/** What is remembered of the credential, as it stands when a request first asks for it. */
+export function noteToken(
+  { route, event, keepsClientCredential }: Forwardable,
+  source: TokenSource | undefined,
+  token: AccessToken | undefined,
+): void {
+  if (event.tokenState !== undefined) return;
+  if (source !== undefined) {
+    event.tokenState = source.stateWith(token);
+    if (token !== undefined) event.tokenSinceMonoMs = token.expires.monoMs - token.lifetimeMs;
+  } else if (route.credential !== undefined && !keepsClientCredential) {
+    event.tokenState = 'ready';
+  }
+}
+
 /** Why there is no token. */
 export function noToken(reason: unknown): Problem {
   return reason instanceof Problem ? reason : new Problem('token-unavailable', { cause: reason });

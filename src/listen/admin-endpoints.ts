@@ -19,6 +19,10 @@ export interface AdminView {
   readonly status: () => unknown;
   /** The last requests. */
   readonly requests: () => unknown;
+  /** Why one of them went as it did, for programs and for people; without an ID that of the last that failed. */
+  readonly why: (
+    id: string | undefined,
+  ) => { readonly report: unknown; readonly text: () => Promise<string> } | undefined;
   readonly configuration: () => Promise<unknown>;
   readonly page: () => Promise<Page>;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
@@ -49,10 +53,15 @@ const FOR_PROBES = { config: { openToProbes: true } };
 /** Under this are the parts of the page. Not `:name`, whose length the router limits, and says so in its own words. */
 const PAGE_PATH = '/page/';
 const PAGE_ROUTE = `${PAGE_PATH}*`;
+/** Under this is each request that is remembered, by its ID, which may hold a slash. */
+const REQUEST_PATH = '/requests/';
+const REQUEST_ROUTE = `${REQUEST_PATH}*`;
+const LAST_FAILED = 'last-failed';
 
 /** The route of a path: each is written in one way. */
 export function endpointOf(path: string): string {
-  return path.startsWith(PAGE_PATH) ? PAGE_ROUTE : path;
+  if (path.startsWith(PAGE_PATH)) return PAGE_ROUTE;
+  return path.startsWith(REQUEST_PATH) ? REQUEST_ROUTE : path;
 }
 
 /** Adds a route for each endpoint, and gives what there is then: what is asked before the router sees a request. */
@@ -129,6 +138,17 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
   })) {
     app.get(path, async (_request, reply) => reply.header('cache-control', 'no-store').send(await show()));
   }
+  app.get<{ Params: { '*': string } }>(REQUEST_ROUTE, async ({ params, headers }, reply) => {
+    const id = params['*'];
+    const why = view.why(id === LAST_FAILED ? undefined : id);
+    if (why === undefined) return answerNotHere(reply);
+    const forPeople = headers.accept?.startsWith('text/plain') === true;
+    await reply
+      .header('cache-control', 'no-store')
+      .header('vary', 'accept')
+      .type(forPeople ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
+      .send(forPeople ? await why.text() : JSON.stringify(why.report));
+  });
   app.get('/events', { exposeHeadRoute: false }, (_request, reply) => {
     reply.hijack();
     const problem = feed.open(reply.raw);

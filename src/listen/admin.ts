@@ -49,7 +49,7 @@ export class AdminListener {
       shouldUpgrade: () => false,
       onUpgrade: (_request, socket) => socket.destroy(),
       departures: new Departures(),
-      onRefused: () => {},
+      onRefused: () => undefined,
     });
     this.#app = fastify({
       logger: false,

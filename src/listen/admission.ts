@@ -65,7 +65,7 @@ export function admit(
   const malformed = headProblem({ method, target, httpVersion }, head, rules.headerSizeBytes);
   if (malformed !== undefined) return refuse(malformed);
   const split = splitTarget(target);
-  if (split !== undefined) event.path = split.path;
+  if (split !== undefined) event.path = ownPath(split.path, target);
   const arrival = arrivalOf(request.socket);
   const host = rules.guard.checkHosts(head.host, split?.authority, arrival);
   if (host instanceof Problem) return refuse(host);
@@ -96,6 +96,7 @@ export function admit(
   }
   const callerProblem = known === undefined ? undefined : checkCaller(known, match, event);
   if (callerProblem !== undefined) return refuse(callerProblem, origin);
+  if (!match.ok) event.why = match.why;
   if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
   const { route } = match;
   const own = known?.head ?? head;
@@ -112,6 +113,13 @@ export function admit(
     keepsClientCredential: keeps,
   };
 }
+
+/** A part of a string keeps all of it in memory, here a long query, for as long as the request is remembered. */
+function ownPath(path: string, target: string): string {
+  return target.length - path.length > LONG_REST ? Buffer.from(path, 'latin1').toString('latin1') : path;
+}
+
+const LONG_REST = 256;
 
 /** `OPTIONS *` is about the server and no resource; an absolute target without a path says the same (RFC 9112 §3.2.4). */
 export function asksForServer(method: string, target: string): boolean {

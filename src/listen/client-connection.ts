@@ -22,8 +22,8 @@ export interface ConnectionOwner {
   readonly departures: Departures;
   /** Takes a request that wants to become a tunnel. */
   readonly onUpgrade: (request: JoinedRequest, socket: Socket, connection: ClientConnection) => void;
-  /** A connection was answered before there was a request, or in its place. */
-  readonly onRefused: (problem: Problem) => void;
+  /** A connection is answered before there is a request, or in its place. Gives the ID for it, where requests have one. */
+  readonly onRefused: (problem: Problem) => string | undefined;
   /** The heads that are not whole have grown, or shrunk; false where they are too large together. */
   readonly headsGrew: (bytes: number) => boolean;
 }
@@ -145,7 +145,7 @@ export class ClientConnection implements Member, Arrival {
   }
 
   #refuse(problem: Problem): void {
-    if (answerOnSocket(this.socket, problem)) this.#owner.onRefused(problem);
+    answerOnSocket(this.socket, problem, this.#owner.onRefused);
   }
 
   #take(piece: Buffer): void {

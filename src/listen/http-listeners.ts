@@ -25,6 +25,7 @@ const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 const NO_TUNNEL = new Problem('method-refused');
 const NO_TLS = new Problem('bad-request', {
   detail: 'This port speaks HTTPS: write https:// in the URL.',
+  remedy: 'Write https:// in the URL of the client.',
 });
 
 interface HttpDoor extends Door {
@@ -42,8 +43,7 @@ export interface ListenerOptions {
   readonly departures: Departures;
   /** What clients are shown; undefined where they speak plain HTTP. */
   readonly tls?: ListenTls | undefined;
-  /** A connection was answered before there was a request. */
-  readonly onRefused: (problem: Problem) => void;
+  readonly onRefused: ConnectionOwner['onRefused'];
 }
 
 /**
@@ -96,9 +96,7 @@ export class HttpListeners {
   #createSecureDoor(tls: ListenTls): HttpDoor {
     const server = createSecureServer(this.#serverOptions(), tls, {
       admits: (socket) => this.#admits(socket),
-      onPlain: (socket) => {
-        if (answerOnSocket(socket, NO_TLS)) this.#options.onRefused(NO_TLS);
-      },
+      onPlain: (socket) => answerOnSocket(socket, NO_TLS, this.#options.onRefused),
     });
     const door = { server, byUnixSocket: false, beside: false };
     server.on('secureConnection', (socket) => this.#connected(socket, door));

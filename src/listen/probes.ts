@@ -62,7 +62,7 @@ export class ProbesListener {
       shouldUpgrade: () => false,
       onUpgrade: (_request, socket) => socket.destroy(),
       departures: new Departures(),
-      onRefused: () => {},
+      onRefused: () => undefined,
     });
   }
 }

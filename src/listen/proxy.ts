@@ -1,9 +1,10 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { PROBLEMS } from '../base/errors.ts';
+import { PROBLEMS, type Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { ListenTls } from '../config/config.ts';
+import { noteProblem } from '../forward/client/problem.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
@@ -17,7 +18,7 @@ import { arrivalOf, type ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { headOf, onceRead } from './joined-request.ts';
 import { mount } from './mount.ts';
-import { nameRequest } from './request-id.ts';
+import { nameRequest, RequestIds } from './request-id.ts';
 import { hasIllegalCharacter } from './well-formed.ts';
 
 /** What a reload replaces as a whole; a request keeps the one that it began with. */
@@ -47,7 +48,7 @@ export class ProxyListener {
   readonly #context: ForwardContext;
   readonly #listeners: HttpListeners;
   readonly #app: FastifyInstance;
-  #requests = 0;
+  readonly #ids = new RequestIds();
 
   constructor({ settings, context, headerSizeBytes, tls }: ProxyOptions) {
     this.#settings = settings;
@@ -65,7 +66,7 @@ export class ProxyListener {
       onUpgrade: (request, socket, connection) => this.#upgrade(request, socket, connection),
       departures: context.departures,
       tls,
-      onRefused: ({ code }) => context.observe({ ...this.#event(''), status: PROBLEMS[code].status, code }),
+      onRefused: (problem) => this.#refused(problem),
     });
     this.#app = mount(
       (listener) => {
@@ -206,10 +207,19 @@ export class ProxyListener {
     return undefined;
   }
 
+  /** There is no request that could be told of when it is over. */
+  #refused(problem: Problem): string {
+    const event = this.#event('');
+    event.status = PROBLEMS[problem.code].status;
+    noteProblem(event, problem);
+    this.#context.observe(event);
+    return event.requestId;
+  }
+
   #event(method: string): RequestEvent {
     return {
       type: 'request',
-      requestId: (++this.#requests).toString(36),
+      requestId: this.#ids.next(),
       requestIdHeader: undefined,
       method,
       path: '',
@@ -222,6 +232,14 @@ export class ProxyListener {
       bytesIn: 0,
       bytesOut: 0,
       aborted: false,
+      why: undefined,
+      tokenState: undefined,
+      tokenSinceMonoMs: -1,
+      tokenWait: undefined,
+      attempt: undefined,
+      detail: undefined,
+      remedy: undefined,
+      brokeOff: false,
     };
   }
 }

@@ -1,6 +1,19 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { RequestEvent } from '../base/events.ts';
 import { foldedName, isSameHeader } from '../base/fields.ts';
+
+/** So many characters tell the instances of one machine apart, also those of a day that are started again and again. */
+const PREFIX_LENGTH = 8;
+
+/** IDs that no other request has: of this instance, which a prefix by chance stands for, or of another. */
+export class RequestIds {
+  readonly #prefix = Array.from({ length: PREFIX_LENGTH }, () => randomInt(36).toString(36)).join('');
+  #count = 0;
+
+  next(): string {
+    return this.#prefix + (++this.#count).toString(36);
+  }
+}
 
 /** Nothing that a log reader could interpret, or that is longer than a line. */
 const GOOD_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;

@@ -1,3 +1,4 @@
+import type { TokenState } from '../base/events.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Elsewhere } from '../config/config.ts';
 import type { AccessToken } from './access-token.ts';
@@ -7,6 +8,8 @@ export interface TokenSource {
   readonly name: string;
   /** The token to send now, or undefined when there is none that may be sent. Never waits, never logs in. */
   current(): AccessToken | undefined;
+  /** How it stands, where `current` has just given this. */
+  stateWith(token: AccessToken | undefined): TokenState;
   /**
    * A token that may be sent, as soon as there is one.
    * Rejects with a `Problem`: `token-unavailable` at the time limit, `login-refused` at once while the session

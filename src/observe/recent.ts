@@ -1,13 +1,21 @@
 import type { Clock } from '../base/clock.ts';
 import type { Event, RequestEvent } from '../base/events.ts';
+import { isFailed, type Why, whyOf } from './why.ts';
 
-const REQUESTS = 200;
+/** So many are known, and besides them so many that failed. */
+const REQUESTS = 1_000;
+const FAILED = 200;
+/** So many are shown in a list. */
+const LISTED = 200;
+/** A client chooses a path's length; this much of it is kept. */
+const LONGEST_PATH = 1_024;
 const LOGINS = 5;
 
 /** One of the last requests, as people are shown it. Never a query. */
 export interface RecentRequest {
   /** When it was over. */
   readonly time: string;
+  readonly requestId: string;
   readonly method: string;
   readonly path: string;
   readonly route: string;
@@ -15,6 +23,7 @@ export interface RecentRequest {
   readonly caller: string;
   readonly status: number;
   readonly code: string | null;
+  readonly failed: boolean;
   readonly durationMs: number;
 }
 
@@ -33,10 +42,12 @@ export interface Latency {
   readonly p95: number;
 }
 
-/** What happened last. A request costs one write into a ring: what people see is made when they look. */
+/** What happened last. A request costs a write into a ring or two: what people see is made when they look. */
 export class Recent {
   readonly #clock: Clock;
   readonly #ring: RequestEvent[] = [];
+  readonly #failed: RequestEvent[] = [];
+  #failures = 0;
   readonly #logins = new Map<string, RecentLogin[]>();
   #answered = 0;
 
@@ -46,7 +57,7 @@ export class Recent {
 
   observe(event: Event): void {
     if (event.type === 'request') {
-      this.#ring[this.#answered++ % REQUESTS] = event;
+      this.#keep(event);
     } else if (event.type === 'login-succeeded' || event.type === 'login-failed') {
       const failure = event.type === 'login-failed' ? event.error : undefined;
       const login = {
@@ -60,6 +71,30 @@ export class Recent {
     }
   }
 
+  #keep(event: RequestEvent): void {
+    const kept = event.path.length > LONGEST_PATH || event.trace !== undefined ? bounded(event) : event;
+    this.#ring[this.#answered++ % REQUESTS] = kept;
+    if (isFailed(event)) this.#failed[this.#failures++ % FAILED] = kept;
+  }
+
+  /** Why the request of this ID went as it did, the newest where clients have given it to several. */
+  why(id: string): Why | undefined {
+    const isIt = ({ requestId }: RequestEvent) => requestId === id;
+    return this.#why(this.#newestFirst().find(isIt) ?? this.#failedFirst().find(isIt));
+  }
+
+  whyLastFailed(): Why | undefined {
+    return this.#why(this.#failedFirst()[0]);
+  }
+
+  #why(event: RequestEvent | undefined): Why | undefined {
+    return event && whyOf(event, this.#bootMs);
+  }
+
+  get #bootMs(): number {
+    return this.#clock.wallMs() - this.#clock.monoMs();
+  }
+
   /** Requests that are over, since the start. */
   get answered(): number {
     return this.#answered;
@@ -67,8 +102,9 @@ export class Recent {
 
   /** The last requests, the newest first. */
   requests(): RecentRequest[] {
-    const bootMs = this.#clock.wallMs() - this.#clock.monoMs();
-    return this.#newestFirst().map((event) => ({
+    const bootMs = this.#bootMs;
+    return this.#listed().map((event) => ({
+      requestId: event.requestId,
       time: new Date(bootMs + event.startedMonoMs + event.durationMs).toISOString(),
       method: event.method,
       path: event.path,
@@ -77,6 +113,7 @@ export class Recent {
       caller: event.caller ?? '',
       status: event.status,
       code: event.code ?? null,
+      failed: isFailed(event),
       durationMs: Math.round(event.durationMs * 100) / 100,
     }));
   }
@@ -89,7 +126,7 @@ export class Recent {
   /** By route prefix; tunnels are left out, whose duration says how long they were used. */
   latencies(): ReadonlyMap<string, Latency> {
     const durations = new Map<string, number[]>();
-    for (const { route, durationMs, status } of this.#ring) {
+    for (const { route, durationMs, status } of this.#listed()) {
       if (status === 101) continue;
       const known = durations.get(route);
       if (known === undefined) durations.set(route, [durationMs]);
@@ -99,9 +136,34 @@ export class Recent {
   }
 
   #newestFirst(): RequestEvent[] {
-    const at = this.#answered % REQUESTS;
-    return [...this.#ring.slice(at), ...this.#ring.slice(0, at)].reverse();
+    return newestFirst(this.#ring, this.#answered % REQUESTS);
   }
+
+  #failedFirst(): RequestEvent[] {
+    return newestFirst(this.#failed, this.#failures % FAILED);
+  }
+
+  #listed(): RequestEvent[] {
+    return this.#newestFirst().slice(0, LISTED);
+  }
+}
+
+/** @param next where the next one is put */
+function newestFirst(ring: readonly RequestEvent[], next: number): RequestEvent[] {
+  return [...ring.slice(next), ...ring.slice(0, next)].reverse();
+}
+
+/** Without what a client can make large, and what a tracing system has hung on it. */
+function bounded(event: RequestEvent): RequestEvent {
+  const { path, trace, ...rest } = event;
+  const long = path.length > LONGEST_PATH;
+  // A part of a string keeps all of it in memory.
+  const kept = long ? `${Buffer.from(path.slice(0, LONGEST_PATH), 'latin1').toString('latin1')}...` : path;
+  return {
+    ...rest,
+    path: kept,
+    ...(trace && { trace: { traceId: trace.traceId, spanId: trace.spanId } }),
+  };
 }
 
 function latency(sorted: readonly number[]): Latency {

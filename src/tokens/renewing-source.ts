@@ -1,4 +1,5 @@
 import { LoginError, Problem } from '../base/errors.ts';
+import type { TokenState } from '../base/events.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { TokenSource } from '../login/credential.ts';
 import { ForcedRenewals } from './forced-renewals.ts';
@@ -34,6 +35,10 @@ export class RenewingSource implements TokenSource {
 
   current(): AccessToken | undefined {
     return this.#keeper.current();
+  }
+
+  stateWith(token: AccessToken | undefined): TokenState {
+    return this.#keeper.stateWith(token);
   }
 
   wait(signal?: AbortSignal): Promise<AccessToken> {

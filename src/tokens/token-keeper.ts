@@ -9,7 +9,7 @@ import { HeldToken } from './held-token.ts';
 import { LoginLoop } from './login-loop.ts';
 import { loginDelayMs, renewalDelayMs } from './schedule.ts';
 import type { NotYet, SourceLogin } from './source-login.ts';
-import { type TokenStatus, tokenStatus } from './token-status.ts';
+import { type Circumstances, stateOf, type TokenStatus, tokenStatus } from './token-status.ts';
 
 export interface TokenKeeperOptions {
   readonly name: string;
@@ -151,18 +151,26 @@ export class TokenKeeper {
   }
 
   status(): TokenStatus {
-    const situation = {
-      token: this.current(),
-      failure: this.#backoff.failure,
-      lastLoginMs: this.#lastLoginMs,
-      loggingIn: this.#loop.loggingIn,
-      nextLoginInMs: this.nextLoginInMs,
-    };
+    const { nextLoginInMs } = this;
+    const situation = { ...this.#circumstances, token: this.current(), nextLoginInMs };
     return tokenStatus(situation, this.#options.clock);
   }
 
+  /** @param token what `current` has just given */
+  stateWith(token: AccessToken | undefined): TokenState {
+    return stateOf(token, this.#circumstances);
+  }
+
   get #state(): TokenState {
-    return this.status().state;
+    return this.stateWith(this.current());
+  }
+
+  get #circumstances(): Circumstances {
+    return {
+      failure: this.#backoff.failure,
+      lastLoginMs: this.#lastLoginMs,
+      loggingIn: this.#loop.loggingIn,
+    };
   }
 
   /** For how long the token at hand will do; 0 where there is none, or where another one is wanted now. */

@@ -18,20 +18,24 @@ export interface TokenStatus {
   readonly nextLoginInMs: number;
 }
 
-export interface Situation {
-  /** Only a usable one. */
-  readonly token: AccessToken | undefined;
+/** What its state follows from, but for the token. */
+export interface Circumstances {
   /** That of the last login; undefined where it succeeded. */
   readonly failure: Failure | undefined;
   readonly lastLoginMs: number | undefined;
   readonly loggingIn: boolean;
+}
+
+export interface Situation extends Circumstances {
+  /** Only a usable one. */
+  readonly token: AccessToken | undefined;
   readonly nextLoginInMs: number;
 }
 
 export function tokenStatus(situation: Situation, clock: Clock): TokenStatus {
   const { token, failure, lastLoginMs, nextLoginInMs } = situation;
   return {
-    state: stateOf(situation),
+    state: stateOf(token, situation),
     usable: token !== undefined,
     expiresInMs: token && untilMs(token.expires, clock),
     expiresAtMs: token?.expires.wallMs,
@@ -46,7 +50,11 @@ export function tokenStatus(situation: Situation, clock: Clock): TokenStatus {
   };
 }
 
-function stateOf({ token, failure, lastLoginMs, loggingIn }: Situation): TokenState {
+/** @param token only a usable one */
+export function stateOf(
+  token: AccessToken | undefined,
+  { failure, lastLoginMs, loggingIn }: Circumstances,
+): TokenState {
   if (token !== undefined) {
     if (failure !== undefined) return 'degraded';
     return loggingIn ? 'renewing' : 'fresh';

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../base/errors.ts';
+import type { ConnectionTimes } from '../base/journey.ts';
 import type { ResponseHead } from './response-reader.ts';
 
 /** A request as it goes up. */
@@ -47,6 +48,8 @@ export type Repeatable = 'no' | 'stale' | 'unseen' | 'http1';
  * and `switched` neither calls the other.
  */
 export interface Receiver {
+  /** A connection was made for it, or could not be: comes before `ready` or `failed`, and not where one is used again. */
+  opened(times: ConnectionTimes): void;
   /** A connection is there and nothing has been sent: the last moment to think again. Answer by `send` or `abort`. */
   ready(carrier: Carrier): void;
   responded(head: ResponseHead): void;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { ConnectTimeoutError } from '../base/errors.ts';
+import { ConnectionTimes } from '../base/journey.ts';
 import type { Config, UpstreamAddress } from '../config/config.ts';
 import { bareHost, formatUpstreamAddress } from '../config/values/addresses.ts';
 import { dial, type Lookup } from './dial.ts';
@@ -17,6 +18,8 @@ export interface ConnectOptions {
   readonly buffer?: ReadBuffer | undefined;
   /** A caller that no longer wants the connection need not wait for the limit. */
   readonly signal?: AbortSignal | undefined;
+  /** To be filled in. */
+  readonly times?: ConnectionTimes | undefined;
 }
 
 /** Opens a connection; the login, requests and upgrades all open theirs by it. Never calls back before it returns. */
@@ -42,9 +45,16 @@ export interface ConnectorOptions {
   readonly address?: UpstreamAddress | undefined;
 }
 
+/** One connection on its way. */
+interface Opening {
+  readonly signal: AbortSignal;
+  readonly buffer: ReadBuffer | undefined;
+  readonly times: ConnectionTimes;
+}
+
 /** Gives a connection, or throws; destroys what it has opened by then. */
-type Step = (signal: AbortSignal, buffer?: ReadBuffer) => Promise<Socket>;
-type Upon = (socket: Socket, signal: AbortSignal) => Promise<Socket>;
+type Step = (opening: Opening) => Promise<Socket>;
+type Upon = (socket: Socket, opening: Opening) => Promise<Socket>;
 
 /** Opens connections to one origin, directly or through the outbound proxy that the environment names for it. */
 export function createConnectors(origin: string, options: ConnectorOptions): Connectors {
@@ -72,20 +82,29 @@ function proxyFor({ protocol, origin }: URL, to: Address, options: ConnectorOpti
 }
 
 function directly(at: Address, lookup: Lookup): Step {
-  return (signal, buffer) => dial({ ...at, ...(buffer && { onread: buffer.onread }) }, lookup, signal);
+  return (opening) => {
+    const { buffer } = opening;
+    return dial({ ...at, ...(buffer && { onread: buffer.onread }) }, lookup, opening);
+  };
 }
 
 /** To the proxy, by TLS to the proxy's own name where its URL says so, and a tunnel: it never sees a credential. */
 function through(proxy: URL, to: Address, options: ConnectorOptions): Step {
   const toProxy = then(directly(destinationOf(proxy), options.lookup), secured(proxy, options, ['http/1.1']));
   const authority = formatUpstreamAddress(to);
-  return async (signal) => {
+  return async (opening) => {
+    const { signal, times } = opening;
+    const ofProxy = new ConnectionTimes();
+    const beganMonoMs = performance.now();
     try {
-      const socket = await toProxy(signal);
+      const socket = await toProxy({ ...opening, times: ofProxy });
       await openTunnel(socket, proxy, authority, signal);
+      times.connectMs = performance.now() - beganMonoMs - Math.max(0, ofProxy.dnsMs);
       return socket;
     } catch (error) {
       throw outboundProxyError(proxy, error);
+    } finally {
+      times.dnsMs = ofProxy.dnsMs;
     }
   };
 }
@@ -94,23 +113,26 @@ function through(proxy: URL, to: Address, options: ConnectorOptions): Step {
 function secured(server: URL, { secureContext }: ConnectorOptions, protocols: string[]): Upon {
   if (server.protocol !== 'https:') return async (socket) => socket;
   let client: TlsClient | undefined;
-  return (socket, signal) => {
+  return async (socket, { signal, times }) => {
+    const beganMonoMs = performance.now();
     client ??= new TlsClient(bareHost(server.hostname), secureContext(), protocols);
-    return client.start(socket, signal);
+    const secure = await client.start(socket, signal);
+    times.tlsMs = performance.now() - beganMonoMs;
+    return secure;
   };
 }
 
 function then(first: Step, second: Upon): Step {
-  return async (signal, buffer) => second(await first(signal, buffer), signal);
+  return async (opening) => second(await first(opening), opening);
 }
 
 function inTime(open: Step, timeoutMs: number): Connector {
-  return (done, { buffer, signal } = {}) => {
+  return (done, { buffer, signal, times = new ConnectionTimes() } = {}) => {
     const limit = new AbortController();
     const late = () => limit.abort(new ConnectTimeoutError());
     if (signal !== undefined) onAbort(signal, (reason) => limit.abort(reason));
     const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs);
-    open(limit.signal, buffer)
+    open({ signal: limit.signal, buffer, times })
       .finally(() => clearTimeout(timer))
       .then(
         (socket) => done(null, socket),

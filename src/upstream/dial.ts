@@ -1,5 +1,6 @@
 import { ADDRCONFIG, type LookupAddress, lookup } from 'node:dns';
 import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
+import type { ConnectionTimes } from '../base/journey.ts';
 import { onAbort } from './on-abort.ts';
 
 /** Finds the addresses of a name. */
@@ -21,6 +22,12 @@ export interface Destination {
   readonly onread?: OnReadOpts;
 }
 
+export interface Search {
+  readonly signal: AbortSignal;
+  /** To be filled in. */
+  readonly times?: ConnectionTimes;
+}
+
 const SOCKET_OPTIONS = {
   highWaterMark: 64 * 1024,
   noDelay: true,
@@ -34,13 +41,18 @@ const SOCKET_OPTIONS = {
  * has failed or has been silent for a while, and none is given up for being slow: Node's own `autoSelectFamily` ends
  * an attempt when it begins the next, and the last one after as short a time.
  *
- * @param signal ends the search; its reason is the error then
+ * @param search its signal ends it, with its reason as the error
  */
-export async function dial(to: Destination, find: Lookup, signal: AbortSignal): Promise<Socket> {
+export async function dial(to: Destination, find: Lookup, { signal, times }: Search): Promise<Socket> {
   const { host } = to;
   const family = isIP(host);
+  const beganMonoMs = performance.now();
   const addresses = family === 0 ? await addressesOf(host, find, signal) : [{ address: host, family }];
-  return new Race(inTurns(addresses), to, signal).winner;
+  const foundMonoMs = performance.now();
+  if (family === 0 && times !== undefined) times.dnsMs = foundMonoMs - beganMonoMs;
+  const socket = await new Race(inTurns(addresses), to, signal).winner;
+  if (times !== undefined) times.connectMs = performance.now() - foundMonoMs;
+  return socket;
 }
 
 function addressesOf(host: string, find: Lookup, signal: AbortSignal): Promise<LookupAddress[]> {

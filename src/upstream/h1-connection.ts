@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../base/errors.ts';
+import type { ConnectionTimes } from '../base/journey.ts';
 import type { Member } from '../base/members.ts';
 import { readBeforeFailing } from '../node/read-before-failing.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
@@ -37,6 +38,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   freeSinceMonoMs = this.openedMonoMs;
   /** It is not to be used again after this moment. */
   idleUntilMonoMs = this.openedMonoMs + KEEP_ALIVE_MS;
+  /** Nobody has been told yet what it took to make it. */
+  times: ConnectionTimes | undefined;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
   readonly #reader: ResponseReader;
@@ -82,6 +85,10 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   carry(receiver: Receiver): void {
     this.#receiver = receiver;
     this.#sending = false;
+    if (this.times !== undefined) {
+      receiver.opened(this.times);
+      this.times = undefined;
+    }
     receiver.ready(this);
   }
 

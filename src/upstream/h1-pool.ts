@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { ConnectionTimes } from '../base/journey.ts';
 import { Members } from '../base/members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import type { Connector } from './connector.ts';
@@ -67,9 +68,11 @@ export class Http1Pool implements ConnectionOwner {
   #sendAlone(receiver: Receiver, { upgrade, kept }: { upgrade: boolean; kept: boolean }): void {
     // What is read from a tunnel is read by the tunnel.
     const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
+    const times = new ConnectionTimes();
     this.#open(
       (error, socket) => {
         const idle = error !== null && kept ? this.#idle.take(true, performance.now()) : undefined;
+        if (idle === undefined) receiver.opened(times);
         if (idle !== undefined) {
           idle.carry(receiver);
         } else if (error !== null) {
@@ -82,7 +85,7 @@ export class Http1Pool implements ConnectionOwner {
           connection.carry(receiver);
         }
       },
-      { buffer },
+      { buffer, times },
     );
   }
 
@@ -111,9 +114,10 @@ export class Http1Pool implements ConnectionOwner {
   }
 
   /** Takes a connection that is open already, for the next request. */
-  adopt(socket: Socket): void {
+  adopt(socket: Socket, times: ConnectionTimes): void {
     if (socket.destroyed) return;
     const connection = new Http1Connection(this, socket);
+    connection.times = times;
     this.#all.add(connection);
     if (this.#closed) connection.destroy();
     else this.#idle.addUnused(connection);

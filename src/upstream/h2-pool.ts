@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { ConnectionTimes } from '../base/journey.ts';
 import type { Receiver } from './carrier.ts';
-import type { Connector } from './connector.ts';
+import type { Connected, Connector } from './connector.ts';
 import { type ConnectionOwner, Http2Connection } from './h2-connection.ts';
 import { upstreamProblem } from './upstream-error.ts';
 
@@ -12,7 +13,7 @@ export interface Http2PoolOptions {
   /** Opens a connection that offers HTTP/2. */
   readonly open: Connector;
   /** The upstream has chosen HTTP/1.1: here is the connection, and who waited for it. Called at most once. */
-  readonly http1: (socket: Socket, waiting: readonly Receiver[]) => void;
+  readonly http1: (socket: Socket, times: ConnectionTimes, waiting: readonly Receiver[]) => void;
   /** The upstream speaks HTTP/2, and wants HTTP/1.1 all the same: here is who waited for a connection. */
   readonly http1Required: (waiting: readonly Receiver[]) => void;
   /** The upstream ends connections that are in use. */
@@ -95,18 +96,22 @@ export class Http2Pool implements ConnectionOwner {
   #grow(): void {
     if (this.#opening || [...this.#connections].some(({ settling }) => settling)) return;
     this.#opening = true;
-    this.#options.open((error, socket) => {
+    const times = new ConnectionTimes();
+    const opened: Connected = (error, socket) => {
       this.#opening = false;
       if (error !== null) {
+        for (const receiver of this.#waiting) receiver.opened(times);
         this.#failWaiting(error);
       } else if ((socket as TLSSocket).alpnProtocol !== 'h2') {
-        this.#options.http1(socket, this.#waiting.splice(0));
+        this.#options.http1(socket, times, this.#waiting.splice(0));
         this.close();
       } else {
+        this.#waiting[0]?.opened(times);
         this.#connections.add(new Http2Connection(this, socket));
         this.room();
       }
-    });
+    };
+    this.#options.open(opened, { times });
   }
 
   #failWaiting(error: Error): void {

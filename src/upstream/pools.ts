@@ -76,8 +76,8 @@ export class UpstreamPool {
       headerSizeBytes: this.headerSizeBytes,
       connectTimeoutMs: this.#connectTimeoutMs,
       open: this.#connectors.http2,
-      http1: (socket, waiting) => {
-        this.#http1.adopt(socket);
+      http1: (socket, times, waiting) => {
+        this.#http1.adopt(socket, times);
         this.#speakHttp1(pool, waiting);
       },
       http1Required: (waiting) => this.#speakHttp1(pool, waiting),

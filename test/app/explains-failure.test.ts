@@ -27,12 +27,13 @@ const DETAILS = new Set(Object.values(CONNECTION_FAILURES).map(({ what }) => `Th
 /** The answer is a problem of ours, complete, and says nothing that it should not. */
 function explains(t: Test, response: RawResponse, code: ProblemCode, message: string = code): void {
   const { status, title } = PROBLEMS[code];
-  const { detail } = JSON.parse(response.text) as { detail: string };
+  const { detail, instance } = JSON.parse(response.text) as { detail: string; instance: string };
+  t.match(instance, /^urn:bearerd:request:[0-9a-z]{9,}$/, message);
   t.equal(response.status, status, message);
   t.equal(response.header('content-type'), 'application/problem+json', message);
   t.same(
     JSON.parse(response.text),
-    { type: `urn:bearerd:problem:${code}`, title, status, detail, code },
+    { type: `urn:bearerd:problem:${code}`, title, status, detail, code, instance },
     message,
   );
   t.ok(detail === PROBLEMS[code].detail || DETAILS.has(detail), `${message}: ${detail}`);

@@ -344,7 +344,10 @@ t.test('a client has a time to send its headers in', { timeout: 20_000 }, async 
     shouldUpgrade: () => false,
     onUpgrade: () => {},
     departures: new Departures(),
-    onRefused: ({ code }) => problems.push(code),
+    onRefused: ({ code }) => {
+      problems.push(code);
+      return undefined;
+    },
   });
   const server = listeners.createServer();
   t.equal(server.headersTimeout, 60_000);

@@ -32,7 +32,7 @@ async function listener(t: Test) {
 }
 
 async function dialled(t: Test, addresses: string[], port: number): Promise<Socket> {
-  const socket = await dial({ host: 'two.example', port }, resolvesTo(...addresses), never);
+  const socket = await dial({ host: 'two.example', port }, resolvesTo(...addresses), { signal: never });
   t.teardown(() => socket.destroy());
   return socket;
 }
@@ -98,27 +98,29 @@ t.test('the families take turns, beginning with that of the first address (RFC 8
 });
 
 t.test('a name without an address, and one that is not found, are errors', async (t) => {
-  await t.rejects(dial({ host: 'two.example', port: 1 }, resolvesTo(), never), { code: 'ENOTFOUND' });
-  await t.rejects(dial({ host: 'other.example', port: 1 }, resolvesTo(), never), {
+  await t.rejects(dial({ host: 'two.example', port: 1 }, resolvesTo(), { signal: never }), {
+    code: 'ENOTFOUND',
+  });
+  await t.rejects(dial({ host: 'other.example', port: 1 }, resolvesTo(), { signal: never }), {
     message: 'other.example',
   });
 });
 
 t.test('an address is not looked up', async (t) => {
   const { port } = await listener(t);
-  const socket = await dial({ host: '127.0.0.1', port }, () => t.fail('it asks'), never);
+  const socket = await dial({ host: '127.0.0.1', port }, () => t.fail('it asks'), { signal: never });
   socket.destroy();
-  await t.rejects(dial({ host: '::1', port }, () => t.fail('it asks'), never));
+  await t.rejects(dial({ host: '::1', port }, () => t.fail('it asks'), { signal: never }));
 });
 
 t.test('giving up ends the search and each attempt', async (t) => {
   const reason = new Error('too late');
   await t.rejects(
-    dial({ host: 'two.example', port: 1 }, () => {}, AbortSignal.abort(reason)),
+    dial({ host: 'two.example', port: 1 }, () => {}, { signal: AbortSignal.abort(reason) }),
     reason,
   );
   const resolving = new AbortController();
-  const search = dial({ host: 'two.example', port: 1 }, () => {}, resolving.signal);
+  const search = dial({ host: 'two.example', port: 1 }, () => {}, resolving);
   resolving.abort(reason);
   await t.rejects(search, reason);
 
@@ -129,7 +131,7 @@ t.test('giving up ends the search and each attempt', async (t) => {
   const attempt = dial(
     { host: 'two.example', port: relay.port },
     resolvesTo('127.0.0.2', '127.0.0.2'),
-    connecting.signal,
+    connecting,
   );
   setTimeout(() => connecting.abort(reason), 300);
   await t.rejects(attempt, reason);

@@ -2,21 +2,31 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEMS, Problem, type ProblemCode } from '../../base/errors.ts';
 import type { RequestEvent } from '../../base/events.ts';
+import { remedyOf } from '../../base/failures/problem-words.ts';
 import { linger, lingerAtEnd } from './linger.ts';
 import { elements } from './request-head.ts';
 
-/** The body of each problem (RFC 9457) by its detail, made once: nothing of a request ever goes into it. */
-const BODIES = new Map<string, Buffer>();
+/** What a problem names the request by, in front of its ID (RFC 9457 §3.1.5). */
+export const REQUEST_URN = 'urn:bearerd:request:';
 
-export function bodyOf({ code, message: detail }: Problem): Buffer {
+/** What each problem's body (RFC 9457) begins with, by its detail, made once: of a request nothing but its ID goes into it. */
+const BEGINNINGS = new Map<string, string>();
+
+/** @param requestId of A-Z, a-z, 0-9 and `._:/+=@-`; undefined where no request has one */
+export function bodyOf(problem: Problem, requestId?: string): Buffer {
+  const instance = requestId === undefined ? '' : `,"instance":"${REQUEST_URN}${requestId}"`;
+  return Buffer.from(`${beginningOf(problem)}${instance}}\n`);
+}
+
+function beginningOf({ code, message: detail }: Problem): string {
   const key = `${code} ${detail}`;
-  const known = BODIES.get(key);
+  const known = BEGINNINGS.get(key);
   if (known !== undefined) return known;
   const { status, title } = PROBLEMS[code];
   const type = `urn:bearerd:problem:${code}`;
-  const body = Buffer.from(`${JSON.stringify({ type, title, status, detail, code })}\n`);
-  BODIES.set(key, body);
-  return body;
+  const beginning = JSON.stringify({ type, title, status, detail, code }).slice(0, -1);
+  BEGINNINGS.set(key, beginning);
+  return beginning;
 }
 
 /** After these nothing sensible can follow on the connection. */
@@ -31,16 +41,26 @@ const CLOSES = new Set<ProblemCode>([
 /** For `Allow` where no route has a say: TRACE and CONNECT are refused before one is chosen. */
 export const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-function problemHeaders(
-  problem: Problem,
-  corsOrigin: string | undefined,
-  event?: RequestEvent | undefined,
-): string[] {
+/** What is remembered of a problem. */
+export function noteProblem(event: RequestEvent, problem: Problem): void {
+  event.code = problem.code;
+  event.detail = problem.message;
+  event.remedy = remedyOf(problem);
+}
+
+interface AnswerParts {
+  /** Bytes of the body. */
+  readonly length: number;
+  readonly corsOrigin?: string | undefined;
+  readonly event?: RequestEvent | undefined;
+}
+
+function problemHeaders(problem: Problem, { length, corsOrigin, event }: AnswerParts): string[] {
   const headers = [
     'content-type',
     'application/problem+json',
     'content-length',
-    String(bodyOf(problem).length),
+    String(length),
     'cache-control',
     'no-store',
     'proxy-status',
@@ -62,10 +82,10 @@ export function answerProblem(
   event?: RequestEvent,
 ): void {
   if (response.headersSent || response.destroyed || response.socket?.writableEnded === true) return;
-  const body = bodyOf(problem);
+  const body = bodyOf(problem, event?.requestId);
   const { status } = PROBLEMS[problem.code];
   if (event !== undefined) {
-    event.code = problem.code;
+    noteProblem(event, problem);
     event.status = status;
     event.bytesOut = body.length;
   }
@@ -76,7 +96,11 @@ export function answerProblem(
   if (CLOSES.has(problem.code) || expects) response.shouldKeepAlive = false;
   lastUnlessWhole(response);
   // The phrase is said because an upstream's, which could not be written, may still be set.
-  response.writeHead(status, STATUS_CODES[status], problemHeaders(problem, corsOrigin, event));
+  response.writeHead(
+    status,
+    STATUS_CODES[status],
+    problemHeaders(problem, { length: body.length, corsOrigin, event }),
+  );
   response.end(body);
 }
 
@@ -90,29 +114,34 @@ export function lastUnlessWhole(response: ServerResponse): void {
 }
 
 /**
- * Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it; false where it
- * can't be answered any more.
+ * Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it.
+ *
+ * @param refused is told, unless it can't be answered any more; gives the ID for it, where requests have one
  */
-export function answerOnSocket(socket: Socket, problem: Problem): boolean {
+export function answerOnSocket(
+  socket: Socket,
+  problem: Problem,
+  refused: (problem: Problem) => string | undefined,
+): void {
   if (!socket.writable) {
     socket.destroy();
-    return false;
+    return;
   }
   socket.on('error', () => {});
+  const body = bodyOf(problem, refused(problem));
   const { status } = PROBLEMS[problem.code];
   const headers = [
     'connection',
     'close',
     'date',
     new Date().toUTCString(),
-    ...problemHeaders(problem, undefined),
+    ...problemHeaders(problem, { length: body.length }),
   ];
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
   socket.write(`${head}\r\n`);
-  socket.write(bodyOf(problem));
+  socket.write(body);
   linger(socket);
-  return true;
 }
 
 /** What the parser refused (Node's `clientError`), as the problem that says so. */

@@ -3,7 +3,7 @@ import { Problem } from '../../base/errors.ts';
 import { endAbruptly } from './abrupt-end.ts';
 import type { ClientSide } from './client-side.ts';
 import { lingerAtEnd } from './linger.ts';
-import { answerProblem } from './problem.ts';
+import { answerProblem, noteProblem } from './problem.ts';
 
 /** A response's header lines as the client gets them. */
 export interface ReplyHead {
@@ -147,7 +147,8 @@ export class Reply {
     if (this.over) return;
     const { response, event, corsOrigin } = this.#client;
     if (this.begun) {
-      event.code = problem.code;
+      event.brokeOff = true;
+      noteProblem(event, problem);
       this.breakOff();
     } else {
       this.over = true;

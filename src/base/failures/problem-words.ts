@@ -1,0 +1,24 @@
+import { LoginError, OutboundProxyError, type Problem } from '../errors.ts';
+
+/** What happened, with the system's code where there is one: no byte of an answer, and no message of a library. */
+export function inWords({ message, cause }: Problem): string {
+  if (cause instanceof OutboundProxyError) return `${cause.message}.`; // Our own words, which name the proxy.
+  const code = systemCode(cause);
+  return code === undefined ? message : `${message.replace(/\.$/, '')} (${code}).`;
+}
+
+/** What can be done about this very one; a login that failed says it in its own words. */
+export function remedyOf({ remedy, cause }: Problem): string | undefined {
+  return remedy ?? (cause instanceof LoginError ? sentence(cause.message) : undefined);
+}
+
+function systemCode(cause: unknown): string | undefined {
+  const { code, cause: inner } = (cause ?? {}) as { code?: unknown; cause?: unknown };
+  if (typeof code === 'string') return /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : undefined;
+  return inner === undefined ? undefined : systemCode(inner);
+}
+
+function sentence(text: string): string {
+  const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}

@@ -1,0 +1,38 @@
+/** What a request went up with. */
+export type SentAs = 'token' | 'key' | 'nothing' | "the client's own";
+
+/** What can be done about an upstream's own answer. docs/answers.md shows this table. */
+export const STATUS_REMEDIES = {
+  '401 token':
+    'The upstream refuses a token that came fresh from the login. Check that the login and the API belong to one environment, and that the API takes the token in this header.',
+  '401 token, not repeated':
+    'The upstream refuses the token, and the request could not go up again with a newer one: no login succeeded, or its body was not kept. Look at the credential in /status, and call again.',
+  '401 key':
+    'The upstream refuses the key. Check that it is whole, not revoked, and of this environment, and that the API wants it in this header with this scheme.',
+  '401 nothing':
+    'The route sends no credential. Give it one (BEARERD_ROUTES), or have the client send its own.',
+  "401 the client's own":
+    'The credential that the client sent went up in place of the configured one, and the upstream refuses it. Leave it out in the client, or set clientAuthorization: replace.',
+  '403 nothing': 'The route sends no credential, and this needs one. Give the route one (BEARERD_ROUTES).',
+  '403':
+    'The upstream accepts the credential and does not allow this call: the account lacks a role. Ask those who run the API for it, or give the route another credential.',
+  '407':
+    "A proxy between here and the API asks for a password: check that BEARERD_BASE_URL is the API's own URL, and set HTTPS_PROXY with the user and the password where a proxy is meant.",
+  '429':
+    'The upstream limits how often it is called. Wait as long as its Retry-After says, and call less often.',
+  '502':
+    'A gateway before the API got no valid answer from it. Nothing is wrong here: tell those who run the API.',
+  '503': 'The upstream takes no calls at present. Call again when its Retry-After says, or later.',
+  '504': 'A gateway before the API got no answer from it in time. Tell those who run the API.',
+  '5xx': 'The fault is on the side of the upstream, whose log says more. Its answer came through as it was.',
+  left: "The client ended the connection before its answer was whole. Check the client's own timeout: the times above say what it waited for.",
+} as const;
+
+/** @returns undefined where the status alone says enough */
+export function statusRemedy(status: number, sentAs: SentAs, isRepeated: boolean): string | undefined {
+  const place = sentAs === 'token' && !isRepeated ? 'token, not repeated' : sentAs;
+  if (status === 401) return STATUS_REMEDIES[`401 ${place}`];
+  if (status === 403) return STATUS_REMEDIES[sentAs === 'nothing' ? '403 nothing' : '403'];
+  const own: Readonly<Record<string, string | undefined>> = STATUS_REMEDIES;
+  return own[status] ?? (status >= 500 ? STATUS_REMEDIES['5xx'] : undefined);
+}

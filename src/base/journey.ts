@@ -1,0 +1,61 @@
+import type { TokenState } from './events.ts';
+
+/** What of a request's way is kept, to answer why it went as it did. Moments are on the monotonic clock. */
+export interface Journey {
+  /** Why the route table refused it; undefined where it didn't. */
+  why: string | undefined;
+  /** How its credential stood when it was asked for; `ready` for a key. Undefined where none was. */
+  tokenState: TokenState | 'ready' | undefined;
+  /** When the token that it began with was got; -1 where there was none. */
+  tokenSinceMonoMs: number;
+  /** The last one. */
+  tokenWait: TokenWait | undefined;
+  /** The last one. */
+  attempt: AttemptRecord | undefined;
+  /** What the client was told of a problem, and what can be done about it where that is known. */
+  detail: string | undefined;
+  remedy: string | undefined;
+  /** The answer had begun when the problem came. */
+  brokeOff: boolean;
+}
+
+/** It waited for a login. */
+export interface TokenWait {
+  readonly before: TokenWait | undefined;
+  readonly fromMonoMs: number;
+  /** -1 while it lasts. */
+  untilMonoMs: number;
+}
+
+/**
+ * How long it took to make a connection, step by step, in milliseconds; -1 for a step that was not taken, or failed.
+ * One for each connection, for the request that is the first to use it.
+ */
+export class ConnectionTimes {
+  dnsMs = -1;
+  /** TCP; with an outbound proxy up to its tunnel. */
+  connectMs = -1;
+  tlsMs = -1;
+}
+
+/** One sending of a request: moments, -1 for what has not come, and words only where it failed. */
+export class AttemptRecord {
+  readonly upstream: string;
+  readonly before: AttemptRecord | undefined;
+  readonly beganMonoMs: number;
+  /** There where a connection was made for it, or could not be. */
+  times: ConnectionTimes | undefined = undefined;
+  readyMonoMs = -1;
+  firstByteMonoMs = -1;
+  lastByteMonoMs = -1;
+  failedMonoMs = -1;
+  /** Of its answer. */
+  status = 0;
+  failure: string | undefined = undefined;
+
+  constructor(upstream: string, beganMonoMs: number, before: AttemptRecord | undefined) {
+    this.upstream = upstream;
+    this.beganMonoMs = beganMonoMs;
+    this.before = before;
+  }
+}

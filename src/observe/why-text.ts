@@ -1,0 +1,67 @@
+import { PROBLEMS, type ProblemCode } from '../base/errors.ts';
+import { visible } from './visible.ts';
+import type { Why, WhyAttempt } from './why.ts';
+
+/** The same for a person: a line that says what came of it, and below it each thing by its name. */
+export function whyText(why: Why): string {
+  const facts: (readonly [string, string])[] = [
+    ['request', `${why.id}, over at ${why.time}`],
+    ['route', `${why.route ?? 'none'}: ${why.why}`],
+    ['credential', credential(why)],
+    ['answered by', answer(why)],
+    ...why.attempts.map(
+      (attempt, i) => [`attempt ${i + 1}`, `${course(attempt)}\n${attempt.outcome}`] as const,
+    ),
+    ...why.waits.map(({ for: what, ms }) => ['waited', `${time(ms)} for a ${what}`] as const),
+    ['what to do', why.remedy ?? 'nothing'],
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length)) + 2;
+  const lines = facts.flatMap(([name, text]) =>
+    text.split('\n').map((line, i) => `${(i === 0 ? name : '').padEnd(width)}${visible(line)}`),
+  );
+  return `${headline(why)}\n\n${lines.join('\n')}\n`;
+}
+
+function headline({ method, path, status, durationMs }: Why): string {
+  const what = [method, path].filter((part) => part !== '').join(' ') || 'What was no valid request';
+  return `${visible(what)}: ${status === 0 ? 'no answer' : status} after ${time(durationMs)}`;
+}
+
+function credential({ credential: name, token }: Why): string {
+  if (name === null) return 'none';
+  if (token === null) return name === 'none' || name === 'deny' ? name : `${name}, which was not used`;
+  if (token.state === 'ready') return `${name}, a key`;
+  return `${name}, ${token.state}${token.ageMs === null ? '' : `, ${time(token.ageMs)} old`}`;
+}
+
+function answer({ answeredBy, status, code, attempts }: Why): string {
+  const problem = code === null ? undefined : PROBLEMS[code as ProblemCode];
+  if (answeredBy === null) return 'nobody: the client left before there was an answer';
+  if (answeredBy === 'upstream') {
+    return problem === undefined
+      ? `the upstream (${status})`
+      : `the upstream (${status}), and broken off (${code})`;
+  }
+  if (problem === undefined) return `bearerd (${status})`;
+  // Of what went up, the attempts say it more exactly.
+  return `bearerd (${status} ${code})${attempts.length > 0 ? '' : `: ${problem.detail}`}`;
+}
+
+function course({ upstream, reused, dnsMs, connectMs, tlsMs, firstByteMs, lastByteMs }: WhyAttempt): string {
+  const steps = [
+    ['name looked up', dnsMs],
+    ['connected', connectMs],
+    ['TLS', tlsMs],
+    ['first byte', firstByteMs],
+    ['last byte', lastByteMs],
+  ] as const;
+  const taken = steps.flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${time(ms)}`]));
+  const connection = reused ? 'reused connection' : 'new connection';
+  return [`${upstream}, ${connection}`, ...taken].join(', ');
+}
+
+function time(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms * 10) / 10} ms`;
+  if (ms < 120_000) return `${Math.round(ms / 100) / 10} s`;
+  return `${Math.round(ms / 60_000)} min`;
+}

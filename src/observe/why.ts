@@ -1,0 +1,183 @@
+import type { RequestEvent } from '../base/events.ts';
+import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
+import { type SentAs, STATUS_REMEDIES, statusRemedy } from '../base/failures/status-words.ts';
+import type { AttemptRecord } from '../base/journey.ts';
+
+/** Why a request went as it did: what `GET /requests/ID` gives. No byte of a secret, a query value or a body is in it. */
+export interface Why {
+  readonly id: string;
+  /** When it was over. */
+  readonly time: string;
+  readonly method: string;
+  readonly path: string;
+  readonly route: string | null;
+  /** The reason for the route, or why there is none. */
+  readonly why: string;
+  readonly credential: string | null;
+  /** As it stood when the request asked for it; null where it asked for none. */
+  readonly token: { readonly state: string; readonly ageMs: number | null } | null;
+  /** 0 where the client got none. */
+  readonly status: number;
+  readonly code: string | null;
+  /** Null where the client got no answer. */
+  readonly answeredBy: 'upstream' | 'bearerd' | null;
+  readonly attempts: readonly WhyAttempt[];
+  /** Longer than a moment, in their order. */
+  readonly waits: readonly { readonly for: 'token' | 'connection'; readonly ms: number }[];
+  readonly durationMs: number;
+  /** What to do about it. */
+  readonly remedy: string | null;
+}
+
+/** One sending of it. The steps of a new connection each have their own length; null for one that was not taken. */
+export interface WhyAttempt {
+  readonly upstream: string;
+  /** The connection had been made for a request before. */
+  readonly reused: boolean;
+  readonly dnsMs: number | null;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  /** From the moment when the request began to go up; null where it didn't come that far. */
+  readonly firstByteMs: number | null;
+  readonly lastByteMs: number | null;
+  /** How it ended, in words. */
+  readonly outcome: string;
+}
+
+/** Shorter ones with a connection that was there are the event loop's own. */
+const SHORTEST_WAIT_MS = 1;
+
+/** What bearerd answered itself with 4xx or 5xx, an upstream's answer that something has to be done about, and what broke off. */
+export function isFailed({ status, code, aborted }: RequestEvent): boolean {
+  if (code !== undefined || aborted || status >= 500) return true;
+  return status === 401 || status === 403 || status === 407 || status === 429;
+}
+
+/** @param bootMs what a moment on the monotonic clock is to be added to, to be one on the wall clock */
+export function whyOf(event: RequestEvent, bootMs: number): Why {
+  const { status, code, tokenState, tokenSinceMonoMs, startedMonoMs, durationMs } = event;
+  const ageMs = tokenSinceMonoMs === -1 ? null : rounded(Math.max(0, startedMonoMs - tokenSinceMonoMs));
+  const attempts = attemptsOf(event);
+  return {
+    id: event.requestId,
+    time: new Date(bootMs + startedMonoMs + durationMs).toISOString(),
+    method: event.method,
+    path: event.path,
+    route: event.route === '' ? null : event.route,
+    why: whyThisRoute(event),
+    credential: event.credential === '' ? null : event.credential,
+    token: tokenState === undefined ? null : { state: tokenState, ageMs },
+    status,
+    code: code ?? null,
+    answeredBy: answeredBy(event),
+    attempts: attempts.map((attempt, i) => shown(attempt, attempts[i + 1], event)),
+    waits: waitsOf(event, attempts),
+    durationMs: rounded(durationMs),
+    remedy: remedyOf(event) ?? null,
+  };
+}
+
+function whyThisRoute({ why, route, code, detail }: RequestEvent): string {
+  if (why !== undefined) return why;
+  if (route !== '') return `${route} is the longest prefix that matches`;
+  if (code === undefined) return 'it asks about the server itself, which bearerd answers';
+  return `refused before a route was looked for: ${clause(detail ?? code)}`;
+}
+
+function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['answeredBy'] {
+  if (status === 0) return null;
+  return (code === undefined && attempt !== undefined) || brokeOff ? 'upstream' : 'bearerd';
+}
+
+function remedyOf(event: RequestEvent): string | undefined {
+  const { status, code, remedy, aborted, attempt } = event;
+  if (code !== undefined) return remedy ?? PROBLEM_REMEDIES[code];
+  if (aborted) return STATUS_REMEDIES.left;
+  return attempt && statusRemedy(status, sentAs(event), attempt.before?.status === 401);
+}
+
+function sentAs({ credential, tokenState }: RequestEvent): SentAs {
+  if (credential === 'none') return 'nothing';
+  if (tokenState === undefined) return "the client's own";
+  return tokenState === 'ready' ? 'key' : 'token';
+}
+
+function attemptsOf({ attempt }: RequestEvent): AttemptRecord[] {
+  const attempts: AttemptRecord[] = [];
+  for (let each = attempt; each !== undefined; each = each.before) attempts.unshift(each);
+  return attempts;
+}
+
+function shown(attempt: AttemptRecord, next: AttemptRecord | undefined, event: RequestEvent): WhyAttempt {
+  const { upstream, times, readyMonoMs, firstByteMonoMs, lastByteMonoMs } = attempt;
+  const since = (moment: number) =>
+    moment === -1 || readyMonoMs === -1 ? null : rounded(moment - readyMonoMs);
+  return {
+    upstream,
+    reused: times === undefined && readyMonoMs !== -1,
+    dnsMs: length(times?.dnsMs),
+    connectMs: length(times?.connectMs),
+    tlsMs: length(times?.tlsMs),
+    firstByteMs: since(firstByteMonoMs),
+    lastByteMs: since(lastByteMonoMs),
+    outcome: outcomeOf(attempt, next, event),
+  };
+}
+
+function outcomeOf(
+  { status, failure, lastByteMonoMs }: AttemptRecord,
+  next: AttemptRecord | undefined,
+  { aborted, code, detail }: RequestEvent,
+): string {
+  if (failure !== undefined) {
+    const what = status === 0 ? clause(failure) : `answered ${status} and broke off: ${clause(failure)}`;
+    return next === undefined ? what : `${what}; the request was sent once more`;
+  }
+  if (status === 101) return 'switched to another protocol (101)';
+  if (next !== undefined) {
+    return status === 401
+      ? 'answered 401; the request was sent once more with a newer token'
+      : 'given up before anything was sent: the token ended meanwhile';
+  }
+  if (status !== 0 && lastByteMonoMs !== -1) return `answered ${status}`;
+  const begun = status === 0 ? '' : `answered ${status}, and was `;
+  if (aborted) return `${begun}given up: the client ended the connection`;
+  return code === undefined ? `${begun}given up` : `${begun}given up: ${clause(detail ?? code)}`;
+}
+
+function waitsOf(event: RequestEvent, attempts: readonly AttemptRecord[]): Why['waits'] {
+  const endMonoMs = event.startedMonoMs + event.durationMs;
+  const waits = attempts
+    .map((attempt) => ({
+      for: 'connection' as 'token' | 'connection',
+      from: attempt.beganMonoMs,
+      until: firstOf(attempt.readyMonoMs, attempt.failedMonoMs, endMonoMs),
+      isNew: attempt.times !== undefined,
+    }))
+    .filter(({ from, until, isNew }) => isNew || until - from >= SHORTEST_WAIT_MS);
+  for (let wait = event.tokenWait; wait !== undefined; wait = wait.before) {
+    const until = firstOf(wait.untilMonoMs, endMonoMs);
+    waits.push({ for: 'token', from: wait.fromMonoMs, until, isNew: false });
+  }
+  return waits
+    .sort((a, b) => a.from - b.from)
+    .map(({ for: what, from, until }) => ({ for: what, ms: rounded(until - from) }));
+}
+
+/** The first moment that has come. */
+function firstOf(...moments: readonly number[]): number {
+  return moments.find((moment) => moment !== -1)!;
+}
+
+function length(ms: number | undefined): number | null {
+  return ms === undefined || ms === -1 ? null : rounded(ms);
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+/** A sentence as a part of another. */
+function clause(sentence: string): string {
+  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+}

@@ -1,0 +1,451 @@
+import t, { type Test } from 'tap';
+import type { Why } from '../../src/observe/why.ts';
+import type { Lookup } from '../../src/upstream/dial.ts';
+import { canary, leaks } from '../fuzz/canaries.ts';
+import { connectProxy } from '../support/connect-proxy.ts';
+import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { Http2Upstream } from '../support/h2-upstream.ts';
+import { usedBytes } from '../support/memory.ts';
+import { ask, RawClient, until } from '../support/raw-client.ts';
+import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+// What `GET /requests/ID` of the admin listener tells of a request. How a person reads it: test/observe/why.test.ts.
+
+const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+const MEMBERS = [
+  'id',
+  'time',
+  'method',
+  'path',
+  'route',
+  'why',
+  'credential',
+  'token',
+  'status',
+  'code',
+  'answeredBy',
+  'attempts',
+  'waits',
+  'durationMs',
+  'remedy',
+];
+const OF_ATTEMPT = [
+  'upstream',
+  'reused',
+  'dnsMs',
+  'connectMs',
+  'tlsMs',
+  'firstByteMs',
+  'lastByteMs',
+  'outcome',
+];
+const loopback: Lookup = (_hostname, _options, callback) =>
+  setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
+
+const shown = (proxy: TestGateway, name: string, ...lines: string[]) =>
+  ask(proxy.adminPort, request('GET', `/requests/${name}`, ...lines));
+
+async function why(proxy: TestGateway, id: string): Promise<Why> {
+  const answer = await shown(proxy, encodeURIComponent(id));
+  if (answer.status !== 200) throw new Error(`${id}: ${answer.status} ${answer.text}`);
+  return JSON.parse(answer.text) as Why;
+}
+
+/** Why the last request went as it did, once it is over. @param count requests by then */
+async function last(proxy: TestGateway, count: number): Promise<Why> {
+  await until(() => proxy.requests().length >= count, `${count} requests are over`);
+  return why(proxy, proxy.requests()[count - 1]!.requestId);
+}
+
+/** A proxy before an upstream of its own. */
+async function worldFor(t: Test, env: Record<string, string> = {}) {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: { ...ADMIN, ...env } });
+  return { upstream, proxy };
+}
+
+/** To tap: any number. */
+const isMs = Number;
+
+t.test('a request that went well has each member, and nothing that has to be done', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  await proxy.get('/a/b?secret=1');
+  const first = await last(proxy, 1);
+  t.same(Object.keys(first), MEMBERS);
+  t.same(Object.keys(first.attempts[0]!), OF_ATTEMPT);
+  t.match(first, {
+    id: proxy.requests()[0]!.requestId,
+    time: /^\d{4}-.*Z$/,
+    method: 'GET',
+    path: '/a/b',
+    route: '/',
+    why: '/ is the longest prefix that matches',
+    credential: 'token',
+    token: { state: 'fresh', ageMs: isMs },
+    status: 200,
+    code: null,
+    answeredBy: 'upstream',
+    durationMs: isMs,
+    remedy: null,
+  });
+  t.match(first.attempts, [
+    {
+      upstream: upstream.url,
+      reused: false,
+      dnsMs: null,
+      connectMs: isMs,
+      tlsMs: null,
+      firstByteMs: isMs,
+      lastByteMs: isMs,
+      outcome: 'answered 200',
+    },
+  ]);
+  t.match(first.waits, [{ for: 'connection', ms: isMs }]);
+});
+
+t.test('a connection that is used again says so, and took no time to make', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  await proxy.get('/1');
+  await until(() => upstream.open > 0, 'the connection stays');
+  await proxy.get('/2');
+  const { attempts } = await last(proxy, 2);
+  t.match(attempts, [{ reused: true, dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: isMs }]);
+});
+
+t.test('over TLS each step of a new connection has its time: HTTP/2 and HTTP/1.1', async (t) => {
+  for (const http2 of ['true', 'false']) {
+    const upstream = await Http2Upstream.startedFor(t);
+    const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
+    const env = { ...ADMIN, ...upstream.env, BEARERD_UPSTREAM_HTTP2: http2 };
+    const proxy = await gatewayFor(t, { baseUrl, env, lookup: loopback });
+    await proxy.get('/1');
+    const first = await last(proxy, 1);
+    const steps = { reused: false, dnsMs: isMs, connectMs: isMs, tlsMs: isMs, lastByteMs: isMs };
+    t.match(first.attempts, [steps], http2);
+    await proxy.get('/2');
+    t.match((await last(proxy, 2)).attempts, [{ reused: true, dnsMs: null, tlsMs: null }], http2);
+  }
+});
+
+t.test('an upstream that chooses HTTP/1.1 shows what its connection took', async (t) => {
+  const upstream = await Http2Upstream.startedFor(t, { allowHTTP1: true, ALPNProtocols: ['http/1.1'] });
+  const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
+  const proxy = await gatewayFor(t, { baseUrl, env: { ...ADMIN, ...upstream.env }, lookup: loopback });
+  await proxy.get('/1');
+  t.match((await last(proxy, 1)).attempts, [{ reused: false, connectMs: isMs, tlsMs: isMs }]);
+});
+
+t.test('through an outbound proxy the time to connect holds that of its tunnel', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const tunnel = await connectProxy(t, upstream.port);
+  const env = { ...ADMIN, BEARERD_ALLOW_INSECURE_UPSTREAM: 'true', HTTP_PROXY: `http://${tunnel.host}` };
+  const proxy = await gatewayFor(t, { baseUrl: 'http://elsewhere.example', env });
+  await proxy.get('/1');
+  const [attempt] = (await last(proxy, 1)).attempts;
+  t.match(attempt, { upstream: 'http://elsewhere.example', reused: false, connectMs: isMs });
+});
+
+t.test('an outbound proxy that refuses is named, and the remedy is about it', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const refusing = await connectProxy(t, upstream.port, { answer: 'HTTP/1.1 407 No\r\n\r\n' });
+  const env = { ...ADMIN, BEARERD_ALLOW_INSECURE_UPSTREAM: 'true', HTTP_PROXY: `http://${refusing.host}` };
+  const options = { baseUrl: 'http://elsewhere.example', env: { ...env, BEARERD_ROUTES: '/=none' } };
+  const proxy = await gatewayFor(t, { ...options, loggedIn: false });
+  await proxy.get('/1');
+  const { attempts, remedy } = await last(proxy, 1);
+  t.match(attempts, [
+    { reused: false, connectMs: null, outcome: /the outbound proxy .* asks for a user name/ },
+  ]);
+  t.match(remedy, /HTTPS_PROXY/);
+});
+
+t.test('a refused connection is an attempt, and the remedy is that of the failure', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: { ...ADMIN, BEARERD_ROUTES: '/=none' } });
+  upstream.stop();
+  const answer = await proxy.get('/gone');
+  t.equal(answer.status, 502);
+  const told = await last(proxy, 1);
+  t.match(told, {
+    status: 502,
+    code: 'upstream-unreachable',
+    answeredBy: 'bearerd',
+    credential: 'none',
+    token: null,
+    attempts: [{ reused: false, connectMs: null, firstByteMs: null, lastByteMs: null }],
+    remedy: /^Check the host and the port in the URL/,
+  });
+  t.match(told.attempts[0]!.outcome, /nothing listens at its address and port \(ECONNREFUSED\)$/);
+});
+
+t.test('after a 401 there are two attempts, and the wait for a new token', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  upstream.onRequest = ({ header }) =>
+    header('authorization') === 'Bearer tok-1' ? head('401 No', 'content-length: 0') : ok('ok');
+  await proxy.get('/x');
+  const { attempts, waits, status, remedy, token } = await last(proxy, 1);
+  t.equal(status, 200);
+  t.equal(remedy, null);
+  t.match(token, { state: 'fresh', ageMs: isMs });
+  t.match(attempts, [
+    { reused: false, outcome: 'answered 401; the request was sent once more with a newer token' },
+    { outcome: 'answered 200' },
+  ]);
+  t.match(
+    waits.filter(({ for: what }) => what === 'token'),
+    [{ for: 'token', ms: isMs }],
+  );
+});
+
+t.test('a 401 that stands is the upstream’s, and the remedy goes by what was sent', async (t) => {
+  const { proxy, upstream } = await worldFor(t, {
+    BEARERD_API_KEY: 'a-key',
+    BEARERD_ROUTES: '/=token,/key=apiKey,/none=none',
+  });
+  upstream.onRequest = () => head('401 No', 'content-length: 0');
+  const remedies: (string | null)[] = [];
+  for (const [n, path] of ['/token', '/key', '/none'].entries()) {
+    await proxy.get(path);
+    const told = await last(proxy, n + 1);
+    t.match(told, { status: 401, code: null, answeredBy: 'upstream' }, path);
+    remedies.push(told.remedy);
+  }
+  t.match(remedies, [/came fresh from the login/, /refuses the key/, /sends no credential/]);
+  t.match((await why(proxy, proxy.requests()[1]!.requestId)).token, { state: 'ready', ageMs: null });
+});
+
+t.test('a request that waits for the first token says how long, and how the credential stood', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const { promise, resolve } = Promise.withResolvers<Buffer>();
+  upstream.onLogin = () => promise;
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: ADMIN, loggedIn: false });
+  const answered = proxy.get('/x');
+  await until(() => proxy.gateway.status.requestsWaiting === 1, 'it waits');
+  resolve(grant('tok'));
+  await answered;
+  const { token, waits, status } = await last(proxy, 1);
+  t.equal(status, 200);
+  t.same(token, { state: 'starting', ageMs: null });
+  t.match(waits[0], { for: 'token', ms: isMs });
+});
+
+t.test('where there is no token, the remedy says why the login failed', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = () => Buffer.from(head('401 No', 'content-length: 0'));
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: ADMIN, loggedIn: false });
+  await until(() => proxy.events.some(({ type }) => type === 'login-failed'), 'refused');
+  const answer = await proxy.get('/x');
+  t.equal(answer.status, 503);
+  const told = await last(proxy, 1);
+  t.match(told, { code: 'login-refused', answeredBy: 'bearerd', attempts: [], token: { state: 'refused' } });
+  t.match(told.remedy, /^The session endpoint .* refuses the credentials .*Check the ID and the secret/);
+});
+
+t.test('a tunnel is an attempt that switched, and its last byte is its end', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  upstream.onRequest = () => head('101 Switching Protocols', 'connection: upgrade', 'upgrade: echo');
+  const client = await proxy.client();
+  client.send(request('GET', '/t', 'connection: upgrade', 'upgrade: echo'));
+  t.equal((await client.response()).status, 101);
+  client.close();
+  const { attempts, status, answeredBy } = await last(proxy, 1);
+  t.match({ status, answeredBy }, { status: 101, answeredBy: 'upstream' });
+  t.match(attempts, [{ reused: false, firstByteMs: isMs, lastByteMs: isMs, outcome: /^switched/ }]);
+});
+
+t.test('a stale connection shows the attempt that failed on it, and the next one', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  await proxy.get('/1');
+  upstream.onHead = ({ connection }) => {
+    upstream.onHead = undefined;
+    connection.end();
+  };
+  await proxy.get('/2');
+  const { attempts, status } = await last(proxy, 2);
+  t.equal(status, 200);
+  t.match(attempts, [
+    { reused: true, lastByteMs: null, outcome: /closed the connection .*; the request was sent once more$/ },
+    { reused: false, outcome: 'answered 200' },
+  ]);
+});
+
+t.test('an answer that breaks off was the upstream’s, and has failed', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  upstream.onRequest = ({ connection }) => {
+    connection.send(head('200 OK', 'content-length: 100'));
+    connection.send('half');
+    setImmediate(() => connection.end());
+  };
+  await proxy.get('/x').catch(() => undefined);
+  const told = await last(proxy, 1);
+  t.match(told, { status: 200, code: 'upstream-unreachable', answeredBy: 'upstream' });
+  t.match(told.attempts, [{ firstByteMs: isMs, lastByteMs: null, outcome: /^answered 200 and broke off: / }]);
+  t.ok(told.remedy);
+  t.same(JSON.parse((await shown(proxy, 'last-failed')).text), told);
+});
+
+t.test('a client that leaves has failed, and nobody answered it', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  upstream.onRequest = () => undefined;
+  const client = await proxy.client();
+  client.send(request('GET', '/x'));
+  await until(() => upstream.requests.length === 1, 'it arrives');
+  client.close();
+  const told = await last(proxy, 1);
+  t.match(told, { status: 0, code: null, answeredBy: null, remedy: /client's own timeout/ });
+  t.match(told.attempts, [{ firstByteMs: null, outcome: 'given up: the client ended the connection' }]);
+});
+
+t.test('what is refused before it is forwarded says why, and names its ID in the answer', async (t) => {
+  const { proxy } = await worldFor(t, { BEARERD_ROUTES: '/open=none,/closed=deny' });
+  const answers = [
+    await proxy.get('/closed/x'),
+    await proxy.get('/elsewhere'),
+    await proxy.ask(request('GET', '/open').replace('localhost', 'evil.example')),
+    await proxy.ask('GET /open HTTP/1.1\r\nhost localhost\r\n\r\n'),
+  ];
+  const expected = [
+    { code: 'route-denied', route: '/closed', why: 'the route denies', credential: 'deny' },
+    { code: 'no-route', route: null, why: 'no prefix matches', credential: null },
+    { code: 'host-refused', why: /^refused before a route was looked for: the Host header/ },
+    { code: 'bad-request', method: '', path: '' },
+  ];
+  for (const [n, answer] of answers.entries()) {
+    const { instance } = JSON.parse(answer.text) as { instance: string };
+    const [, id] = /^urn:bearerd:request:(.+)$/.exec(instance)!;
+    const told = await why(proxy, id!);
+    t.match(told, { ...expected[n], answeredBy: 'bearerd', attempts: [], token: null, remedy: /./ });
+  }
+});
+
+t.test('what is not known is a 404, as is the last that failed where none has', async (t) => {
+  const { proxy } = await worldFor(t);
+  for (const name of ['nobody', 'last-failed', '', 'a/b', '%'])
+    t.equal((await shown(proxy, name)).status, 404, name);
+  const elsewhere = request('GET', '/requests/last-failed').replace('localhost', 'evil.example');
+  t.equal((await ask(proxy.adminPort, elsewhere)).status, 403);
+  t.equal((await ask(proxy.adminPort, request('POST', '/requests/x', 'content-length: 0'))).status, 405);
+});
+
+t.test('the last that failed is the newest, whatever went well after it', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  const FAILS = [401, 403, 407, 429, 500, 503];
+  const statuses = [200, ...FAILS, 404, 400, 302];
+  for (const [n, status] of statuses.entries()) {
+    upstream.onRequest = () => head(`${status} Said`, 'content-length: 0');
+    await proxy.get(`/${status}`);
+    await last(proxy, n + 1);
+    const answer = await shown(proxy, 'last-failed');
+    if (n === 0) t.equal(answer.status, 404);
+    else t.equal(JSON.parse(answer.text).status, FAILS.includes(status) ? status : 503, `${status}`);
+  }
+  const list = JSON.parse((await ask(proxy.adminPort, request('GET', '/requests'))).text);
+  t.same(
+    list.filter(({ failed }: { failed: boolean }) => failed).map(({ status }: { status: number }) => status),
+    FAILS.toReversed(),
+  );
+});
+
+t.test('people get it as text where they ask for that', async (t) => {
+  const { proxy } = await worldFor(t);
+  await proxy.get('/x');
+  const { id } = await last(proxy, 1);
+  const answer = await shown(proxy, id, 'accept: text/plain');
+  t.equal(answer.header('content-type'), 'text/plain; charset=utf-8');
+  t.match(answer.text, /^GET \/x: 200 after /);
+});
+
+t.test('an ID that clients have given to several finds the newest', async (t) => {
+  const { proxy } = await worldFor(t, { BEARERD_REQUEST_ID_HEADER: 'X-Request-Id' });
+  const id = 'a/b:c+d=@e';
+  await proxy.get('/1', `x-request-id: ${id}`);
+  await proxy.get('/2', `x-request-id: ${id}`);
+  t.equal((await last(proxy, 2)).path, '/2');
+  const refused = await proxy.ask(request('TRACE', '/3', `x-request-id: ${id}`));
+  t.equal(JSON.parse(refused.text).instance, `urn:bearerd:request:${id}`);
+});
+
+t.test('no two instances give one ID, and each has its own prefix', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const ids = new Set<string>();
+  for (let n = 0; n < 3; n++) {
+    const proxy = await gatewayFor(t, { baseUrl: upstream.url });
+    for (const path of ['/1', '/2']) await proxy.get(path);
+    await until(() => proxy.requests().length === 2, 'both are over');
+    for (const { requestId } of proxy.requests()) ids.add(requestId);
+  }
+  t.equal(ids.size, 6);
+  for (const id of ids) t.match(id, /^[0-9a-z]{9,16}$/);
+});
+
+t.test('a thousand requests are known, and besides them two hundred that failed', async (t) => {
+  const { proxy, upstream } = await worldFor(t, { BEARERD_ROUTES: '/=none' });
+  upstream.onRequest = ({ target }) => (target === '/bad' ? head('500 No', 'content-length: 0') : ok('ok'));
+  const client = await proxy.client();
+  const send = async (path: string, count: number) => {
+    for (let n = 0; n < count; n++) {
+      client.send(request('GET', path));
+      await client.response();
+    }
+  };
+  await send('/bad', 201);
+  await send('/good', 1_000);
+  await until(() => proxy.requests().length === 1_201, 'all are over');
+  const ids = proxy.requests().map(({ requestId }) => requestId);
+  const statusOf = async (n: number) => (await shown(proxy, ids[n]!)).status;
+  t.equal(await statusOf(0), 404, 'the first that failed');
+  t.equal(await statusOf(1), 200, 'the next');
+  t.equal(await statusOf(201), 200, 'the first that went well');
+  await send('/good', 1);
+  await until(() => proxy.requests().length === 1_202, 'one more is over');
+  t.equal(await statusOf(201), 404);
+  t.equal(await statusOf(1), 200);
+});
+
+t.test('ten thousand requests with long paths and queries leave less than 8 MiB', async (t) => {
+  const { proxy } = await worldFor(t, { BEARERD_ROUTES: '/a=deny,/=none' });
+  const client = await RawClient.to(proxy.port);
+  const send = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      const long = 'x'.repeat(30_000);
+      client.send(request('GET', n % 2 === 0 ? `/a/${n}/${long}` : `/a/${n}?${long}`));
+      const { status } = await client.response();
+      if (status !== 403) throw new Error(`${status}`);
+      proxy.events.length = 0; // Our own memory of them.
+    }
+  };
+  await send(100);
+  const before = await usedBytes();
+  await send(10_000);
+  const growth = (await usedBytes()) - before;
+  t.ok(growth < 8 * 1024 ** 2, 'memory is bounded', { growth });
+  const told = JSON.parse((await shown(proxy, 'last-failed')).text) as Why;
+  t.match(told.path, /^\/a\/9999$/);
+});
+
+t.test('no secret, token, query value, header or body gets into it', async (t) => {
+  const SECRET = canary('why-secret');
+  const { proxy, upstream } = await worldFor(t, {
+    BEARERD_CLIENT_SECRET: SECRET,
+    BEARERD_API_KEY: SECRET,
+    BEARERD_ROUTES: '/=token,/key=apiKey,/gone=none,/closed=deny',
+  });
+  upstream.onLogin = () => grant(SECRET);
+  upstream.onRequest = ({ target }) =>
+    target.startsWith('/break')
+      ? Buffer.from(`${SECRET}\r\n\r\n`)
+      : head(`401 ${SECRET}`, `x: ${SECRET}`, 'content-length: 0');
+  for (const path of ['/x', '/key', '/gone', '/closed', '/break', '/../x']) {
+    const body = SECRET;
+    const lines = [`x-a: ${SECRET}`, `authorization: Bearer ${SECRET}`, `content-length: ${body.length}`];
+    await proxy.ask(`${request('POST', `${path}?q=${SECRET}`, ...lines)}${body}`).catch(() => undefined);
+  }
+  await until(() => proxy.requests().length === 6, 'all are over');
+  for (const { requestId, path } of proxy.requests()) {
+    for (const accept of ['application/json', 'text/plain']) {
+      const { status, text } = await shown(proxy, requestId, `accept: ${accept}`);
+      t.equal(status, 200, path);
+      t.notOk(leaks(text), path);
+    }
+  }
+});
