@@ -18,6 +18,14 @@ const EVENT: RequestEvent = {
   bytesIn: 0,
   bytesOut: 0,
   aborted: false,
+  why: undefined,
+  tokenState: undefined,
+  tokenSinceMonoMs: -1,
+  tokenWait: undefined,
+  attempt: undefined,
+  detail: undefined,
+  remedy: undefined,
+  brokeOff: false,
 };
 
 t.test('each series counts its own requests, in whatever order they come', async (t) => {
