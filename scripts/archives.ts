@@ -54,6 +54,11 @@ exec "$folder/runtime/node" "$folder/app/dist/main.js" "$@"
 `;
 const WINDOWS_LAUNCHER = '@"%~dp0runtime\\node.exe" "%~dp0app\\dist\\main.js" %*\r\n';
 
+/** The README leads to files that stand in `app/` there. */
+export function archiveReadme(text: string): string {
+  return text.replaceAll(/\]\((?!https?:|#|LICENSE)/g, '](app/');
+}
+
 /**
  * @param systems names of `BINARIES.systems`
  * @returns the paths of the archives
@@ -92,7 +97,8 @@ function archive(system: string, name: string, { app, work, out }: Places): stri
   const isWindows = system.startsWith('win-');
   mkdirSync(join(folder, 'runtime'), { recursive: true });
   cpSync(app, join(folder, 'app'), { recursive: true });
-  for (const file of ['LICENSE', 'README.md']) copyFileSync(join(app, file), join(folder, file));
+  copyFileSync(join(app, 'LICENSE'), join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'README.md'), archiveReadme(readFileSync(join(app, 'README.md'), 'utf8')));
   copyFileSync(join(app, 'dist/THIRD-PARTY.txt'), join(folder, 'THIRD-PARTY.txt'));
   const node = join(folder, 'runtime', isWindows ? 'node.exe' : 'node');
   copyFileSync(nodeFor(system), node);

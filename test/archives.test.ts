@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { BINARIES, UNIX_LAUNCHER } from '../scripts/archives.ts';
+import { archiveReadme, BINARIES, UNIX_LAUNCHER } from '../scripts/archives.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const sum = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
@@ -54,6 +54,19 @@ t.test(
       );
   },
 );
+
+t.test('the README of an archive leads to files that are in it', async (t) => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
+  const text = archiveReadme(readFileSync(join(ROOT, 'README.md'), 'utf8'));
+  const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, target]) => target!);
+  const local = links.filter((target) => !target.startsWith('http'));
+  t.ok(local.includes('app/docs/platforms.md'));
+  for (const target of local) {
+    const path = target.replace(/^app\//, '');
+    const packed = path === 'LICENSE' || files.includes(path.split('/')[0]!);
+    t.ok(packed && existsSync(join(ROOT, path)), target);
+  }
+});
 
 t.test('the Node of the archives is one that is promised, and each package has its integrity', async (t) => {
   const { version, systems } = BINARIES;

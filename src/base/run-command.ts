@@ -78,7 +78,7 @@ function start(
 ): ChildProcess | Error {
   try {
     const stdio = ['ignore', 'pipe', inheritStderr ? 'inherit' : 'pipe'] as const;
-    return spawn(program, args, { env, stdio: [...stdio], detached: true });
+    return spawn(program, args, { env, stdio: [...stdio], detached: true, windowsHide: true });
   } catch (error) {
     return error as Error;
   }
@@ -107,11 +107,12 @@ function notStarted(error: Error): CommandEnd {
 }
 
 /** With all that it has started, but for what has left the group; that one keeps us waiting no longer either. */
-function killGroup({ pid, stdout, stderr }: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
+  const { pid, stdout, stderr } = child;
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // No process is left in the group.
+    child.kill('SIGKILL'); // No process is left in the group, or the system has no groups (Windows).
   }
   stdout?.destroy();
   stderr?.destroy();

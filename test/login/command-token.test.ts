@@ -211,6 +211,21 @@ t.test(
   },
 );
 
+t.test('where there are no process groups, the command itself is killed', async (t) => {
+  const { kill } = process;
+  t.intercept(process, 'kill', {
+    value: (pid: number, signal?: NodeJS.Signals | number) => {
+      if (pid < 0) throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+      return kill.call(process, pid, signal);
+    },
+  });
+  const file = join(t.testdir({}), 'pid');
+  const result = await sh(`echo $$ > ${file}; exec sleep 60`, { timeoutMs: 400 });
+  t.match(result, { code: 'unreachable' });
+  const pid = Number(readFileSync(file, 'utf8'));
+  await until(() => !isRunning(pid), 'the command lives on');
+});
+
 t.test('what it leaves behind in order, without an output, may live on', async (t) => {
   const file = join(t.testdir({}), 'pid');
   writeFileSync(file, '');
