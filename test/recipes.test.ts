@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { loadYaml } from './config/load-from.ts';
+import { SecretCommands } from '../src/config/reading/secret-commands.ts';
+import { FILE, loadFrom } from './config/load-from.ts';
 
 // The files that docs/recipes shows are files that bearerd takes.
 
@@ -14,11 +15,13 @@ t.test('each configuration of the recipes is without a fault', async (t) => {
   for (const [name, text] of pages) {
     for (const [, yaml = ''] of text.matchAll(/```yaml\n(.*?)```/gs)) {
       const secrets = [...yaml.matchAll(/file: (\S+)/g)].map(([, path = '']) => [path, `of ${path}`]);
-      await t.resolves(loadYaml(yaml, {}, Object.fromEntries(secrets)), name);
+      const files = { [FILE]: yaml, ...Object.fromEntries(secrets) };
+      const commands = new SecretCommands({ standIns: true }); // The programs are not there.
+      await t.resolves(loadFrom({ env: {}, files, commands }), name);
       tried++;
     }
   }
-  t.equal(tried, 4);
+  t.equal(tried, 5);
 });
 
 t.test('the list of recipes names each page', async (t) => {

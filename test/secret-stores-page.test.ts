@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { COMPILED } from './support/cli.ts';
+import { mockFor } from './support/mock.ts';
+import { typedIn } from './support/typed.ts';
+
+// Each line of docs/recipes/secret-stores.md is run, with a stand-in of the store's program that knows its arguments.
+
+const PAGE = readFileSync(
+  fileURLToPath(new URL('../docs/recipes/secret-stores.md', import.meta.url)),
+  'utf8',
+);
+
+/** What each program is called with, by its own documentation. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  pass: 'show api/client-secret',
+  op: 'read op://work/api/client-secret',
+  'secret-tool': 'lookup service api account sa_1',
+  security: 'find-generic-password -s api -a sa_1 -w',
+  vault: 'kv get -mount=secret -field=client_secret api',
+  gcloud: 'secrets versions access latest --secret=client-secret',
+};
+
+const inFile = [...PAGE.matchAll(/^\| .* \| `(\{ command: .*?\})` \|$/gm)].map(([, value = '']) => value);
+const typed = [...PAGE.matchAll(/^BEARERD_CLIENT_SECRET_COMMAND=.*$/gm)].map(([line]) => line);
+
+const mock = await mockFor(t);
+const { clientSecret } = mock.credentials;
+
+/** A folder where each of the programs prints the secret of the mock, if it is asked for it in the right way. */
+function stores(t: Test, files: Readonly<Record<string, string>> = {}) {
+  const { cwd, env } = typedIn(t, mock, files);
+  const { BEARERD_CLIENT_SECRET_FILE: _, ...account } = env;
+  for (const [program, args] of Object.entries(ARGUMENTS)) {
+    const path = join(cwd, 'bin', program);
+    const script = `#!/bin/sh\n[ "$*" = '${args}' ] || { echo "unknown: $*" >&2; exit 2; }\necho "${program}: ${clientSecret}" >&2\ncat client_secret\necho\n`;
+    writeFileSync(path, script);
+    chmodSync(path, 0o755);
+  }
+  return { cwd, env: { ...COMPILED, ...account }, timeout: 60_000 };
+}
+
+const sh = promisify(execFile);
+
+t.test('the page has each store twice, in the file and in a variable', async (t) => {
+  const program = (line: string) => /(?:\[|=')([\w-]+)/.exec(line)?.[1] ?? '';
+  t.same(inFile.map(program), Object.keys(ARGUMENTS));
+  t.same(typed.map(program), Object.keys(ARGUMENTS));
+});
+
+function isSilent(t: Test, name: string, output: string): void {
+  t.match(output, /\{ command: [\w-]+ … \}/, name);
+  t.notMatch(output, clientSecret, name);
+}
+
+t.test('each command of the page gives its secret, and shows nothing of it', async (t) => {
+  const entry = (value: string) =>
+    `credentials:\n  token: { type: session, clientId: sa-1, clientSecret: ${value} }\n`;
+  const files = Object.fromEntries(inFile.map((value, index) => [`${index}.yaml`, entry(value)]));
+  const options = stores(t, files);
+  const { BEARERD_CLIENT_ID: _, ...env } = options.env;
+  const checked = async (file: string) => {
+    const { stdout, stderr } = await sh('bearerd', ['check', '--config', file], { ...options, env });
+    isSilent(t, file, stdout + stderr);
+  };
+  await Promise.all(Object.keys(files).map(checked));
+});
+
+t.test('each line of the page logs in, and shows nothing of the secret', async (t) => {
+  const options = stores(t);
+  const checked = async (line: string) => {
+    const { stdout, stderr } = await sh('sh', ['-c', line], options);
+    isSilent(t, line, stdout + stderr);
+    t.match(stdout, /login token: fresh/, line);
+  };
+  await Promise.all(typed.map(checked));
+});
+
+t.test('a store that refuses is named with its status and its last line', async (t) => {
+  const { cwd, env } = stores(t);
+  const wrong = { ...env, BEARERD_CLIENT_SECRET_COMMAND: 'vault kv get -field=client_secret other' };
+  const failed = await sh('bearerd', ['check'], { cwd, env: wrong }).catch((error: unknown) => error);
+  t.match(failed, {
+    code: 78,
+    stderr:
+      /_COMMAND: names a command \(vault\) that ended with status 2: unknown: kv get -field=client_secret other/,
+  });
+});
