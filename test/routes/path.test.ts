@@ -217,15 +217,25 @@ t.test('no path takes time out of proportion to its length', async (t) => {
 });
 
 t.test('a path of 8 KB takes about as long to refuse as to read once', async (t) => {
-  const honest = fastestMs(() => readPath(`/${'QUJD%2FREVG%2B'.repeat(585)}`));
+  const plain = `/${'QUJD%2FREVG%2B'.repeat(585)}`;
   for (const [head, unit] of [
     ['%252F%25u0041', ';%2F/%3F%25u0041'],
     ['%5C%EF%B7%BA', '25%20//%25u0041'],
     ['', '//%ff%C1%25u0041'],
   ]) {
     const path = `/${head}${unit!.repeat(Math.ceil(8_192 / unit!.length))}`;
-    const ms = fastestMs(() => readPath(path));
-    // Ten times are usual; without a bound for long paths it was a hundred.
+    let [ms, honest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    // Twenty times are usual; without a bound for long paths it was two hundred. Each in turn, until a busy machine has let both.
+    for (let n = 0; n < 50 && !(ms < 40 * honest && n > 3); n++) {
+      ms = Math.min(
+        ms,
+        fastestMs(() => readPath(path)),
+      );
+      honest = Math.min(
+        honest,
+        fastestMs(() => readPath(plain)),
+      );
+    }
     t.ok(
       ms < 40 * honest,
       `${path.slice(0, 40)}: ${ms.toFixed(1)} ms, an honest one ${honest.toFixed(1)} ms`,
