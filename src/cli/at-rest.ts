@@ -16,14 +16,16 @@ const FEW = 10;
 const WORTH_BYTES = 8 * 1024 ** 2;
 
 /**
- * Gives memory back when requests have come to rest and it has grown since the last rest. A timer runs while there is
- * something to wait for. The result is to be told each event.
+ * Gives memory back when requests have come to rest and it has grown since that was done last. The first rest always
+ * does: a request is told of at its end, when all that are under way have taken their memory already. A timer runs while
+ * there is something to wait for. The result is to be told each event.
  */
 export function releaseAtRest(options: RestOptions): (event: Event) => void {
   const { inFlight, release = releaseMemory, restMs = REST_MS } = options;
   const { residentBytes = () => process.memoryUsage.rss() } = options;
   let timer: NodeJS.Timeout | undefined;
   let requests = 0;
+  /** What was left of it then, or less. */
   let before = 0;
   const look = () => {
     if (inFlight() > 0 || requests >= FEW) {
@@ -32,14 +34,16 @@ export function releaseAtRest(options: RestOptions): (event: Event) => void {
       return;
     }
     timer = undefined;
-    if (residentBytes() - before >= WORTH_BYTES) release();
+    if (residentBytes() - before < WORTH_BYTES) return;
+    release();
+    before = residentBytes();
   };
   return ({ type }) => {
     if (type !== 'request') return;
     requests++;
     if (timer !== undefined) return;
     requests = 1;
-    before = Math.min(before || Number.POSITIVE_INFINITY, residentBytes());
+    before = Math.min(before, residentBytes()); // V8 gives some of it back later.
     timer = setTimeout(look, restMs).unref();
   };
 }

@@ -38,17 +38,38 @@ t.test('memory that a burst took is given back once no request is under way', as
   t.same([state.released, state.looks], [1, looks], 'and it rests');
 });
 
-t.test('a little more memory is not worth the pause', async (t) => {
+t.test('memory that requests took before the first of them ended is given back', async (t) => {
+  const { state, tell } = resting();
+  state.resident = 200 * MEGABYTE;
+  tell(REQUEST);
+  await until(() => state.released === 1, 'nothing is given back');
+  t.equal(state.released, 1);
+});
+
+t.test('a little more memory is not worth the pause, and what stays is not asked for again', async (t) => {
   const { state, tell } = resting();
   tell(REQUEST);
+  await until(() => state.released === 1, 'the first rest gives nothing back');
+  tell(REQUEST);
   state.resident += MEGABYTE;
-  await until(() => state.looks > 0, 'it does not look');
+  await until(() => state.looks > 1, 'it does not look');
   await sleep(50);
-  t.same([state.released, state.looks], [0, 1]);
+  t.same([state.released, state.looks], [1, 2]);
   tell(REQUEST);
   state.resident += 8 * MEGABYTE;
-  await until(() => state.released === 1, 'what grew bit by bit is not given back');
-  t.equal(state.released, 1);
+  await until(() => state.released === 2, 'what grew bit by bit is not given back');
+  t.equal(state.released, 2);
+});
+
+t.test('what is given back a moment after the rest counts as given back', async (t) => {
+  const { state, tell } = resting();
+  tell(REQUEST);
+  await until(() => state.released === 1, 'the first rest gives nothing back');
+  state.resident = 60 * MEGABYTE;
+  tell(REQUEST);
+  state.resident = 70 * MEGABYTE;
+  await until(() => state.released === 2, 'what grew since then is not given back');
+  t.equal(state.released, 2);
 });
 
 t.test('many requests are no rest, and other events no traffic', async (t) => {
