@@ -13,6 +13,7 @@ import { type Message, StrictReader } from './strict-http.ts';
 
 const CLIENTS = 32;
 const ALIVE_EVERY = 1000;
+const MOST_TRIES = 6;
 const METHODS = ['GET', 'GET', 'GET', 'HEAD', 'POST', 'OPTIONS'];
 const PATHS = ['/x', '/keys/x', '/open/x', '/rw/x', '/users/x'];
 
@@ -54,7 +55,7 @@ function ask(bytes: string, onMessage: (message: Message) => void) {
   });
 }
 
-async function one(seed: number, again = false): Promise<void> {
+async function one(seed: number, tries = 1): Promise<void> {
   const chance = new Chance(seed);
   const method = chance.pick(METHODS);
   const script = answerOf(chance, method);
@@ -102,7 +103,9 @@ async function one(seed: number, again = false): Promise<void> {
   if (script.whole && (first === undefined || own) && !stale) {
     // An answer before it, on the same connection, may have had more bytes than it said: they come in place of this
     // one, it can't be known, and nothing that the upstream has seen is sent twice. By itself it gets through.
-    if (!again && tail.includes('error=http_protocol_error')) return one(seed, true);
+    if (tries === 1 && tail.includes('error=http_protocol_error')) return one(seed, 2);
+    // A machine that stands still for as long as the upstream may take.
+    if (tries < MOST_TRIES && tail.includes('error=http_response_timeout')) return one(seed, tries + 1);
     run.fault(`a good answer is lost: ${said()}`, seed);
   }
   if (seed % ALIVE_EVERY === 0) await checkAlive(run, gateway);
