@@ -4,7 +4,7 @@ import type { ListenAddress } from '../config/config.ts';
 import { addresses } from '../config/values/vocabulary.ts';
 import { ASK_FOR_TRACES } from './asks-for-traces.ts';
 import { type Command, print, textOption } from './command.ts';
-import { configurationOf } from './configuration.ts';
+import { configurationWithoutSecrets } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { tablesOf } from './unfilled-table.ts';
 
@@ -31,7 +31,7 @@ It needs a sink in the file, by which HAProxy is given the credentials:
     if (target !== 'haproxy')
       throw new UsageError(`${target}: the one thing that can be rendered is haproxy`);
     const listen = listenOf(textOption({ listen: _listen }, 'listen') ?? DEFAULT_LISTEN);
-    const config = await configurationOf(settings);
+    const config = await configurationWithoutSecrets(settings);
     const traced = ASK_FOR_TRACES.find((name) => (process.env[name] ?? '') !== '');
     if (traced !== undefined)
       throw new ConfigError([{ key: traced, problem: 'HAProxy would begin no traces; leave it out' }]);

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { COMPILED, MAIN } from '../support/cli.ts';
@@ -91,3 +91,27 @@ t.test('as process 1 without helpers bearerd is that process itself', { skip }, 
   process.kill(Number(container.first()), 'SIGTERM');
   t.equal(await container.code(), 0);
 });
+
+t.test(
+  'as process 1, the command of a secret runs once, and what it leaves is no zombie',
+  { skip },
+  async (t) => {
+    const mock = await mockFor(t);
+    const dir = t.testdir({ secret: mock.credentials.clientSecret });
+    const { BEARERD_CLIENT_SECRET: _, ...account } = accountOf(mock);
+    const command = `echo run >>'${dir}/runs'; (sleep 0.2 >/dev/null 2>&1 &); cat '${dir}/secret'`;
+    const container = inContainer(t, ['start'], {
+      ...account,
+      BEARERD_CLIENT_SECRET_COMMAND: command,
+      BEARERD_LISTEN: '127.0.0.1:0',
+      BEARERD_ADMIN_LISTEN: 'off',
+      BEARERD_LOG_FORMAT: 'json',
+    });
+    await until(() => /logged in/.test(container.output()), 'it logs in', 30_000);
+    const settled = () => container.below().length === 1;
+    await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`, 10_000);
+    t.equal(readFileSync(join(dir, 'runs'), 'utf8'), 'run\n');
+    process.kill(Number(container.first()), 'SIGTERM');
+    t.equal(await container.code(), 0);
+  },
+);

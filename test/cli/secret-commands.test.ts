@@ -50,8 +50,10 @@ t.test('check shows the program as the source, and nothing of what it prints', a
   t.notOk(leaks(stdout));
 });
 
-t.test('routes, schema, completion, healthcheck and wait run no command', async (t) => {
-  const { at } = await world(t, counted);
+t.test('routes, render, schema, completion, healthcheck and wait run no command', async (t) => {
+  const sinks = [{ haproxy: 'unix:/run/haproxy.sock', map: '/etc/haproxy/credentials.map' }];
+  const { at } = await world(t, counted, { sinks });
+  t.match(await run(t, ['render', 'haproxy']), { code: 0, stdout: /frontend/ });
   t.match(await run(t, ['routes']), { code: 0, stdout: /token/ });
   t.match(await run(t, ['routes', 'GET', '/companies']), { code: 0 });
   for (const args of [['schema'], ['completion', 'bash']])
