@@ -2,42 +2,29 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
-import type { Event, EventBus, Observe } from '../base/events.ts';
-import { VERSION } from '../base/version.ts';
+import type { Event, EventBus } from '../base/events.ts';
 import type { Config, ListenAddress } from '../config/config.ts';
-import { filesRead, inForce } from '../config/shown/in-force.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
 import { Departures } from '../forward/client/departures.ts';
-import type { ForwardContext } from '../forward/forwardable.ts';
 import { HeldRuns } from '../forward/scrub/held-runs.ts';
 import { KnownSecrets } from '../forward/scrub/known-secrets.ts';
 import type { Tracing } from '../forward/trace.ts';
-import { Tunnel } from '../forward/tunnel.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import type { Sinks } from '../integrations/sinks.ts';
 import { AdminListener } from '../listen/admin.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
-import { admit } from '../listen/admission.ts';
 import type { Place } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
-import { createAdminGuard, createGuard, type Guard } from '../listen/guard.ts';
 import { ProbesListener } from '../listen/probes.ts';
-import { ProxyListener, type ProxySettings } from '../listen/proxy.ts';
-import { RateLimits } from '../listen/rate-limits.ts';
-import { Health } from '../observe/health.ts';
-import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import { Recent } from '../observe/recent.ts';
-import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
-import { createLanes } from '../routes/lanes.ts';
-import { createRoutes } from '../routes/routes-by-host.ts';
+import { ProxyListener } from '../listen/proxy.ts';
+import type { Readiness, Status } from '../observe/status.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
-import { UpstreamPools } from '../upstream/pools.ts';
-import { sessionPlaces } from './logins.ts';
-import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { InForce } from './in-force.ts';
 import { openListener } from './open-listener.ts';
+import { Overview } from './overview.ts';
 import type { RenewSecrets } from './renewed-secrets.ts';
 import { type OpenEngine, openRedis } from './sharing.ts';
-import { Sources, secretsOf } from './sources.ts';
+import { Sources } from './sources.ts';
 import { Stop } from './stop.ts';
 
 export interface GatewayOptions {
@@ -62,22 +49,6 @@ export interface GatewayOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** What a reload replaces as a whole, of both listeners. */
-interface Settings extends ProxySettings {
-  readonly adminGuard: Guard;
-}
-
-/** What was made once at the start, by its key in the file. */
-const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
-  listen: (config) => config.listen,
-  listenTls: (config) => config.listenTls !== undefined,
-  'admin.listen': (config) => config.adminListen,
-  'admin.probes': (config) => config.probesListen,
-  'limits.headerSize': (config) => config.limits.headerSizeBytes,
-  'log.format': (config) => config.log.format,
-  sinks: (config) => config.sinks,
-};
-
 /**
  * The whole proxy, put together: the one place where every part is made and handed what it needs.
  * `start`, `demo`, `exec` and the tests run this same object.
@@ -85,30 +56,16 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
 export class Gateway {
   readonly #clock: Clock;
   readonly #sockets: NonNullable<GatewayOptions['sockets']>;
-  readonly #lookup: Lookup;
-  readonly #observe: Observe;
-  readonly #bytesPassed: (bytes: number) => void;
-  readonly #tracing: Tracing | undefined;
-  readonly #reload: AdminView['reload'];
-  readonly #metrics: Metrics;
-  readonly #recent: Recent;
-  readonly #health: Health;
+  readonly #events: EventBus;
   readonly #watchdog: Watchdog;
+  readonly #sources: Sources;
+  readonly #inForce: InForce;
+  readonly #overview: Overview;
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
   readonly #probes: ProbesListener;
-  readonly #sources: Sources;
-  readonly #secrets: KnownSecrets;
   readonly #stop: Stop;
-  readonly #events: EventBus;
   #sinks: Sinks | undefined;
-  readonly #mostConnections = connectionsWithin(openFilesLimit());
-  readonly #id = randomBytes(6).toString('hex');
-  readonly #startedMonoMs: number;
-  #config: Config;
-  #configuredMs: number;
-  #settings: Settings;
-  #limits: RateLimits | undefined;
   urls: readonly string[] = [];
   adminUrls: readonly string[] = [];
   probeUrls: readonly string[] = [];
@@ -126,53 +83,44 @@ export class Gateway {
     reload,
     tracing,
   }: GatewayOptions) {
-    this.#config = config;
-    this.#sockets = sockets;
+    const observe = events.tell;
+    const loopMark = randomBytes(6).toString('hex');
     this.#clock = clock;
-    this.#lookup = lookup;
-    this.#bytesPassed = bytesPassed;
-    this.#tracing = tracing;
-    this.#reload = reload;
-    this.#startedMonoMs = clock.monoMs();
-    this.#configuredMs = clock.wallMs();
-    this.#recent = new Recent(clock);
-    this.#health = new Health(clock);
-    this.#metrics = createMetrics({
-      version: VERSION,
-      inFlight: () => this.#watchdog.size,
-      tunnels: () => this.#watchdog.count(Tunnel),
-      waiting: () => this.#sources.waiting,
-      tokens: () => this.#sources.statuses(),
-      droppedLogLines,
-      secretFiles: () => this.#config.fileNames,
-      ...(config.listenTls && {
-        certificateExpiryMs: () => this.#config.listenTls?.validUntilMs ?? 0,
-      }),
-    });
+    this.#sockets = sockets;
     this.#events = events;
-    this.#observe = events.tell;
-    events.subscribe(this.#metrics.observe);
-    events.subscribe(this.#health.observe);
-    if (this.#hasAdmin(config)) events.subscribe((event) => this.#show(event));
     this.#watchdog = new Watchdog(clock);
-    this.#sources = new Sources({ clock, observe: this.#observe, openEngine, renewSecrets });
-    this.#secrets = new KnownSecrets(clock);
-    events.subscribe((event) => this.#remember(event));
-    this.#settings = this.#createSettings(config);
+    this.#sources = new Sources({ clock, observe, openEngine, renewSecrets });
+    const secrets = new KnownSecrets(clock);
+    events.subscribe((event) => this.#remember(event, secrets));
+    const lasting = { clock, lookup, sources: this.#sources, secrets, watchdog: this.#watchdog, loopMark };
+    this.#inForce = new InForce(config, lasting);
+    const stopping = () => this.#stop.announced;
+    this.#overview = new Overview({ ...lasting, events, inForce: this.#inForce, droppedLogLines, stopping });
     this.#proxy = new ProxyListener({
-      settings: () => this.#settings,
-      context: this.#forwardContext(),
+      settings: () => this.#inForce.settings,
+      context: {
+        clock,
+        observe,
+        watchdog: this.#watchdog,
+        scrubbing: { clock, secrets, heldRuns: new HeldRuns(clock) },
+        departures: new Departures(),
+        bytesPassed,
+        tracing,
+        via: `1.1 bearerd (${loopMark})`,
+        stopping,
+        draining: () => this.#stop.draining,
+      },
       headerSizeBytes: config.limits.headerSizeBytes,
       tls: config.listenTls,
     });
-    this.#admin = this.#hasAdmin(config) ? this.#createAdmin() : undefined;
-    this.#probes = new ProbesListener(
-      { healthy: () => this.#health.healthy, readiness: () => this.readiness },
-      config.limits.headerSizeBytes,
-    );
+    if (config.adminListen.length > 0 || sockets.admin.length > 0) {
+      this.#admin = new AdminListener(this.#overview.view(reload), config.limits.headerSizeBytes);
+      this.#overview.showTo(() => this.#admin?.changed());
+    }
+    this.#probes = new ProbesListener(this.#overview.view(reload), config.limits.headerSizeBytes);
     this.#stop = new Stop({
       clock,
-      observe: this.#observe,
+      observe,
       watchdog: this.#watchdog,
       sources: this.#sources,
       proxy: this.#proxy,
@@ -191,7 +139,7 @@ export class Gateway {
   async start(): Promise<void> {
     try {
       const { proxy, admin } = this.#sockets;
-      const config = this.#config;
+      const { config } = this.#inForce;
       this.urls = await openListener('proxy', config, () =>
         this.#proxy.listen(placesOf(proxy, config.listen)),
       );
@@ -212,7 +160,7 @@ export class Gateway {
 
   /** Loaded only where there are any: most have none. */
   async #openSinks(): Promise<void> {
-    const { sinks } = this.#config;
+    const { sinks } = this.#inForce.config;
     if (sinks.length === 0) return;
     const { Sinks } = await import('../integrations/sinks.ts');
     if (this.#stop.draining) return;
@@ -223,13 +171,9 @@ export class Gateway {
       present,
       listenForRetries,
       clock: this.#clock,
-      observe: this.#observe,
+      observe: this.#events.tell,
     });
     this.#events.subscribe(this.#sinks.observe);
-  }
-
-  #hasAdmin({ adminListen }: Config): boolean {
-    return adminListen.length > 0 || this.#sockets.admin.length > 0;
   }
 
   /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
@@ -244,50 +188,24 @@ export class Gateway {
    */
   reconfigure(config: Config): string[] {
     if (this.#stop.announced) return [];
-    this.#settings = this.#createSettings(config, this.#config, this.#settings.pools);
-    const restartNeededFor = Object.entries(BOUND_AT_START)
-      .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(this.#config)))
-      .map(([key]) => key);
+    const restartNeededFor = this.#inForce.take(config);
     if (config.listenTls !== undefined) this.#proxy.renewCertificate(config.listenTls);
-    this.#config = config;
-    this.#configuredMs = this.#clock.wallMs();
-    this.#settings.pools.replaceBefore();
     this.#admin?.changed();
     this.#sinks?.look();
     return restartNeededFor;
   }
 
   get readiness(): Readiness {
-    return readinessOf({
-      draining: this.#stop.announced,
-      tokens: this.#sources.statuses(),
-      routes: this.#settings.routes.routes,
-      share: this.#sources.sharing,
-    });
+    return this.#overview.readiness;
   }
 
   get status(): Status {
-    return statusOf({
-      version: VERSION,
-      uptimeMs: this.#clock.monoMs() - this.#startedMonoMs,
-      draining: this.#stop.announced,
-      inFlight: this.#watchdog.size,
-      tunnels: this.#watchdog.count(Tunnel),
-      waiting: this.#sources.waiting,
-      configuredMs: this.#configuredMs,
-      credentials: this.#config.credentials,
-      tokens: this.#sources.statuses(),
-      routes: this.#settings.routes.routes,
-      requestsByRoute: this.#metrics.requestsByRoute(),
-      recent: this.#recent,
-      share: this.#sources.sharing,
-      limits: this.#limits?.status,
-    });
+    return this.#overview.status;
   }
 
   /** Open client connections past which a new one is refused: the configured limit, or what the system allows. */
   get maxConnections(): number {
-    return this.#settings.maxConnections;
+    return this.#inForce.settings.maxConnections;
   }
 
   /** Requests and tunnels under way. */
@@ -316,96 +234,14 @@ export class Gateway {
       this.#admin?.close(),
       this.#probes.close(),
     ]);
-    this.#settings.pools.destroy();
-  }
-
-  /** For those who look at the page. */
-  #show(event: Event): void {
-    this.#recent.observe(event);
-    this.#admin?.changed();
-  }
-
-  /** What is in force, as it would stand in a file, and which files it was read from. */
-  async #configuration(): Promise<{ files: string[]; yaml: string }> {
-    return { files: filesRead(this.#config), yaml: await inForce(this.#config) };
-  }
-
-  /** @param id of a request; undefined for the last that failed */
-  #why(id: string | undefined): ReturnType<AdminView['why']> {
-    const report = id === undefined ? this.#recent.whyLastFailed() : this.#recent.why(id);
-    return report && { report, text: async () => (await import('../observe/why-text.ts')).whyText(report) };
-  }
-
-  #forwardContext(): ForwardContext {
-    return {
-      clock: this.#clock,
-      observe: this.#observe,
-      watchdog: this.#watchdog,
-      scrubbing: { clock: this.#clock, secrets: this.#secrets, heldRuns: new HeldRuns(this.#clock) },
-      departures: new Departures(),
-      bytesPassed: this.#bytesPassed,
-      tracing: this.#tracing,
-      via: `1.1 bearerd (${this.#id})`,
-      stopping: () => this.#stop.announced,
-      draining: () => this.#stop.draining,
-    };
-  }
-
-  /** Everything that may fail comes first: what is in use is changed only when nothing can. */
-  #createSettings(config: Config, before?: Config, poolsBefore?: UpstreamPools): Settings {
-    const pools = new UpstreamPools(config, this.#lookup, poolsBefore);
-    const { credentials, commit } = this.#sources.prepare(config, before, pools);
-    const routes = createRoutes(config.routes, credentials, sessionPlaces(config));
-    const limits = new RateLimits(
-      { routes: routes.routes, callers: config.callers, clock: this.#clock },
-      this.#limits,
-    );
-    const settings = {
-      pools,
-      admit: limits.none ? admit : limits.admit,
-      guard: createGuard(config),
-      adminGuard: createAdminGuard(config),
-      routes,
-      lanes: config.sinks.some(({ kind }) => kind === 'haproxy') ? createLanes(routes) : undefined,
-      browserCookies: config.browserCookies,
-      requestIdHeader: config.log.requestIdHeader?.toLowerCase(),
-      loopMark: this.#id,
-      headerSizeBytes: config.limits.headerSizeBytes,
-      maxConnections: Math.min(config.limits.connections, this.#mostConnections),
-      tunnelsExpire: config.closeTunnels === 'at-expiry',
-    };
-    for (const route of settings.routes.routes) pools.of(route);
-    this.#watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
-    commit();
-    this.#limits = limits;
-    this.#secrets.configure(secretsOf(config));
-    return settings;
+    this.#inForce.settings.pools.destroy();
   }
 
   /** Until a token ends, no answer may hold it, whichever route sent it. */
-  #remember(event: Event): void {
+  #remember(event: Event, secrets: KnownSecrets): void {
     if (event.type !== 'login-succeeded') return;
     const token = this.#sources.token(event.credential);
-    if (token !== undefined) this.#secrets.add(token.value, token.expires);
-  }
-
-  #createAdmin(): AdminListener {
-    return new AdminListener(
-      {
-        guard: () => this.#settings.adminGuard,
-        healthy: () => this.#health.healthy,
-        readiness: () => this.readiness,
-        status: () => this.status,
-        requests: () => this.#recent.requests(),
-        why: (id) => this.#why(id),
-        configuration: () => this.#configuration(),
-        page: async () => (await import('../observe/page.ts')).statusPage(),
-        metrics: () => this.#metrics.render(),
-        renew: () => this.#sources.renewAll(),
-        reload: this.#reload,
-      },
-      this.#config.limits.headerSizeBytes,
-    );
+    if (token !== undefined) secrets.add(token.value, token.expires);
   }
 }
 

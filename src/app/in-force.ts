@@ -1,0 +1,105 @@
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../config/config.ts';
+import type { KnownSecrets } from '../forward/scrub/known-secrets.ts';
+import type { Watchdog } from '../forward/watchdog.ts';
+import { admit } from '../listen/admission.ts';
+import { createAdminGuard, createGuard, type Guard } from '../listen/guard.ts';
+import type { ProxySettings } from '../listen/proxy.ts';
+import { RateLimits } from '../listen/rate-limits.ts';
+import { createLanes } from '../routes/lanes.ts';
+import { createRoutes } from '../routes/routes-by-host.ts';
+import type { Lookup } from '../upstream/dial.ts';
+import { UpstreamPools } from '../upstream/pools.ts';
+import { sessionPlaces } from './logins.ts';
+import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { type Sources, secretsOf } from './sources.ts';
+
+/** What a reload replaces as a whole, of both listeners. */
+export interface Settings extends ProxySettings {
+  readonly adminGuard: Guard;
+}
+
+/** What stays through reloads, and takes part in each. */
+export interface Lasting {
+  readonly clock: Clock;
+  readonly lookup: Lookup;
+  readonly sources: Sources;
+  readonly secrets: KnownSecrets;
+  readonly watchdog: Watchdog;
+  /** Names this process in `Via`. */
+  readonly loopMark: string;
+}
+
+/** What was made once at the start, by its key in the file. */
+const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
+  listen: (config) => config.listen,
+  listenTls: (config) => config.listenTls !== undefined,
+  'admin.listen': (config) => config.adminListen,
+  'admin.probes': (config) => config.probesListen,
+  'limits.headerSize': (config) => config.limits.headerSizeBytes,
+  'log.format': (config) => config.log.format,
+  sinks: (config) => config.sinks,
+};
+
+/** The configuration in force, and what was made of it. */
+export class InForce {
+  config: Config;
+  settings: Settings;
+  /** When it was taken, on the wall clock. */
+  sinceMs: number;
+  limits: RateLimits | undefined;
+  readonly #lasting: Lasting;
+  readonly #mostConnections = connectionsWithin(openFilesLimit());
+
+  constructor(config: Config, lasting: Lasting) {
+    this.#lasting = lasting;
+    this.config = config;
+    this.settings = this.#make(config);
+    this.sinceMs = lasting.clock.wallMs();
+  }
+
+  /**
+   * Takes a new configuration whole; requests under way end with the one that they began with.
+   *
+   * @returns the keys of what belongs to the listening sockets, differs, and stays as it is until a restart
+   */
+  take(config: Config): string[] {
+    const before = this.config;
+    this.settings = this.#make(config, before, this.settings.pools);
+    this.config = config;
+    this.sinceMs = this.#lasting.clock.wallMs();
+    this.settings.pools.replaceBefore();
+    return Object.entries(BOUND_AT_START)
+      .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(before)))
+      .map(([key]) => key);
+  }
+
+  /** Everything that may fail comes first: what is in use is changed only when nothing can. */
+  #make(config: Config, before?: Config, poolsBefore?: UpstreamPools): Settings {
+    const { clock, lookup, sources, secrets, watchdog, loopMark } = this.#lasting;
+    const pools = new UpstreamPools(config, lookup, poolsBefore);
+    const { credentials, commit } = sources.prepare(config, before, pools);
+    const routes = createRoutes(config.routes, credentials, sessionPlaces(config));
+    const limits = new RateLimits({ routes: routes.routes, callers: config.callers, clock }, this.limits);
+    const settings = {
+      pools,
+      admit: limits.none ? admit : limits.admit,
+      guard: createGuard(config),
+      adminGuard: createAdminGuard(config),
+      routes,
+      lanes: config.sinks.some(({ kind }) => kind === 'haproxy') ? createLanes(routes) : undefined,
+      browserCookies: config.browserCookies,
+      requestIdHeader: config.log.requestIdHeader?.toLowerCase(),
+      loopMark,
+      headerSizeBytes: config.limits.headerSizeBytes,
+      maxConnections: Math.min(config.limits.connections, this.#mostConnections),
+      tunnelsExpire: config.closeTunnels === 'at-expiry',
+    };
+    for (const route of settings.routes.routes) pools.of(route);
+    watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
+    commit();
+    this.limits = limits;
+    secrets.configure(secretsOf(config));
+    return settings;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '../base/clock.ts';
+import type { EventBus } from '../base/events.ts';
+import { VERSION } from '../base/version.ts';
+import { filesRead, inForce } from '../config/shown/in-force.ts';
+import { Tunnel } from '../forward/tunnel.ts';
+import type { Watchdog } from '../forward/watchdog.ts';
+import type { AdminView } from '../listen/admin-endpoints.ts';
+import { Health } from '../observe/health.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { Recent } from '../observe/recent.ts';
+import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
+import type { InForce } from './in-force.ts';
+import type { Sources } from './sources.ts';
+
+/** What is looked at. */
+export interface Watched {
+  readonly clock: Clock;
+  readonly events: EventBus;
+  readonly sources: Sources;
+  readonly watchdog: Watchdog;
+  readonly inForce: InForce;
+  readonly droppedLogLines: () => number;
+  /** The process is about to stop. */
+  readonly stopping: () => boolean;
+}
+
+/** What people and programs are shown of a running proxy: health, readiness, metrics, the last requests. */
+export class Overview {
+  readonly #watched: Watched;
+  readonly #startedMonoMs: number;
+  readonly #recent: Recent;
+  readonly #health: Health;
+  readonly #metrics: Metrics;
+
+  constructor(watched: Watched) {
+    const { clock, events, sources, watchdog, inForce, droppedLogLines } = watched;
+    this.#watched = watched;
+    this.#startedMonoMs = clock.monoMs();
+    this.#recent = new Recent(clock);
+    this.#health = new Health(clock);
+    this.#metrics = createMetrics({
+      version: VERSION,
+      inFlight: () => watchdog.size,
+      tunnels: () => watchdog.count(Tunnel),
+      waiting: () => sources.waiting,
+      tokens: () => sources.statuses(),
+      droppedLogLines,
+      secretFiles: () => inForce.config.fileNames,
+      ...(inForce.config.listenTls && {
+        certificateExpiryMs: () => inForce.config.listenTls?.validUntilMs ?? 0,
+      }),
+    });
+    events.subscribe(this.#metrics.observe);
+    events.subscribe(this.#health.observe);
+  }
+
+  /** Keeps the last requests from here on, and tells of each change: there is an admin listener that shows them. */
+  showTo(changed: () => void): void {
+    this.#watched.events.subscribe((event) => {
+      this.#recent.observe(event);
+      changed();
+    });
+  }
+
+  get healthy(): boolean {
+    return this.#health.healthy;
+  }
+
+  get readiness(): Readiness {
+    const { sources, inForce, stopping } = this.#watched;
+    return readinessOf({
+      draining: stopping(),
+      tokens: sources.statuses(),
+      routes: inForce.settings.routes.routes,
+      share: sources.sharing,
+    });
+  }
+
+  get status(): Status {
+    const { clock, sources, watchdog, inForce, stopping } = this.#watched;
+    return statusOf({
+      version: VERSION,
+      uptimeMs: clock.monoMs() - this.#startedMonoMs,
+      draining: stopping(),
+      inFlight: watchdog.size,
+      tunnels: watchdog.count(Tunnel),
+      waiting: sources.waiting,
+      configuredMs: inForce.sinceMs,
+      credentials: inForce.config.credentials,
+      tokens: sources.statuses(),
+      routes: inForce.settings.routes.routes,
+      requestsByRoute: this.#metrics.requestsByRoute(),
+      recent: this.#recent,
+      share: sources.sharing,
+      limits: inForce.limits?.status,
+    });
+  }
+
+  /** For the admin listener. */
+  view(reload: AdminView['reload']): AdminView {
+    const { sources, inForce: current } = this.#watched;
+    return {
+      guard: () => current.settings.adminGuard,
+      healthy: () => this.healthy,
+      readiness: () => this.readiness,
+      status: () => this.status,
+      requests: () => this.#recent.requests(),
+      why: (id) => this.#why(id),
+      configuration: async () => ({ files: filesRead(current.config), yaml: await inForce(current.config) }),
+      page: async () => (await import('../observe/page.ts')).statusPage(),
+      metrics: () => this.#metrics.render(),
+      renew: () => sources.renewAll(),
+      reload,
+    };
+  }
+
+  /** @param id of a request; undefined for the last that failed */
+  #why(id: string | undefined): ReturnType<AdminView['why']> {
+    const report = id === undefined ? this.#recent.whyLastFailed() : this.#recent.why(id);
+    return report && { report, text: async () => (await import('../observe/why-text.ts')).whyText(report) };
+  }
+}
