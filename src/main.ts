@@ -20,6 +20,7 @@ const ENDING: Readonly<Record<EndingCommand | 'help' | 'version', true>> = {
   render: true,
   token: true,
   exec: true,
+  why: true,
   healthcheck: true,
   wait: true,
   schema: true,

@@ -11,6 +11,7 @@ const BY_NAME = {
   render: async () => (await import('./render.ts')).render,
   token: async () => (await import('./token.ts')).token,
   exec: async () => (await import('./exec.ts')).exec,
+  why: async () => (await import('./why.ts')).why,
   healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
   wait: async () => (await import('./wait.ts')).wait,
   schema: async () => (await import('./schema.ts')).schema,

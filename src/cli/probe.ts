@@ -16,10 +16,16 @@ export function fixed(addresses: readonly ListenAddress[]): ListenAddress | unde
  * @throws ConfigError when there is no listener to ask.
  */
 export async function readinessProbe(values: OptionValues): Promise<() => Promise<Sight>> {
+  const address = await adminAddress(values);
+  return () => look(address);
+}
+
+/** @throws ConfigError when there is no listener to ask. */
+export async function adminAddress(values: OptionValues): Promise<ListenAddress> {
   const address = fixed(await adminListenOf(values));
   if (address === undefined) {
     const problem = 'the admin listener is off, or on a port of no fixed number; this command asks it';
     throw new ConfigError([{ key: 'BEARERD_ADMIN_LISTEN', problem }]);
   }
-  return () => look(address);
+  return address;
 }

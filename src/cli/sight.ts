@@ -52,14 +52,26 @@ function isReadiness(answer: unknown): answer is Readiness {
 
 /** JSON; undefined for what is none. Another server at that address may answer 200, too. */
 async function get(address: ListenAddress, path: string): Promise<unknown> {
-  const answer = await exchange(connectTo(address), path);
-  const [head] = ANSWER.exec(answer) ?? [];
-  if (head === undefined) throw coded(answer === '' ? 'UND_ERR_SOCKET' : 'HTTPParserError');
+  const { body } = await answerTo(address, path);
   try {
-    return JSON.parse(answer.slice(head.length));
+    return JSON.parse(body);
   } catch {
     return undefined;
   }
+}
+
+/** Asks the admin listener at an address. Rejects where there is no answer by HTTP, with a code. */
+export async function answerTo(
+  address: ListenAddress,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const answer = await exchange(connectTo(address), path);
+  const [head] = ANSWER.exec(answer) ?? [];
+  if (head === undefined) throw coded(answer === '' ? 'UND_ERR_SOCKET' : 'HTTPParserError');
+  return {
+    status: Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)),
+    body: answer.slice(head.length),
+  };
 }
 
 /** By HTTP/1.0 an answer is not chunked, and ends with its connection. */
