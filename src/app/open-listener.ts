@@ -17,7 +17,7 @@ const LISTENERS = {
  */
 export async function openListener<T>(
   name: keyof typeof LISTENERS,
-  { origins }: Pick<Config, 'origins'>,
+  { provenance }: Pick<Config, 'provenance'>,
   open: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -25,9 +25,9 @@ export async function openListener<T>(
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     const { whose, setting } = LISTENERS[name];
-    const origin = origins[setting.key] ?? origins[`${setting.key}[0]`] ?? 'default';
+    const source = provenance[setting.key] ?? provenance[`${setting.key}[0]`] ?? 'default';
     const { code, port } = (error.cause ?? {}) as { code?: string; port?: number };
-    const from = origin === 'default' ? 'by default' : `from ${origin}`;
+    const from = source === 'default' ? 'by default' : `from ${source}`;
     const remedy = `${listenRemedy(code, port)}give another address`.replace(/^g/, 'G');
     const where = `${setting.variable}, --${flagName(setting.variable)}, or ${setting.key} in the file`;
     throw new ListenError(`${error.message} (${whose}, ${from}). ${remedy}: ${where}`, {

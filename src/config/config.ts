@@ -357,7 +357,7 @@ export interface Config {
   /** The configuration as a plain object for a person to read, each secret as `***`. */
   readonly effective: Readonly<Record<string, unknown>>;
   /** Where each single value of it comes from, by its dotted key. */
-  readonly origins: Readonly<Record<string, string>>;
+  readonly provenance: Readonly<Record<string, string>>;
   /** What became of the working directory's `.env`; `ignored` only where it has variables of ours. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
   /** What works and is probably a mistake. */

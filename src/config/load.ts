@@ -16,7 +16,7 @@ import { sinksInForce } from './sections/sinks.ts';
 import { readListenTls, readTls } from './sections/tls.ts';
 import { checkTogether } from './sections/together.ts';
 import { effectiveView } from './shown/effective.ts';
-import { originsOf } from './shown/origins.ts';
+import { provenanceOf } from './shown/provenance.ts';
 import { startReading } from './start-reading.ts';
 
 function secretVariables(reading: Reading): readonly string[] {
@@ -124,7 +124,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     secretVariables: secretVariables(reading),
     secretCommands: new Map(reading.commands.keys.map((key) => [key, credentialOf(key, credentials)])),
     effective,
-    origins: originsOf(effective, reading),
+    provenance: provenanceOf(effective, reading),
     dotEnv: reading.environment.dotEnv,
     warnings: warnings.all(),
   });

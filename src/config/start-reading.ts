@@ -6,7 +6,7 @@ import type { LoadInput, Reading } from './reading/reading.ts';
 import { SecretCommands } from './reading/secret-commands.ts';
 import { workingDirectory } from './reading/text-file.ts';
 import { fileSchema, wordsOf } from './sections/file-schema.ts';
-import { placeInFile } from './shown/origins.ts';
+import { placeInFile } from './shown/provenance.ts';
 
 /** A program that hands in an object has set no variable: what it lacks is named by its key. */
 const KEY_OF: ReadonlyMap<string, string> = new Map(

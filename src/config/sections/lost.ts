@@ -26,8 +26,8 @@ export function checkFileIsLeft(inForce: Config, { file, environment }: Reading)
 const STAYS = 'what was read from it before stays in force. To run without it, restart bearerd';
 
 /** Something that is in force comes from the file. */
-function isFilled({ file = '', origins }: Config): boolean {
-  return Object.values(origins).some((origin) => origin.startsWith(`${basename(file)}:`));
+function isFilled({ file = '', provenance }: Config): boolean {
+  return Object.values(provenance).some((source) => source.startsWith(`${basename(file)}:`));
 }
 
 /**
@@ -55,6 +55,6 @@ export function checkLost(inForce: Config, callers: Callers, reading: Reading): 
   }
 }
 
-function hadRoutes({ origins }: Config): boolean {
-  return Object.entries(origins).some(([key, origin]) => /^routes\b/.test(key) && origin !== 'default');
+function hadRoutes({ provenance }: Config): boolean {
+  return Object.entries(provenance).some(([key, source]) => /^routes\b/.test(key) && source !== 'default');
 }

@@ -4,10 +4,10 @@ import { ENGINE_WORDS, sinkWords } from '../values/token-places.ts';
 /** What is in force as a file would say it, each value with the place that it comes from. */
 export async function inForce({
   effective,
-  origins,
+  provenance,
   share,
   sinks,
-}: Pick<Config, 'effective' | 'origins' | 'share' | 'sinks'>): Promise<string> {
+}: Pick<Config, 'effective' | 'provenance' | 'share' | 'sinks'>): Promise<string> {
   const { Document, isMap, isScalar, isSeq } = await import('../reading/yaml.ts');
   const document = new Document(effective);
   const comment = (node: unknown, key: string): void => {
@@ -17,7 +17,7 @@ export async function inForce({
     } else if (isSeq(node) && node.items.length > 0) {
       for (const [index, item] of node.items.entries()) comment(item, `${key}[${index}]`);
     } else if (isScalar(node) || isMap(node) || isSeq(node)) {
-      node.comment = ` ${origins[key] ?? 'default'}`;
+      node.comment = ` ${provenance[key] ?? 'default'}`;
     }
   };
   comment(document.contents, '');

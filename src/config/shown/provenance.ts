@@ -5,7 +5,7 @@ import type { Reading } from '../reading/reading.ts';
 import { SETTINGS_OF_FIELDS } from '../sections/credentials/credentials.ts';
 
 /** Where each value comes from, by its dotted key: `--listen`, `BEARERD_LISTEN`, `.env`, `bearerd.yaml:12` or `default`. */
-export type Origins = Readonly<Record<string, string>>;
+export type Provenance = Readonly<Record<string, string>>;
 
 function variablesOf(key: string): readonly string[] {
   const plain = PLAIN_SETTINGS.filter(([, { key: at }]) => at !== undefined && isAtOrBelow(key, at));
@@ -17,7 +17,7 @@ function isAtOrBelow(key: string, top: string): boolean {
   return key === top || key.startsWith(`${top}.`) || key.startsWith(`${top}[`);
 }
 
-function originOf(key: string, { environment, file, commands }: Reading): string {
+function sourceOfValue(key: string, { environment, file, commands }: Reading): string {
   const given = variablesOf(key).filter((name) => name in environment.variables);
   const variable = given.find((name) => environment.variables[name]?.trim() !== '') ?? given[0];
   if (variable !== undefined) return environment.sourceOf(variable) + commands.words(variable);
@@ -34,8 +34,8 @@ export function placeInFile(key: string, { path, placeOf }: Reading['file']): st
 }
 
 /** Tells of every single value of what is in force. */
-export function originsOf(effective: unknown, reading: Reading): Origins {
-  const origins: Record<string, string> = {};
+export function provenanceOf(effective: unknown, reading: Reading): Provenance {
+  const provenance: Record<string, string> = {};
   const visit = (value: unknown, key: string): void => {
     const entries = Array.isArray(value)
       ? value.map((item, index) => [`${key}[${index}]`, item] as const)
@@ -43,8 +43,8 @@ export function originsOf(effective: unknown, reading: Reading): Origins {
         ? Object.entries(value).map(([name, item]) => [below(key, name), item] as const)
         : [];
     for (const [at, item] of entries) visit(item, at);
-    if (entries.length === 0) origins[key] = originOf(key, reading);
+    if (entries.length === 0) provenance[key] = sourceOfValue(key, reading);
   };
   visit(effective, '');
-  return origins;
+  return provenance;
 }

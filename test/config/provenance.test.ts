@@ -23,7 +23,7 @@ routes:
 t.test(
   'each value in force has the place that it comes from: flag, variable, .env, line of the file, default',
   async (t) => {
-    const { origins } = await loadFrom({
+    const { provenance } = await loadFrom({
       env: { BEARERD_LOG_LEVEL: 'warn', BEARERD_MAX_WAITING: '5', BEARERD_API_KEY_FILE: '/run/key' },
       files: {
         [FILE]: YAML,
@@ -32,7 +32,7 @@ t.test(
       },
       flags: { BEARERD_MAX_WAITING: '7', BEARERD_ALLOWED_HOSTS: 'a.example,b.example' },
     });
-    t.match(origins, {
+    t.match(provenance, {
       baseUrl: 'bearerd.yaml:1',
       'session.tokenWait': 'bearerd.yaml:3',
       'session.path': 'default',
@@ -60,10 +60,10 @@ t.test(
 );
 
 t.test('routes and credentials of variables come from these, whatever stands in the file', async (t) => {
-  const { origins } = await loadYaml(YAML, { ...LEAST, BEARERD_ROUTES: '/=token' });
-  t.equal(origins['routes[0].prefix'], 'BEARERD_ROUTES');
-  t.equal(origins['credentials.token.clientId'], 'BEARERD_CLIENT_ID');
-  t.equal(origins['credentials.token.header'], 'bearerd.yaml:7');
+  const { provenance } = await loadYaml(YAML, { ...LEAST, BEARERD_ROUTES: '/=token' });
+  t.equal(provenance['routes[0].prefix'], 'BEARERD_ROUTES');
+  t.equal(provenance['credentials.token.clientId'], 'BEARERD_CLIENT_ID');
+  t.equal(provenance['credentials.token.header'], 'bearerd.yaml:7');
 });
 
 t.test('it is shown after each value, an empty list on one line', async (t) => {
