@@ -125,7 +125,7 @@ export class Sources {
   /** The credential of that name, while there is one that may be sent. */
   present(name: string): Present | undefined {
     const credential = this.#credentials.get(name);
-    if (credential?.kind === 'api-key') {
+    if (credential?.kind === 'fixed') {
       const { headerValue, secrets } = credential;
       const always = { usableMs: Number.POSITIVE_INFINITY, lifetimeMs: Number.POSITIVE_INFINITY };
       return { headerValue, value: secrets[0] ?? headerValue, ...always };
@@ -246,7 +246,7 @@ function credentialOf(config: CredentialConfig, source: RenewingSource | undefin
   if (logsIn(config)) throw new Error(`no source for credential ${name}`);
   const key = sentOf(config);
   const secrets = config.kind === 'basic' ? [key, secretOfBasic(config)] : [key];
-  return { ...placement, kind: 'api-key', headerValue: headerValueOf(key, scheme), secrets };
+  return { ...placement, kind: 'fixed', headerValue: headerValueOf(key, scheme), secrets };
 }
 
 /** Without a password, the user name is the key. */

@@ -14,7 +14,7 @@ export function tablesOf(config: Config): RoutesByHost {
       name,
       logsIn(credential)
         ? { ...placement, kind: 'token', source: NO_SOURCE }
-        : { ...placement, kind: 'api-key', headerValue: NO_KEY, secrets: [] },
+        : { ...placement, kind: 'fixed', headerValue: NO_KEY, secrets: [] },
     );
   }
   return createRoutes(config.routes, credentials, sessionPlaces(config));

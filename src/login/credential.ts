@@ -34,8 +34,8 @@ interface Placement {
 }
 
 /** A long-lived key, or a name and a password: what is sent is known at once and for good. */
-export interface ApiKeyCredential extends Placement {
-  readonly kind: 'api-key';
+export interface FixedCredential extends Placement {
+  readonly kind: 'fixed';
   readonly headerValue: Secret;
   /** What of it must not come back in an answer where `scrub` is on. */
   readonly secrets: readonly Secret[];
@@ -48,7 +48,7 @@ export interface TokenCredential extends Placement {
 }
 
 /**
- * Two kinds: a key that is at hand, and a token that has to be got. A new way to get one goes into `config/`, into a
+ * Two kinds: a fixed value (a key, a name and a password), and a token that a login brings. A new way to get one goes into `config/`, into a
  * file of its own here, and into `app/logins.ts`.
  */
-export type Credential = ApiKeyCredential | TokenCredential;
+export type Credential = FixedCredential | TokenCredential;

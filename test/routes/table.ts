@@ -1,6 +1,6 @@
 import { Secret } from '../../src/base/secret.ts';
 import type { RouteConfig } from '../../src/config/config.ts';
-import type { ApiKeyCredential } from '../../src/login/credential.ts';
+import type { FixedCredential } from '../../src/login/credential.ts';
 import { type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
 import { createRoutes, type RoutesByHost } from '../../src/routes/routes-by-host.ts';
 import type { SessionPlace } from '../../src/routes/session-closure.ts';
@@ -36,10 +36,10 @@ export function tablesOf(rules: Rules, session: Partial<SessionPlace> = {}): Rou
     }),
   );
   const origins = new Set([place.origin, ORIGIN, OTHER_ORIGIN]);
-  const credentials = NAMES.map((name): [string, ApiKeyCredential] => [
+  const credentials = NAMES.map((name): [string, FixedCredential] => [
     name,
     {
-      kind: 'api-key',
+      kind: 'fixed',
       name,
       header: 'Authorization',
       headerValue: new Secret(`Bearer ${name}`),

@@ -46,7 +46,7 @@ export function headersUpstream(
   via: string,
 ): string[] {
   const credential = keepsClientCredential ? undefined : route.credential;
-  const value = credential?.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  const value = credential?.kind === 'fixed' ? credential.headerValue : token?.headerValue;
   const { elsewhere } = route;
   const headers = requestHeaders(head.lines, {
     credential:
@@ -81,7 +81,7 @@ export function targetUpstream(
 ): string {
   const { elsewhere, credential } = route;
   if (elsewhere?.in !== 'query' || credential === undefined || keepsClientCredential) return target;
-  const value = credential.kind === 'api-key' ? credential.headerValue : token?.headerValue;
+  const value = credential.kind === 'fixed' ? credential.headerValue : token?.headerValue;
   return value === undefined ? target : withParameter(target, elsewhere.name, value.expose());
 }
 
