@@ -6,7 +6,7 @@ import type { Config, CredentialConfig, ShareConfig, ShareServer } from '../conf
 import { isShared } from '../config/values/account-secret.ts';
 import { formatUpstreamAddress } from '../config/values/addresses.ts';
 import type { Engine } from '../integrations/fleet/engine.ts';
-import type { SharedLogin, Told } from '../integrations/fleet/shared-login.ts';
+import type { SharedLogin, TokenNews } from '../integrations/fleet/shared-login.ts';
 import type { Login } from '../login/http-login.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
 import { same, sessionUrlOf } from './logins.ts';
@@ -43,7 +43,7 @@ export interface PreparedSharing {
    *
    * @param unchanged it is what it was with the configuration in use
    */
-  wrap(credential: CredentialConfig, unchanged: boolean, own: Login, told: Told): Wrapped;
+  wrap(credential: CredentialConfig, unchanged: boolean, own: Login, told: TokenNews): Wrapped;
   commit(): void;
 }
 
@@ -222,5 +222,5 @@ interface Loading {
   readonly config: Config;
   readonly engine: LazyEngine;
   readonly login: Login;
-  readonly told: Told;
+  readonly told: TokenNews;
 }

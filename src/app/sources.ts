@@ -6,7 +6,7 @@ import type { Observe } from '../base/events.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config, CredentialConfig } from '../config/config.ts';
 import { secretsIn } from '../config/values/secrets.ts';
-import type { Told } from '../integrations/fleet/shared-login.ts';
+import type { TokenNews } from '../integrations/fleet/shared-login.ts';
 import type { Present } from '../integrations/sink.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Credential } from '../login/credential.ts';
@@ -171,7 +171,7 @@ export class Sources {
     const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
     const own = loginFor(credential, config, pools, this.#clock);
     // Nothing is told before the source has begun to log in.
-    const told = toldTo(() => source);
+    const told = newsFor(() => source);
     const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, told);
     const options: RenewingSourceOptions = {
       name: credential.name,
@@ -216,7 +216,7 @@ export class Sources {
 }
 
 /** What other instances have to say to a source: it has words for both already. */
-function toldTo(source: () => RenewingSource): Told {
+function newsFor(source: () => RenewingSource): TokenNews {
   return {
     fresher: () => source().loginDue(),
     refused: () => {

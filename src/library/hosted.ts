@@ -24,7 +24,7 @@ export interface HostedOptions extends LibraryOptions {
   readonly adapt?: (config: Config) => Config;
 }
 
-interface Told {
+interface LogOutput {
   readonly observe: Observe;
   readonly dropped: () => number;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export function tellOfLoosening(tell: Observe): void {
 }
 
 /** Whom to tell what happens. Never stdout, which is the host's. */
-export async function listenerOf(log: boolean | HostLog, config: Config): Promise<Told> {
+export async function listenerOf(log: boolean | HostLog, config: Config): Promise<LogOutput> {
   const silent = { dropped: () => 0, close: async () => {} };
   if (log === false) return { ...silent, observe: () => {} };
   if (log !== true) return { ...silent, observe: observerFor(log) };

@@ -35,7 +35,7 @@ async function obtain(
   const { command, timeoutMs } = config;
   const options = { env: environment, timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES, signal };
   const end = await runCommand(command, options);
-  if (end.kind !== 'ended' || end.exitCode !== 0) throw failureOf(end, config);
+  if (end.kind !== 'ended' || end.exitCode !== 0) throw commandFailure(end, config);
   const receivedWallMs = clock.wallMs();
   // The further of the two: the machine may have slept in between, and the monotonic clock with it.
   const elapsedMs = Math.max(receivedWallMs - started.wallMs, clock.monoMs() - started.monoMs);
@@ -61,7 +61,7 @@ export function readOutput(stdout: Uint8Array, receivedWallMs: number, elapsedMs
 }
 
 /** Nothing of what it printed is in the message: a tool that fails may well print what it was given. */
-function failureOf(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): LoginError {
+function commandFailure(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): LoginError {
   switch (end.kind) {
     case 'not-started':
       return new LoginError('unreachable', startFailure(end.code));

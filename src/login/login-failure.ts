@@ -32,7 +32,7 @@ export interface ConnectionProblem {
 
 /** There was no whole answer. @param origin says whether TLS was spoken */
 export function connectionProblem(cause: unknown, origin: string, progress: Progress): ConnectionProblem {
-  const failure = failureOf(cause, origin, progress);
+  const failure = connectionFailure(cause, origin, progress);
   const { what, remedy } = CONNECTION_FAILURES[failure];
   const message =
     cause instanceof OutboundProxyError
@@ -47,7 +47,7 @@ export function connectionError(cause: unknown, origin: string, progress: Progre
   return new LoginError(CONNECTION_FAILURES[failure].login, message, { remedy, cause });
 }
 
-function failureOf(cause: unknown, origin: string, progress: Progress): ConnectionFailure {
+function connectionFailure(cause: unknown, origin: string, progress: Progress): ConnectionFailure {
   if (cause instanceof OutboundProxyError) return 'outbound-proxy';
   if (progress.late) return progress.connected ? 'answer-timeout' : 'connect-timeout';
   const failure = connectionFailureOf(cause);
@@ -55,7 +55,7 @@ function failureOf(cause: unknown, origin: string, progress: Progress): Connecti
   return inClear ? 'http-on-tls-port' : failure;
 }
 
-interface Told {
+interface Addition {
   /** What was sent, by what a person calls it. */
   readonly secrets?: Readonly<Record<string, Secret>>;
   /** That of the error, unless another is known. */
@@ -66,7 +66,7 @@ interface Told {
 export function toldOf(
   subject: string,
   error: LoginError,
-  { secrets = {}, remedy: known = error.remedy }: Told,
+  { secrets = {}, remedy: known = error.remedy }: Addition,
 ): LoginError {
   const { code, message, status, retryAfterMs, cause } = error;
   const odd =

@@ -7,7 +7,7 @@ type LoginFailed = Extract<Event, { type: 'login-failed' }>;
 /** A failure that goes on is told again at most this often. */
 const AGAIN_MS = 30_000;
 
-interface Told {
+interface Reported {
   readonly words: string;
   readonly sinceMs: number;
   times: number;
@@ -16,7 +16,7 @@ interface Told {
 
 /** For a person who watches: a login that fails again and again in one way is told once, and then how often. */
 export class RepeatedFailures {
-  readonly #told = new Map<string, Told>();
+  readonly #told = new Map<string, Reported>();
 
   /** @returns undefined where nothing new is to be said */
   lineFor(event: Described, nowMs: number): Line | undefined {
@@ -42,7 +42,7 @@ function wordsOf({ error, usable, state }: LoginFailed): string {
 
 function stillFailing(
   { credential, error, usable, nextTryInMs }: LoginFailed,
-  told: Told,
+  told: Reported,
   nowMs: number,
 ): Line {
   const seconds = Math.round((nowMs - told.sinceMs) / 1000);

@@ -48,7 +48,7 @@ t.test('each secret variable has a form that a shell runs', async (t) => {
     'One',
   );
   t.equal(
-    config.origins['credentials.token.clientSecret'],
+    config.provenance['credentials.token.clientSecret'],
     'BEARERD_CLIENT_SECRET_COMMAND { command: echo … }',
   );
   for (const setting of SECRET_SETTINGS) t.ok(config.secretVariables.includes(formsOf(setting)[2]));
@@ -237,7 +237,7 @@ t.test('a relative program is found from the folder of the file', async (t) => {
   mkdirSync(join(dir, 'bin'));
   writeFileSync(join(dir, 'bin/print'), '#!/bin/sh\necho k-2\n', { mode: 0o755 });
   const config = await new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') }).load();
-  t.equal(config.origins['credentials.key.key'], 'bearerd.yaml:2 { command: ./bin/print … }');
+  t.equal(config.provenance['credentials.key.key'], 'bearerd.yaml:2 { command: ./bin/print … }');
 });
 
 t.test('who looks at no secret runs no command', async (t) => {

@@ -30,7 +30,7 @@ const QUIET_MS = 3_000;
 const ASK_AGAIN_MS = 5_000;
 
 /** What the source of the token is told; it then asks for a login, which finds what there is. */
-export interface Told {
+export interface TokenNews {
   /** There is a better token than the one at hand. */
   fresher(): void;
   /** Another instance's upstream has refused the token at hand. */
@@ -41,7 +41,7 @@ export interface SharedLoginOptions {
   readonly keys: AccountKeys;
   readonly engine: Engine;
   readonly login: Login;
-  readonly told: Told;
+  readonly told: TokenNews;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly random?: () => number;
