@@ -28,17 +28,30 @@ export const why: Command = {
       complain(answer);
       return EXIT.unavailable;
     }
-    if (answer.status === 200) {
-      await print(values.json === true ? `${answer.body}\n` : whyText(JSON.parse(answer.body) as Why));
+    const report = answer.status === 200 ? reportIn(answer.body) : undefined;
+    if (report !== undefined) {
+      await print(values.json === true ? `${answer.body}\n` : whyText(report));
       return EXIT.done;
     }
     const at = formatAddress(address);
     complain(
-      answer.status === 404 ? unknown(id) : `${at} answers ${answer.status}: no reason is to be read there`,
+      answer.status === 404
+        ? unknown(id)
+        : `${at} answers ${answer.status}, and not as bearerd does: check the admin address`,
     );
     return answer.status === 404 ? EXIT.failed : EXIT.unavailable;
   },
 };
+
+/** Undefined where something else than bearerd has answered. */
+function reportIn(body: string): Why | undefined {
+  try {
+    const report = JSON.parse(body) as Partial<Why> | null;
+    return Array.isArray(report?.attempts) ? (report as Why) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function unknown(id: string | undefined): string {
   if (id === undefined) return 'no request has failed since the start';

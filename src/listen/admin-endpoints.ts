@@ -142,7 +142,8 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
     const id = params['*'];
     const why = view.why(id === LAST_FAILED ? undefined : id);
     if (why === undefined) return answerNotHere(reply);
-    const forPeople = headers.accept?.startsWith('text/plain') === true;
+    // A browser asks for text/html first, and gets the same text.
+    const forPeople = headers.accept?.startsWith('text/') === true;
     await reply
       .header('cache-control', 'no-store')
       .header('vary', 'accept')

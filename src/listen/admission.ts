@@ -40,9 +40,9 @@ export type Admission =
   | { readonly kind: 'options'; readonly corsOrigin: string | undefined }
   | { readonly kind: 'refuse'; readonly problem: Problem; readonly corsOrigin: string | undefined };
 
-/** Nothing of a fragment leaves (RFC 9112 §3.2), and no control character; all other bytes pass as they are. */
 const KEY_REQUIRED = new Problem('caller-key-required');
 const ROUTE_DENIED = new Problem('route-denied');
+/** Nothing of a fragment leaves (RFC 9112 §3.2), and no control character; all other bytes pass as they are. */
 const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
 export type Admit = typeof admit;

@@ -9,7 +9,7 @@ import { usedBytes } from '../support/memory.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// What `GET /requests/ID` of the admin listener tells of a request. How a person reads it: test/observe/why.test.ts.
+// What `GET /requests/ID` of the admin listener tells of a request. How a person reads it: test/cli/why.test.ts.
 
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 const MEMBERS = [

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../errors.ts';
 
 /**
  * What can be done about an answer of bearerd's own, where nothing more exact is known of the failure behind it.
- * docs/answers.md shows this table.
+ * `bearerd why` shows it.
  */
 export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {
   'bad-path':

@@ -66,9 +66,10 @@ export function showRequests() {
 }
 
 /** @param {RecentRequest} request */
-function requestRow({ time, method, path, credential, caller, status, code, durationMs }) {
+function requestRow({ requestId, failed, time, method, path, credential, caller, status, code, durationMs }) {
   const tone = status >= 500 ? 'bad' : status >= 400 || status === 0 ? 'warn' : '';
-  const outcome = make('span', 'status', status === 0 ? 'left' : String(status));
+  const word = status === 0 ? 'left' : String(status);
+  const outcome = failed ? why(requestId, word) : make('span', 'status', word);
   const cells = [
     [clock(time)],
     [method === '' ? '–' : method],
@@ -83,4 +84,17 @@ function requestRow({ time, method, path, credential, caller, status, code, dura
     return element;
   });
   return row(...cells);
+}
+
+/**
+ * Leads to what became of a failed request, in words.
+ *
+ * @param {string} requestId
+ * @param {string} word
+ */
+function why(requestId, word) {
+  const link = /** @type {HTMLAnchorElement} */ (make('a', 'status', word));
+  link.href = `requests/${encodeURIComponent(requestId)}`;
+  link.setAttribute('aria-label', `${word}, why?`);
+  return link;
 }
