@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Around } from '../config/reading/secret-commands.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
-import { sinkLabel } from '../config/values/sinks.ts';
+import { sinkLabel } from '../config/values/sink-names.ts';
 import { ENGINE_WORDS, sinkWords } from '../config/values/token-places.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { boundHeapGrowth, sweepBodies } from '../node/heap.ts';

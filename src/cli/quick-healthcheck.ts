@@ -22,7 +22,7 @@ const IN_BLOCK =
 const IN_BRACES = /^admin:[ \t]*\{[ \t]*listen:[ \t]*([\w.:/-]+)[ \t]*[,}]/m;
 
 /** Where the admin listener is. A file may have been misread: what it seems to say counts only where it proves right. */
-interface Place {
+interface AdminAddress {
   readonly address: ListenAddress;
   readonly isSure: boolean;
 }
@@ -50,7 +50,11 @@ export async function quickHealthcheck(
 }
 
 /** Undefined where it takes more to find it. */
-export function plainPlace(args: readonly string[], env: Environment, cwd: () => string): Place | undefined {
+export function plainPlace(
+  args: readonly string[],
+  env: Environment,
+  cwd: () => string,
+): AdminAddress | undefined {
   const flags = flagsOf(args);
   if (flags === undefined) return undefined;
   const file = fileText(flags.get('config') ?? given(env.BEARERD_CONFIG), env, cwd);

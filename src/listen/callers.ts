@@ -37,15 +37,15 @@ export interface Callers {
  * Where credentials of routes stand: `header x-api-key`, `query api_key`. No cookie: a browser sends those of itself,
  * and a key has to be meant.
  */
-type Place = `header ${string}` | `query ${string}`;
+type KeyPlace = `header ${string}` | `query ${string}`;
 
 interface Found {
   readonly caller: Caller;
   /** Undefined where every route takes it. */
-  readonly place: Place | undefined;
+  readonly place: KeyPlace | undefined;
 }
 
-function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>): Place | undefined {
+function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>): KeyPlace | undefined {
   if (elsewhere === undefined) return `header ${foldedName(header)}`;
   // A query's characters are bytes.
   return elsewhere.in === 'query' ? `query ${Buffer.from(elsewhere.name).toString('latin1')}` : undefined;
@@ -90,13 +90,13 @@ export function createCallers(
 
 function identify(
   { head, query }: Pick<Identification, 'head' | 'query'>,
-  places: ReadonlySet<Place>,
+  places: ReadonlySet<KeyPlace>,
   whose: (given: string) => Caller | undefined,
 ): Identification | undefined {
   const { pairs, fields } = head.lines;
   const found: Found[] = [];
   const keyLines = new Set<number>();
-  const look = (candidates: readonly string[], place?: Place): boolean => {
+  const look = (candidates: readonly string[], place?: KeyPlace): boolean => {
     const before = found.length;
     for (const candidate of candidates) {
       const caller = whose(candidate);
@@ -108,7 +108,7 @@ function identify(
   if (head.proxyAuthorization !== undefined) look(keysIn(head.proxyAuthorization));
   for (let i = 0; i < fields.length; i++) {
     const value = pairs[2 * i + 1]!;
-    const place: Place | undefined =
+    const place: KeyPlace | undefined =
       fields[i] === AUTHORIZATION ? undefined : `header ${foldedName(pairs[2 * i]!)}`;
     if (place !== undefined && !places.has(place)) continue;
     if (look([value, ...keysIn(value)], place)) keyLines.add(i);

@@ -1,13 +1,13 @@
 import type { Document, LineCounter, ParsedNode, YAMLMap, YAMLSeq } from 'yaml';
 
 /** Where a dotted key (`routes[2].prefix`) stands in the file. */
-export interface Place {
+export interface FilePosition {
   readonly line: number;
   /** The key itself is there and has a value; else this is the line of what it would stand in. */
   readonly exact: boolean;
 }
 
-export type PlaceOf = (key: string) => Place | undefined;
+export type PlaceOf = (key: string) => FilePosition | undefined;
 
 type Yaml = Pick<typeof import('./yaml.ts'), 'isAlias' | 'isMap' | 'isScalar' | 'isSeq'>;
 

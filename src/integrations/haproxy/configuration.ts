@@ -1,7 +1,7 @@
 import { ConfigError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Config, ListenAddress } from '../../config/config.ts';
-import { retriesPath } from '../../config/values/sinks.ts';
+import { retriesPath } from '../../config/values/sink-names.ts';
 import { createLanes } from '../../routes/lanes.ts';
 import type { RoutesByHost } from '../../routes/routes-by-host.ts';
 import { laneSections } from './backends.ts';

@@ -1,7 +1,7 @@
 import type { ConfigFault } from '../../base/errors.ts';
 import type { Config, HaproxySinkConfig, ListenAddress } from '../../config/config.ts';
 import { clash, formatAddress, isRemotelyReachable, parseAddress } from '../../config/values/addresses.ts';
-import { retriesPath } from '../../config/values/sinks.ts';
+import { retriesPath } from '../../config/values/sink-names.ts';
 import { asksForKey } from '../../listen/callers.ts';
 import { isOwnHost } from '../../listen/guard.ts';
 import type { Route } from '../../routes/route-table.ts';

@@ -9,7 +9,7 @@ import type { SendingTrace } from '../../forward/trace.ts';
 import { fail } from './conventions.ts';
 
 /** What the client span has to know of the request that it is a part of. */
-interface Place {
+interface Resend {
   /** How often it was sent before. */
   readonly before: number;
   readonly keepsState: boolean;
@@ -19,17 +19,17 @@ interface Place {
 export class SendingSpan implements SendingTrace {
   sent = false;
   readonly #span: Span;
-  readonly #place: Place;
+  readonly #resend: Resend;
   #over = false;
 
-  constructor(span: Span, place: Place) {
+  constructor(span: Span, resend: Resend) {
     this.#span = span;
-    this.#place = place;
+    this.#resend = resend;
   }
 
   carry(headers: string[]): void {
     this.sent = true;
-    const { before, keepsState } = this.#place;
+    const { before, keepsState } = this.#resend;
     if (before > 0) this.#span.setAttribute(ATTR_HTTP_REQUEST_RESEND_COUNT, before);
     putTraceparent(headers, traceparent(this.#span.spanContext()), keepsState);
   }
