@@ -161,7 +161,9 @@ t.test('a client without a key gets the same answer, whatever the path', async (
     for (const line of ['x: y', 'x_api-key: guess', 'x-other: guess', 'authorization: Bearer guess']) {
       const method = target === '*' ? 'OPTIONS' : 'DELETE';
       const { head: answer, text } = await proxy.ask(request(method, target, line));
-      answers.add(answer.replace(/^date:.*\r\n/im, '') + text);
+      // The ID of the request is in it, and makes it longer.
+      const head = answer.replaceAll(/^(?:date|content-length):.*\r\n/gim, '');
+      answers.add(head + text.replace(/,"instance":"[^"]*"/, ''));
     }
   }
   t.equal(answers.size, 1);
