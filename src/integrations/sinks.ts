@@ -60,6 +60,7 @@ export class Sinks {
     let failing = false;
     while (!this.#ended.signal.aborted) {
       const { signal } = this.#wake; // Taken first: what happens while it writes is looked at next.
+      const begunMonoMs = clock.monoMs();
       let endsInMs = place.lookMs;
       failing = await this.#settle(sink, place, failing, (name) => {
         const found = present(name);
@@ -68,7 +69,9 @@ export class Sinks {
         endsInMs = Math.min(endsInMs, leftMs);
         return found;
       });
-      await clock.sleep(failing ? Math.min(endsInMs, TRY_AGAIN_MS) : endsInMs, signal);
+      if (failing) endsInMs = Math.min(endsInMs, TRY_AGAIN_MS);
+      // A slow disk must not let a token stay beyond its end.
+      await clock.sleep(Math.max(0, begunMonoMs + endsInMs - clock.monoMs()), signal);
     }
     await this.#settle(sink, place, failing, () => undefined);
   }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Secret } from '../../base/secret.ts';
 import type { EnvoySdsSinkConfig, FileSinkConfig } from '../../config/config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
-import { replaceFile, traceOf } from './private-file.ts';
+import { NO_FILE, replaceFile, traceOf } from './private-file.ts';
 
 /** How soon a file that was removed or overwritten is back. */
 const LOOK_MS = 2_000;
@@ -37,8 +37,8 @@ class CredentialFile implements Sink {
     this.#written = undefined;
     const content = this.#content(secret);
     if (content === undefined) await rm(this.#path, { force: true });
-    else await replaceFile(this.#path, content);
-    this.#written = { secret, trace: await traceOf(this.#path) };
+    const trace = content === undefined ? NO_FILE : await replaceFile(this.#path, content);
+    this.#written = { secret, trace };
     return true;
   }
 }
