@@ -5,8 +5,8 @@ import { CWD, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
 t.test('each setting has a flag of its name; a secret has only the one for its file', async (t) => {
   const variables = FLAGS.map(({ variable }) => variable);
-  const secrets = SECRET_SETTINGS.map(({ variable }) => variable);
-  const expected = KNOWN_VARIABLES.filter((name) => name !== 'BEARERD_CONFIG' && !secrets.includes(name));
+  const none = SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_COMMAND`]);
+  const expected = KNOWN_VARIABLES.filter((name) => name !== 'BEARERD_CONFIG' && !none.includes(name));
   t.same([...variables].sort(), [...expected].sort());
   for (const { name, variable } of FLAGS) {
     t.equal(`BEARERD_${name.toUpperCase().replaceAll('-', '_')}`, variable);
