@@ -16,17 +16,17 @@ const FEW = 10;
 const WORTH_BYTES = 8 * 1024 ** 2;
 
 /**
- * Gives memory back when requests have come to rest and it has grown since that was done last. The first rest always
- * does: a request is told of at its end, when all that are under way have taken their memory already. A timer runs while
- * there is something to wait for. The result is to be told each event.
+ * Gives memory back when requests have come to rest and it has grown since that was done last, or since the first
+ * event of the start: a request is told of at its end, when all that are under way have taken their memory already. A
+ * timer runs while there is something to wait for. The result is to be told each event.
  */
 export function releaseAtRest(options: RestOptions): (event: Event) => void {
   const { inFlight, release = releaseMemory, restMs = REST_MS } = options;
   const { residentBytes = () => process.memoryUsage.rss() } = options;
   let timer: NodeJS.Timeout | undefined;
   let requests = 0;
-  /** What was left of it then, or less. */
-  let before = 0;
+  /** What there was of it then, or less later. */
+  let before: number | undefined;
   const look = () => {
     if (inFlight() > 0 || requests >= FEW) {
       requests = 0;
@@ -34,16 +34,19 @@ export function releaseAtRest(options: RestOptions): (event: Event) => void {
       return;
     }
     timer = undefined;
-    if (residentBytes() - before < WORTH_BYTES) return;
+    if (residentBytes() - (before ?? 0) < WORTH_BYTES) return;
     release();
     before = residentBytes();
   };
   return ({ type }) => {
-    if (type !== 'request') return;
+    if (type !== 'request') {
+      before ??= residentBytes();
+      return;
+    }
     requests++;
     if (timer !== undefined) return;
     requests = 1;
-    before = Math.min(before, residentBytes()); // V8 gives some of it back later.
+    before = Math.min(before ?? 0, residentBytes()); // V8 gives some of it back later.
     timer = setTimeout(look, restMs).unref();
   };
 }

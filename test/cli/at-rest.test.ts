@@ -46,6 +46,15 @@ t.test('memory that requests took before the first of them ended is given back',
   t.equal(state.released, 1);
 });
 
+t.test('a first request that takes little is no reason to give anything back', async (t) => {
+  const { state, tell } = resting();
+  tell({ type: 'login-succeeded' } as Event);
+  state.resident += MEGABYTE;
+  tell(REQUEST);
+  await until(() => state.looks > 0, 'it does not look');
+  t.same([state.released, state.looks], [0, 1]);
+});
+
 t.test('a little more memory is not worth the pause, and what stays is not asked for again', async (t) => {
   const { state, tell } = resting();
   tell(REQUEST);
