@@ -18,7 +18,7 @@ import { WAYS, type Way, World } from './world.ts';
 const ALL = process.argv.includes('all');
 const ONLY = process.argv.slice(2).filter((argument) => argument !== 'all');
 const SEED = Number(process.env.FAULTS_SEED ?? 1);
-const LIMIT_MS = 20_000;
+const LIMIT_MS = Number(process.env.FAULTS_LIMIT_S ?? 20) * 1_000;
 /** After so many cases nothing is loaded or compiled for the first time. */
 const WARM_CASES = 100;
 /** What tap keeps of each of its assertions is among it. */

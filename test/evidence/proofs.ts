@@ -1,0 +1,171 @@
+/** Numbers that a proof counted, by what they count. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** One proof: a program of the tests, a share of its whole length, and what is read of its output. */
+export interface Proof {
+  readonly name: string;
+  /** What is shown when it holds, in one sentence. */
+  readonly shows: string;
+  /** Arguments of Node. */
+  readonly args: (seed: number) => readonly string[];
+  readonly env?: (seed: number) => Readonly<Record<string, string>>;
+  /** What is played in this share, where the program doesn't count it. */
+  readonly plays?: Counts;
+  /** @returns what was counted; empty where the output says nothing */
+  readonly read: (output: string) => Counts;
+  /** Counts that are the same each time that the seed is; those of real time and traffic are not. */
+  readonly repeats: readonly string[];
+  /** Where the whole length is: an npm script, or a command. */
+  readonly whole: string;
+}
+
+/** `# { total: 12, pass: 12 }`, the last line of a file of tests. */
+function assertions(output: string): Counts {
+  const [, total, pass] = /^# \{ total: (\d+)(?:, pass: (\d+))?.*\}$/m.exec(output) ?? [];
+  return total === undefined ? {} : { assertions: Number(total), passed: Number(pass ?? 0) };
+}
+
+/** The last JSON object that stands on lines of its own, with what is named of it. */
+function figures(output: string, names: readonly string[]): Counts {
+  const text = /(?:^|\n)(\{[\s\S]*\})\s*$/.exec(output.trimEnd())?.[1] ?? '';
+  const last = text.startsWith('{\n') ? text : (text.split('\n').at(-1) ?? '');
+  try {
+    const flat = flatten(JSON.parse(last) as object);
+    return Object.fromEntries(names.flatMap((name) => (name in flat ? [[name, flat[name]!]] : [])));
+  } catch {
+    return {};
+  }
+}
+
+/** `{ a: { b: 1 } }` as `{ 'a.b': 1 }`, numbers alone. */
+function flatten(value: object, before = ''): Record<string, number> {
+  return Object.assign(
+    {},
+    ...Object.entries(value).map(([name, inner]) => {
+      if (typeof inner === 'number') return { [`${before}${name}`]: inner };
+      return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+        ? flatten(inner as object, `${before}${name}.`)
+        : {};
+    }),
+  ) as Record<string, number>;
+}
+
+/** What a fuzzer says in a comment: `# requests: … gave {…}`. */
+function fuzzed(output: string): Counts {
+  const counts: Record<string, number> = { ...assertions(output) };
+  for (const [, name, json] of output.matchAll(/^ *# (\w+): FUZZ_SEED=.* gave (\{.*\})$/gm)) {
+    const { cases } = JSON.parse(json!) as { cases?: number };
+    if (cases !== undefined) counts[name!] = cases;
+  }
+  return counts;
+}
+
+const FUZZ = {
+  FUZZ_REQUESTS: '20000',
+  FUZZ_ANSWERS: '6000',
+  FUZZ_READER: '60000',
+  FUZZ_ECHOES: '15000',
+  FUZZ_LOGINS: '2000',
+  FUZZ_CONFIGS: '5000',
+  FUZZ_SECRETS: '150',
+};
+
+/** In the order in which they are played; all of them take some ten minutes on two cores. */
+export const PROOFS: readonly Proof[] = [
+  {
+    name: 'spellings of paths',
+    shows:
+      'whatever way a path is spelt, no upstream of our models reads another route than the one whose credential it got',
+    args: () => ['test/routes/misreadings.test.ts'],
+    env: (seed) => ({
+      BEARERD_TEST_SPELLINGS: '200000',
+      BEARERD_TEST_SEED: String(seed),
+      TAP_TIMEOUT: '600',
+    }),
+    plays: { spellings: 200_000 },
+    read: assertions,
+    repeats: ['assertions', 'passed'],
+    whole: 'BEARERD_TEST_SPELLINGS=4800000 node test/routes/misreadings.test.ts',
+  },
+  {
+    name: 'splits of answers',
+    shows: 'an answer is read the same, in whatever pieces it comes',
+    args: () => ['test/upstream/response-properties.test.ts'],
+    env: () => ({ FUZZ_READER: '20000', TAP_TIMEOUT: '600' }),
+    plays: { answers: 30_000 },
+    read: assertions,
+    repeats: ['assertions', 'passed'],
+    whole: 'FUZZ_READER=1000000 node test/upstream/response-properties.test.ts',
+  },
+  {
+    name: 'echoes',
+    shows:
+      'a credential that an upstream sends back in any encoding, cut anywhere, is struck out, and all else passes',
+    args: () => ['test/forward/scrub/echoes.test.ts'],
+    plays: { texts: 150_000 },
+    env: (seed) => ({ ECHOES: '150000', FUZZ_SEED: String(seed), TAP_TIMEOUT: '900' }),
+    read: assertions,
+    repeats: ['assertions', 'passed'],
+    whole: 'ECHOES=1000000 node test/forward/scrub/echoes.test.ts',
+  },
+  {
+    name: 'hostile input',
+    shows:
+      'hostile requests, answers, logins, configurations and secret files end no process and bring no secret out',
+    args: () => ['test/fuzz/fuzz.test.ts'],
+    env: (seed) => ({ ...FUZZ, FUZZ_SEED: String(seed), FUZZ_LIMIT_S: '60', TAP_TIMEOUT: '900' }),
+    read: fuzzed,
+    repeats: ['assertions', 'passed'],
+    whole: 'FUZZ_LIMIT_S=9999 FUZZ_REQUESTS=1000000 node test/fuzz/fuzz.test.ts',
+  },
+  {
+    name: 'years of tokens',
+    shows:
+      'through outages, refusals, rotations and jumps of the clock no ended token is sent and no login is needless',
+    args: (seed) => ['test/tokens/years.ts', '150', String(seed)],
+    read: (output) => figures(output, ['years', 'requests', 'logins', 'faults']),
+    repeats: ['years', 'requests', 'logins', 'faults'],
+    whole: 'npm run years',
+  },
+  {
+    name: 'faults',
+    shows:
+      'after each of 44 faults the client has one outcome, no POST was acted on twice, and nothing is left behind',
+    args: () => ['test/faults/faults.test.ts'],
+    env: (seed) => ({ FAULTS_SEED: String(seed), FAULTS_LIMIT_S: '180', TAP_TIMEOUT: '600' }),
+    read: assertions,
+    repeats: [],
+    whole: 'npm run faults',
+  },
+  {
+    name: 'rotation',
+    shows: 'while a token is renewed again and again no request fails and none carries an ended token',
+    args: () => ['test/load/rotation.ts', '60000', '20'],
+    read: (output) =>
+      figures(output, [
+        'rotation.requests',
+        'rotation.failed',
+        'rotation.logins',
+        'rotation.credentials.expired',
+      ]),
+    repeats: [],
+    whole: 'npm run rotation',
+  },
+  {
+    name: 'fleet',
+    shows: 'two hundred instances share one login, through faults of the engine and of the session endpoint',
+    args: () => ['test/fleet/main.ts', '0.25', '20', '200'],
+    read: (output) => figures(output, ['instances', 'requests', 'failed', 'logins', 'mostInASecond']),
+    repeats: [],
+    whole: 'npm run fleet',
+  },
+  {
+    name: 'soak',
+    shows: 'under load, with a fault every ten seconds, each request ends as it should and nothing grows',
+    args: (seed) => ['test/soak/main.ts', '3', String(seed)],
+    env: () => ({ TESTED_PROGRAM: 'dist/main.js' }),
+    read: (output) => figures(output, ['sent', 'served', 'faults', 'logins']),
+    repeats: [],
+    whole: 'npm run soak -- 60',
+  },
+];
