@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { NotWrittenError, UsageError } from '../../base/errors.ts';
+import { SETTINGS } from '../../config/declaration/settings.ts';
 import { readFailure } from '../../config/reading/text-file.ts';
 import { ConfigurationSource } from '../../config/source.ts';
 import { print } from '../command.ts';
@@ -14,7 +15,6 @@ import { headersLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
 import { readShellLine } from './shell-line.ts';
 import { filesOf, type WrittenFiles } from './written-files.ts';
 
-const LISTEN = 'localhost:9180';
 const MAX_LINE = 1024 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export async function fromCurl(given: string, output: string, isTried: boolean):
   const request = named(() => requestOf(line));
   const found = named(() => findCredential(line, request));
   const files = named(() => filesOf(line, request, found, output));
-  const call = named(() => sameCall(line, request, found, LISTEN));
+  const call = named(() => sameCall(line, request, found, SETTINGS.listen.default));
   const proxy = named(() => proxyWords(line, request));
   write(output, files);
   await print(report({ output, files, found, call, proxy, leftOut: leftOut(line, request, found) }));

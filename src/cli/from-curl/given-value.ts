@@ -6,6 +6,16 @@ import type { Piece } from './shell-line.ts';
 export type Given = { readonly text: string } | Exclude<Piece, string>;
 
 const EXPANSION = /[\u{f0000}-\u{ffffd}]/u;
+const EXPANSIONS = new RegExp(EXPANSION, 'gu');
+
+export function hasExpansion(text: string): boolean {
+  return EXPANSION.test(text);
+}
+
+/** A text with another one for each expansion in it. */
+export function replaceExpansions(text: string, by: (expansion: string) => string): string {
+  return text.replaceAll(EXPANSIONS, by);
+}
 
 /**
  * A value that may be a secret.
@@ -14,7 +24,7 @@ const EXPANSION = /[\u{f0000}-\u{ffffd}]/u;
  * @throws UsageError where a variable is only a part of it: a part can't be named in the configuration.
  */
 export function givenValue(text: string, { expansions }: Pick<CurlLine, 'expansions'>, what: string): Given {
-  if (!EXPANSION.test(text)) return { text };
+  if (!hasExpansion(text)) return { text };
   const [only = '', ...rest] = text;
   const expansion = expansions[only.codePointAt(0)! - EXPANSION_BASE];
   if (rest.length > 0 || expansion === undefined)

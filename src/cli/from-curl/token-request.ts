@@ -1,11 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
+import { SETTINGS } from '../../config/declaration/settings.ts';
 import { type Entry, type FoundCredential, secret } from './credential-entry.ts';
 import type { CurlLine } from './curl-line.ts';
 import { type CurlRequest, decoded, fieldsOf } from './curl-request.ts';
 
 import { plainText } from './given-value.ts';
 
-const DEFAULT_SESSION_PATH = '/api/identity/v1/session';
 /** What the keys of an `oauth2` credential make of a token request. */
 const OWN = new Set([
   'grant_type',
@@ -71,7 +71,7 @@ function sessionLogin(
       [id]: maybeSecret(fields.get(id) ?? '', line, id),
       [password]: secret(fields.get(password) ?? '', line, password),
     },
-    ...(path !== DEFAULT_SESSION_PATH && { sessionPath: path }),
+    ...(path !== SETTINGS.sessionPath.default && { sessionPath: path }),
     isLogin: true,
     others: [],
     notes: [],

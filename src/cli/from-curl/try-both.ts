@@ -11,7 +11,7 @@ import { endingInOrder } from '../ending-in-order.ts';
 import { forOneRequest } from '../online/request-check.ts';
 import type { CurlLine } from './curl-line.ts';
 import type { CurlRequest, Field } from './curl-request.ts';
-import { givenValue } from './given-value.ts';
+import { givenValue, hasExpansion, replaceExpansions } from './given-value.ts';
 
 const LIMIT_MS = 60_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -127,7 +127,7 @@ const OWN =
 
 function otherHeaders(line: CurlLine, { headers }: CurlRequest): string[] {
   return headers
-    .filter(({ name, value }) => !OWN.test(name) && !value.match(/[\u{f0000}-\u{ffffd}]/u))
+    .filter(({ name, value }) => !OWN.test(name) && !hasExpansion(value))
     .flatMap(({ name, value }) => [name, resolved(value, line)]);
 }
 
@@ -163,7 +163,7 @@ function pairOf({ name, value }: Field, line: CurlLine): string {
 
 /** With what its variables hold. */
 function resolved(text: string, line: CurlLine): string {
-  return text.replaceAll(/[\u{f0000}-\u{ffffd}]/gu, (char) => {
+  return replaceExpansions(text, (char) => {
     const given = givenValue(char, line, 'the secret');
     if ('text' in given) return given.text;
     if ('command' in given)
