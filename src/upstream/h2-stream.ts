@@ -186,7 +186,7 @@ export class Http2Stream implements Carrier {
     if (this.#over || !this.#whole || !this.responseBegun) return;
     this.#isSaved = true;
     this.#frames!.flush();
-    this.#stream!.read(); // Comes by `data`.
+    while (this.#stream!.read() !== null); // Comes by `data`; Node 26 gives one piece at a time.
     if (!this.#paused && !this.#over) this.#complete();
   }
 
