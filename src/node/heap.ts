@@ -1,5 +1,10 @@
+import { setMaxIdleHTTPParsers } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { trimMalloc } from './malloc-trim.ts';
+
+/** Node would keep a thousand HTTP parsers of 10 KB for connections to come. */
+const IDLE_PARSERS = 64;
 
 /**
  * V8 goes through the whole heap twice in the minute after it was last at work, for 25 ms each: most of what an idle process
@@ -10,6 +15,7 @@ import { runInNewContext } from 'node:vm';
  * Call it when all is loaded: with another set of flags, V8 doesn't take Node's own code from its cache.
  */
 export function boundHeapGrowth(): void {
+  setMaxIdleHTTPParsers(IDLE_PARSERS);
   setFlagsFromString('--heap-growing-percent=50');
   setFlagsFromString('--memory-reducer-gc-count=0');
 }
@@ -41,6 +47,7 @@ export function sweepBodies(): (bytes: number) => void {
  */
 export function releaseMemory(): void {
   collector()({ type: 'major', flavor: 'last-resort' });
+  trimMalloc();
 }
 
 /** Not a global: nothing else can call it. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,4 +13,14 @@ export async function usedBytes(): Promise<number> {
   }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
+}
+
+/** Bytes of memory that a process has taken and that no file backs. Linux tells it. */
+export function anonymousBytesOf(pid: number): number {
+  return 1_024 * Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+}
+
+export function usesGlibc(): boolean {
+  const { header } = process.report.getReport() as unknown as { header: object };
+  return 'glibcVersionRuntime' in header;
 }

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import t from 'tap';
+import { releaseMemory } from '../../src/node/heap.ts';
+import { anonymousBytesOf, usesGlibc } from '../support/memory.ts';
+
+const BLOCK_BYTES = 10_000; // As large as an HTTP parser of Node's.
+const BLOCKS = 4_000;
+const MODULE = new URL('../../src/node/malloc-trim.ts', import.meta.url).href;
+
+const anonymousBytes = () => anonymousBytesOf(process.pid);
+
+const skip = !usesGlibc() && 'only glibc gives it back';
+
+t.test(
+  'free pages of the C library below a block in use are given back, without a warning',
+  { skip },
+  async (t) => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    t.teardown(() => process.off('warning', warned));
+    const blocks = Array.from({ length: BLOCKS }, () => Buffer.alloc(BLOCK_BYTES, 1));
+    const last = blocks.at(-1)!;
+    blocks.length = 0;
+    const before = anonymousBytes();
+    releaseMemory();
+    const given = before - anonymousBytes();
+    t.equal(last[0], 1);
+    t.ok(given >= 0.8 * BLOCK_BYTES * BLOCKS, `${given} bytes of ${BLOCK_BYTES * BLOCKS}`);
+    await new Promise((resolve) => setImmediate(resolve));
+    t.same(warnings, []);
+  },
+);
+
+t.test('where Node has no foreign functions nothing is given back, and nothing is said', async (t) => {
+  const program = `import { trimMalloc } from ${JSON.stringify(MODULE)}; trimMalloc(); trimMalloc();`;
+  const args = ['--no-experimental-ffi', '--input-type=module', '--eval', program];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: {} });
+  t.same([status, stderr], [0, '']);
+});
