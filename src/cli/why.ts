@@ -1,11 +1,14 @@
 import { codeOf } from '../base/failures/kind.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
+import type { Readiness } from '../observe/status.ts';
+import { visible } from '../observe/visible.ts';
 import type { Why } from '../observe/why.ts';
 import { whyText } from '../observe/why-text.ts';
 import { type Command, complain, print } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { adminAddress } from './probe.ts';
+import { failingLogins } from './readiness-words.ts';
 import { answerTo } from './sight.ts';
 
 const URN = 'urn:bearerd:request:';
@@ -13,7 +16,7 @@ const URN = 'urn:bearerd:request:';
 export const why: Command = {
   synopsis: '[ID] [--json] [--admin-listen ADDRESS] [--config FILE]',
   summary: 'says why a request went as it did, and what to do; without an ID the last that failed',
-  help: '\n  ID                       requestId of the log, or instance of an answer of bearerd\n  --json                   the same as JSON\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nIt asks the running proxy, which knows the last 1,000 requests and the last 200 that failed.\n',
+  help: '\n  ID                       requestId of the log, or instance of an answer of bearerd\n  --json                   the same as JSON\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nIt asks the running proxy, which knows the last 1,000 requests and the last 200 that failed. Without an ID it also says which login fails now.\n',
   examples: ['bearerd why', 'bearerd why k3v9x2ab1f --json'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: { json: { type: 'boolean' } },
@@ -29,10 +32,12 @@ export const why: Command = {
       return EXIT.unavailable;
     }
     const report = answer.status === 200 ? reportIn(answer.body) : undefined;
+    const now = id === undefined && values.json !== true ? await failingNow(address) : '';
     if (report !== undefined) {
-      await print(values.json === true ? `${answer.body}\n` : whyText(report));
+      await print(values.json === true ? `${answer.body}\n` : `${whyText(report)}${now}`);
       return EXIT.done;
     }
+    if (now !== '') await print(now);
     const at = formatAddress(address);
     complain(
       answer.status === 404
@@ -43,14 +48,29 @@ export const why: Command = {
   },
 };
 
-/** Undefined where something else than bearerd has answered. */
-function reportIn(body: string): Why | undefined {
+/** What is wrong besides that request: a paragraph for each credential whose login fails; mostly none. */
+async function failingNow(address: ListenAddress): Promise<string> {
+  const both = await Promise.all([asked(address, '/readyz'), asked(address, '/status')]);
+  const [readiness, status] = both.map((answer) => parsed(typeof answer === 'string' ? '' : answer.body));
+  if (typeof (readiness as Partial<Readiness> | undefined)?.credentials !== 'object') return '';
+  return failingLogins(readiness as Readiness, status)
+    .map((line) => `\nNow: ${visible(line)}\n`)
+    .join('');
+}
+
+/** Undefined where it is no JSON. */
+function parsed(text: string): unknown {
   try {
-    const report = JSON.parse(body) as Partial<Why> | null;
-    return Array.isArray(report?.attempts) ? (report as Why) : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Undefined where something else than bearerd has answered. */
+function reportIn(body: string): Why | undefined {
+  const report = parsed(body) as Partial<Why> | null | undefined;
+  return Array.isArray(report?.attempts) ? (report as Why) : undefined;
 }
 
 function unknown(id: string | undefined): string {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { run } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
-import { gatewayFor } from '../support/gateway.ts';
-import { until } from '../support/raw-client.ts';
-import { RawUpstream } from '../support/raw-upstream.ts';
+import { gatewayFor, request } from '../support/gateway.ts';
+import { ask, until } from '../support/raw-client.ts';
+import { head, RawUpstream } from '../support/raw-upstream.ts';
 
 t.test('why asks the running one by its admin address alone', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
@@ -20,6 +20,25 @@ t.test('why asks the running one by its admin address alone', async (t) => {
   const json = await why(`urn:bearerd:request:${requestId}`, '--json');
   t.match(JSON.parse(json.stdout), { id: requestId, code: 'no-route' });
   t.match(await why('nobody'), { code: 1, stderr: /nobody is not known/ });
+});
+
+t.test('why says which login fails now, whether a request has failed or not', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  t.testdir({});
+  const port = await freePort();
+  const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` };
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env });
+  const why = (...args: string[]) => run(t, ['why', ...args], env);
+  upstream.onLogin = () => head('503 Service Unavailable', 'content-length: 0');
+  await ask(port, request('POST', '/renew', 'content-length: 0'));
+  const now = /Now: credential \S+ cannot renew its token, which is still valid: .*503.* Next try in \d+ s\./;
+  t.match(await why(), { code: 1, stdout: now, stderr: /no request has failed/ });
+  upstream.onRequest = () => head('500 Oops', 'content-length: 0');
+  await proxy.get('/x');
+  await until(() => proxy.requests().length === 1, 'it is over');
+  t.match(await why(), { code: 0, stdout: now });
+  const json = await why('--json');
+  t.equal(JSON.parse(json.stdout).status, 500, 'as JSON it is the request alone');
 });
 
 t.test('why ends with 69 where nothing runs', async (t) => {

@@ -1,7 +1,10 @@
+import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { request } from '../support/gateway.ts';
 import { usedBytes } from '../support/memory.ts';
 import { randomFrom } from '../support/random.ts';
+import { ask } from '../support/raw-client.ts';
 import { assertFacts, recovers } from './facts.ts';
 import type { Played } from './fault.ts';
 import { played } from './table.ts';
@@ -14,11 +17,13 @@ import { WAYS, type Way, World } from './world.ts';
  *
  *   FAULTS_SEED=7 node test/faults/faults.test.ts    another choice
  *   node test/faults/faults.test.ts all 14           all cases of fault 14
+ *   FAULTS_WHY=FILE node test/faults/faults.test.ts  adds what `why` says of the last failed request of each case
  */
 const ALL = process.argv.includes('all');
 const ONLY = process.argv.slice(2).filter((argument) => argument !== 'all');
 const SEED = Number(process.env.FAULTS_SEED ?? 1);
 const LIMIT_MS = Number(process.env.FAULTS_LIMIT_S ?? 20) * 1_000;
+const WHY_FILE = process.env.FAULTS_WHY;
 /** After so many cases nothing is loaded or compiled for the first time. */
 const WARM_CASES = 100;
 /** What tap keeps of each of its assertions is among it. */
@@ -39,7 +44,7 @@ function casesOf(fault: Played): Case[] {
 function selection(random: () => number): Case[] {
   const one = (cases: Case[]) => cases[Math.floor(random() * cases.length)]!;
   return played
-    .filter(({ slow }) => slow === undefined)
+    .filter(({ slow }) => slow === undefined || WHY_FILE !== undefined)
     .map((fault) => ({ at: random(), chosen: one(casesOf(fault)) }))
     .sort((a, b) => a.at - b.at)
     .map(({ chosen }) => chosen);
@@ -48,11 +53,18 @@ function selection(random: () => number): Case[] {
 async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
   const world = await World.startedFor(t, { way, ...fault.options });
   await fault.play({ t, world, kind, ask: () => world.visit(kind) });
+  if (WHY_FILE !== undefined) appendFileSync(WHY_FILE, await whyPage(world, { fault, kind, way }));
   await Promise.all([world.session.heal(), world.upstream.heal()]);
   world.issuer.answer = undefined;
   world.ledger.answer = world.ledger.early = world.ledger.reached = undefined;
   await recovers(world, fault.recoveryMs);
   await assertFacts(t, world);
+}
+
+/** The page of the last failed request, below what was wrong: for a reader who is shown the page alone. */
+async function whyPage({ proxy }: World, { fault, kind, way }: Case): Promise<string> {
+  const { text } = await ask(proxy.adminPort, request('GET', '/requests/last-failed', 'accept: text/plain'));
+  return `=== ${fault.number}: ${fault.title} (${kind}, ${way})\n\n${text}\n`;
 }
 
 /** What keeps a process alive, by kind: sockets, listeners, timers. What comes and goes by itself is left out. */
@@ -72,7 +84,7 @@ async function assertNothingIsLeft(t: Test, before: readonly string[]): Promise<
 
 const wanted = (fault: Played) => ONLY.length === 0 || ONLY.includes(String(fault.number));
 const cases = ALL ? played.filter(wanted).flatMap(casesOf) : selection(randomFrom(SEED));
-t.setTimeout(ALL ? 3_600_000 : 120_000);
+t.setTimeout(ALL || WHY_FILE !== undefined ? 3_600_000 : 120_000);
 const began = performance.now();
 
 const before = handles();
