@@ -1,5 +1,5 @@
 import type { Problem } from '../base/errors.ts';
-import type { ResponseHead } from '../upstream/response-reader.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Reply } from './client/reply.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';

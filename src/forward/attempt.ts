@@ -5,7 +5,7 @@ import { inWords } from '../base/failures/problem-words.ts';
 import type { AttemptRecord, ConnectionTimes } from '../base/journey.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
-import type { ResponseHead } from '../upstream/response-reader.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 import type { SendingTrace } from './trace.ts';
 

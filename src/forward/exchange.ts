@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Problem } from '../base/errors.ts';
 import { DirectRequest } from '../node/direct-request.ts';
-import type { ResponseHead } from '../upstream/response-reader.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Answer } from './answer.ts';
 import type { Attempt } from './attempt.ts';

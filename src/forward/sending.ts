@@ -3,7 +3,7 @@ import type { Problem } from '../base/errors.ts';
 import { AttemptRecord, type TokenWait } from '../base/journey.ts';
 import { type AccessToken, isUsable } from '../login/access-token.ts';
 import type { Carrier, Repeatable, SendOptions } from '../upstream/carrier.ts';
-import type { ResponseHead } from '../upstream/response-reader.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
 import type { RequestBody } from './client/request-body.ts';
 import type { Progress } from './course.ts';

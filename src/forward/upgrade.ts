@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { UPGRADE } from '../base/fields.ts';
 import type { AccessToken } from '../login/access-token.ts';
-import type { ResponseHead } from '../upstream/response-reader.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import type { RequestBody } from './client/request-body.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { replyHead } from './headers/response-headers.ts';

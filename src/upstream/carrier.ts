@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Problem } from '../base/errors.ts';
 import type { ConnectionTimes } from '../base/journey.ts';
-import type { ResponseHead } from './response-reader.ts';
+import type { ResponseHead } from './response-head.ts';
 
 /** A request as it goes up. */
 export interface OutgoingRequest {

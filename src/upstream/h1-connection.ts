@@ -8,7 +8,8 @@ import { KEEP_ALIVE_MS } from './connection.ts';
 import { ResponseFault } from './head-scanner.ts';
 import { wasCutOff } from './orderly-end.ts';
 import type { BufferReader, ReadBuffer } from './read-buffer.ts';
-import { type ResponseEvents, type ResponseHead, ResponseReader } from './response-reader.ts';
+import type { ResponseHead } from './response-head.ts';
+import { type ResponseEvents, ResponseReader } from './response-reader.ts';
 import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
 /** A body up to this size, whole when the request leaves, goes in one write with its head. */

@@ -29,13 +29,14 @@ const COLON = 0x3a;
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
-/** What the next byte is part of. */
+/** What the next byte is part of: first the status line, */
 const START = 0;
 const EMPTY_LINE = 1;
 const VERSION = 2;
 const STATUS = 3;
 const AFTER_STATUS = 4;
 const REASON = 5;
+/** and then its end and the header lines. */
 const LINE_END = 6;
 const LINE_START = 7;
 const NAME = 8;
@@ -74,47 +75,102 @@ export class HeadScanner {
   }
 
   /**
-   * @param base what is to be added to an index into `bytes` for a place in the head
-   * @returns the index behind the head; -1 where it is not whole yet
+   * @param base added to an index into `bytes`, it gives the place in the head
+   * @returns the index behind the head; -1 while the head is not whole
    * @throws ResponseFault
    */
   scan(bytes: Uint8Array, from: number, base: number): number {
+    const at = this.#state < LINE_END ? this.#scanStatusLine(bytes, from, base) : from;
+    return this.#scanFieldLines(bytes, at, base);
+  }
+
+  /** @returns the index behind the CR of the status line, or that of the end of `bytes` */
+  #scanStatusLine(bytes: Uint8Array, from: number, base: number): number {
+    let state = this.#state;
+    let i = from;
+    for (; i < bytes.length && state !== LINE_END; i++) {
+      const byte = bytes[i]!;
+      if (state === START && (byte !== CR || this.#count++ === MOST_EMPTY_LINES)) {
+        this.#count = 0;
+        state = VERSION;
+      }
+      switch (state) {
+        case START:
+          state = EMPTY_LINE;
+          break;
+        case EMPTY_LINE:
+          expectLf(byte);
+          state = START;
+          break;
+        case VERSION:
+          if (this.#endsVersion(byte)) {
+            this.statusAt = i + 1 + base;
+            state = STATUS;
+          }
+          break;
+        case STATUS:
+          if (!isDigit(byte)) throw new ResponseFault('the status is not three digits');
+          if (++this.#count === 3) state = AFTER_STATUS;
+          break;
+        case AFTER_STATUS:
+          if (byte !== CR && byte !== SP) throw new ResponseFault('the status is not three digits');
+          this.reasonAt = byte === SP ? i + 1 + base : i + base;
+          this.reasonEnd = this.reasonAt;
+          state = byte === SP ? REASON : LINE_END;
+          break;
+        default: // The reason: any byte but those that end lines elsewhere.
+          if (byte === LF || byte === 0) throw new ResponseFault('the reason phrase holds a line end or NUL');
+          if (byte !== CR) break;
+          this.reasonEnd = i + base;
+          state = LINE_END;
+      }
+    }
+    this.#state = state;
+    return i;
+  }
+
+  /** True for the space behind the version. */
+  #endsVersion(byte: number): boolean {
+    const count = this.#count++;
+    if (
+      count < PREFIX.length ? byte !== PREFIX[count] : count === PREFIX.length ? !isDigit(byte) : byte !== SP
+    )
+      throw new ResponseFault('the status line is not HTTP/1');
+    if (count === PREFIX.length) this.minor = byte - 0x30;
+    if (count <= PREFIX.length) return false;
+    this.#count = 0;
+    return true;
+  }
+
+  #scanFieldLines(bytes: Uint8Array, from: number, base: number): number {
     const end = bytes.length;
     let state = this.#state;
     let i = from;
     while (i < end) {
-      let byte = bytes[i]!;
+      const byte = bytes[i]!;
       switch (state) {
         case VALUE:
-          while ((KINDS[byte]! & TEXT) !== 0) {
-            if (++i === end) break;
-            byte = bytes[i]!;
-          }
+          while (i < end && (KINDS[bytes[i]!]! & TEXT) !== 0) i++;
           if (i === end) break;
-          if (byte !== CR) throw new ResponseFault('a header value holds a control character');
+          if (bytes[i] !== CR) throw new ResponseFault('a header value holds a control character');
           this.places.push(i++ + base);
           state = LINE_END;
           break;
         case NAME:
-          while ((KINDS[byte]! & TOKEN) !== 0) {
-            if (++i === end) break;
-            byte = bytes[i]!;
-          }
+          while (i < end && (KINDS[bytes[i]!]! & TOKEN) !== 0) i++;
           if (i === end) break;
-          if (byte !== COLON) throw new ResponseFault('a header name is not valid');
+          if (bytes[i] !== COLON) throw new ResponseFault('a header name is not valid');
           this.places.push(i++ + base);
           state = VALUE_START;
           break;
         case VALUE_START:
-          if (byte === SP || byte === HT) {
-            i++;
-          } else {
-            this.places.push(i + base);
-            state = VALUE;
-          }
+          while (i < end && (bytes[i] === SP || bytes[i] === HT)) i++;
+          if (i === end) break;
+          this.places.push(i + base);
+          state = VALUE;
           break;
         case LINE_END:
-          if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
+          expectLf(byte);
           i++;
           if (this.fieldsAt === 0) this.fieldsAt = i + base;
           state = LINE_START;
@@ -123,75 +179,22 @@ export class HeadScanner {
           if (byte === CR) {
             i++;
             state = HEAD_END;
-          } else {
-            if ((KINDS[byte]! & TOKEN) === 0) throw new ResponseFault('a header line begins without a name');
-            this.places.push(i + base);
-            state = NAME;
+            break;
           }
+          if ((KINDS[byte]! & TOKEN) === 0) throw new ResponseFault('a header line begins without a name');
+          this.places.push(i++ + base);
+          state = NAME;
           break;
-        case HEAD_END:
-          if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
+        default: // The end of the head.
+          expectLf(byte);
           return i + 1;
-        case START:
-          if (byte === CR && this.#count < MOST_EMPTY_LINES) {
-            this.#count++;
-            i++;
-            state = EMPTY_LINE;
-          } else {
-            this.#count = 0;
-            state = VERSION;
-          }
-          break;
-        case EMPTY_LINE:
-          if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
-          i++;
-          state = START;
-          break;
-        case VERSION:
-          if (this.#count < PREFIX.length) {
-            if (byte !== PREFIX[this.#count]) throw new ResponseFault('the status line is not HTTP/1');
-          } else if (this.#count === PREFIX.length) {
-            if (!isDigit(byte)) throw new ResponseFault('the status line is not HTTP/1');
-            this.minor = byte - 0x30;
-          } else {
-            if (byte !== SP) throw new ResponseFault('the status line is not HTTP/1');
-            this.#count = -1;
-            this.statusAt = i + 1 + base;
-            state = STATUS;
-          }
-          this.#count++;
-          i++;
-          break;
-        case STATUS:
-          if (!isDigit(byte)) throw new ResponseFault('the status is not three digits');
-          if (++this.#count === 3) state = AFTER_STATUS;
-          i++;
-          break;
-        case AFTER_STATUS:
-          this.reasonAt = i + base;
-          if (byte === CR) {
-            this.reasonEnd = this.reasonAt;
-            state = LINE_END;
-          } else if (byte === SP) {
-            this.reasonAt++;
-            state = REASON;
-          } else {
-            throw new ResponseFault('the status is not three digits');
-          }
-          i++;
-          break;
-        default: // The reason: any byte but those that end lines elsewhere.
-          while (byte !== CR && byte !== LF && byte !== 0) {
-            if (++i === end) break;
-            byte = bytes[i]!;
-          }
-          if (i === end) break;
-          if (byte !== CR) throw new ResponseFault('the reason phrase holds a line end or NUL');
-          this.reasonEnd = i++ + base;
-          state = LINE_END;
       }
     }
     this.#state = state;
     return -1;
   }
+}
+
+function expectLf(byte: number): void {
+  if (byte !== LF) throw new ResponseFault('a CR stands without its LF');
 }

@@ -1,50 +1,26 @@
-import {
-  CONNECTION,
-  CONTENT_LENGTH,
-  type FieldLines,
-  fieldOf,
-  KEEP_ALIVE,
-  TRANSFER_ENCODING,
-} from '../base/fields.ts';
-import { isAskedProtocol } from './asked-protocol.ts';
+import { type FieldLines, UPGRADE } from '../base/fields.ts';
+import { BodyFraming, BY_LENGTH, CHUNKED, NO_BODY, TO_THE_END } from './body-framing.ts';
 import { ChunkDecoder } from './chunk-decoder.ts';
-import { HeadScanner, ResponseFault } from './head-scanner.ts';
+import { ResponseFault } from './head-scanner.ts';
+import { HeadReader, type ResponseHead } from './response-head.ts';
 
-/** A response's head, as it came. */
-export interface ResponseHead {
-  readonly status: number;
-  /** Each character a byte. */
-  readonly reason: string;
-  readonly lines: FieldLines;
-  /** How the body ends is said by a length or by chunks; else only the connection's end tells. */
-  readonly framed: boolean;
-}
-
-/** What is made of the bytes, in their order. */
+/** What a `ResponseReader` makes of the bytes, in their order. */
 export interface ResponseEvents {
   head(head: ResponseHead): void;
   /** A part of what was read. */
   body(piece: Buffer): void;
   /** The response is whole. */
   finished(): void;
-  /** The protocol that was asked for begins; what came behind the 101 is its first bytes. */
+  /** The requested protocol begins. @param early what followed the 101: its first bytes */
   switched(head: ResponseHead, early: Buffer): void;
 }
 
-/** Interim answers to one request, which are all dropped. */
+/** Interim responses to one request, which are all dropped. */
 const MOST_INTERIM = 1_000;
-/** RFC 9110 §8.6: decimal digits; longer than this is past what a double counts. */
-const LENGTH = /^[0-9]{1,15}$/;
 
-const NOTHING = Buffer.alloc(0);
-
-/** What the next byte is part of. */
-const IDLE = 0;
-const HEAD = 1;
-const BY_LENGTH = 2;
-const CHUNKED = 3;
-const TO_THE_END = 4;
-const EMPTY = 5;
+/** What the next byte is part of, where it is not part of a body: that of no response, a head, or nothing we want. */
+const IDLE = 4;
+const HEAD = 5;
 const STOPPED = 6;
 
 /**
@@ -56,18 +32,13 @@ const STOPPED = 6;
 export class ResponseReader {
   /** A byte of the response has come. */
   begun = false;
-  /** The connection may carry another request after this response. */
-  keepsAlive = false;
-  /** Seconds for which the peer keeps an idle connection, by `Keep-Alive`; undefined where it doesn't say. */
-  idleSeconds: number | undefined;
   readonly #events: ResponseEvents;
-  readonly #limitBytes: number;
-  readonly #scanner = new HeadScanner();
+  readonly #head: HeadReader;
+  readonly #framing = new BodyFraming();
   readonly #chunks = new ChunkDecoder();
-  readonly #tell: (piece: Buffer) => boolean;
+  readonly #tellChunk: (piece: Buffer) => boolean;
   #state = IDLE;
-  /** The part of a head that came in pieces before this one. */
-  #text = '';
+  /** Bytes of the body that are still to come, where its length is known. */
   #left = 0;
   #interim = 0;
   #forHead = false;
@@ -77,8 +48,8 @@ export class ResponseReader {
   /** @param limitBytes of all header lines of a response */
   constructor(events: ResponseEvents, limitBytes: number) {
     this.#events = events;
-    this.#limitBytes = limitBytes;
-    this.#tell = (piece) => {
+    this.#head = new HeadReader(limitBytes);
+    this.#tellChunk = (piece) => {
       events.body(piece);
       return this.#state === CHUNKED;
     };
@@ -89,17 +60,27 @@ export class ResponseReader {
     return this.#state >= BY_LENGTH && this.#state <= TO_THE_END;
   }
 
-  /** The next response answers such a request, which asks for these protocols by `Upgrade`. */
+  /** The connection may carry another request after this response. */
+  get keepsAlive(): boolean {
+    return this.#framing.keepsAlive;
+  }
+
+  /** Seconds for which the peer keeps an idle connection, by `Keep-Alive`; undefined where it doesn't say. */
+  get idleSeconds(): number | undefined {
+    return this.#framing.idleSeconds;
+  }
+
+  /** @param upgrade the protocols that the request asks for by `Upgrade` */
   expect(method: string, upgrade?: string): void {
     this.begun = false;
     this.#state = HEAD;
     this.#forHead = method === 'HEAD';
     this.#upgrade = upgrade;
     this.#interim = 0;
-    this.#beginHead();
+    this.#head.reset();
   }
 
-  /** Nothing more is wanted: events end, in the middle of a piece too. */
+  /** No event follows, not even from the rest of the piece that is being read. */
   stop(): void {
     this.#state = STOPPED;
   }
@@ -126,7 +107,7 @@ export class ResponseReader {
           return;
         }
         case CHUNKED: {
-          const end = this.#chunks.decode(bytes, i, this.#tell);
+          const end = this.#chunks.decode(bytes, i, this.#tellChunk);
           if (end === -1 || this.#state !== CHUNKED) return;
           this.#end(end < bytes.length);
           return;
@@ -140,172 +121,89 @@ export class ResponseReader {
     }
   }
 
-  /** The connection has ended in order. True where that was the end of the response, or none was awaited. */
+  /** The connection has ended in order. @returns true where no response was expected, or its end is that of the connection */
   finish(): boolean {
     if (this.#state === TO_THE_END) this.#end(false);
     return this.#state === IDLE || this.#state === STOPPED;
   }
 
-  #beginHead(): void {
-    this.#text = '';
-    this.#scanner.reset();
-  }
-
+  /** @returns the index of the next byte to read */
   #readHead(bytes: Buffer, from: number): number {
     this.begun = true;
-    const scanner = this.#scanner;
-    const end = scanner.scan(bytes, from, this.#text.length - from);
-    const to = end === -1 ? bytes.length : end;
-    // The status line and the lines behind it each have this much room, beside the CR LF at the end.
-    const { fieldsAt } = scanner;
-    const most = this.#limitBytes + 2;
-    if (fieldsAt > most || this.#text.length + to - from - fieldsAt > most) {
-      throw new ResponseFault('the header lines are too large', 'head-too-large');
-    }
-    const text =
-      this.#text === ''
-        ? bytes.toString('latin1', from, to)
-        : this.#text + bytes.toString('latin1', from, to);
-    if (end === -1) {
-      this.#text = text;
-      return to;
-    }
-    this.#text = '';
-    return this.#headRead(text, bytes, end);
-  }
-
-  #headRead(text: string, bytes: Buffer, end: number): number {
-    const { statusAt, reasonAt, reasonEnd } = this.#scanner;
-    const status = Number(text.slice(statusAt, statusAt + 3));
+    const reader = this.#head;
+    const end = reader.read(bytes, from);
+    if (end === -1) return bytes.length;
+    const { status } = reader;
     if (status < 100) throw new ResponseFault('there is no such status');
     if (status < 200 && status !== 101) {
       if (++this.#interim > MOST_INTERIM) throw new ResponseFault('there are too many interim answers');
-      this.#beginHead();
+      reader.reset();
       return end;
     }
-    const lines = this.#linesOf(text);
+    const lines = reader.lines();
     const framed = this.#frame(status, lines);
-    const head = { status, reason: text.slice(reasonAt, reasonEnd), lines, framed };
-    if (status === 101) return this.#switch(head, bytes, end);
-    const state = this.#state;
-    this.#events.head(head);
-    const empty = state === EMPTY || (state === BY_LENGTH && this.#left === 0);
-    if (empty && this.#state === state) {
-      this.#end(end < bytes.length);
-      return bytes.length;
-    }
-    return end;
+    const head = { status, reason: reader.reason, lines, framed };
+    if (status === 101) this.#switch(head, bytes.subarray(end));
+    else if (!this.#begin(head)) return end;
+    else this.#end(end < bytes.length);
+    return bytes.length;
   }
 
-  #linesOf(text: string): FieldLines {
-    const { places } = this.#scanner;
-    const pairs: string[] = [];
-    const fields: number[] = [];
-    for (let i = 0; i < places.length; i += 4) {
-      const name = text.slice(places[i], places[i + 1]);
-      let valueEnd = places[i + 3]!;
-      const valueAt = places[i + 2]!;
-      while (valueEnd > valueAt && isSpace(text.charCodeAt(valueEnd - 1))) valueEnd--;
-      pairs.push(name, text.slice(valueAt, valueEnd));
-      fields.push(fieldOf(name));
-    }
-    return { pairs, fields };
-  }
-
-  /** RFC 9112 §6.3: sets how the body is read; true where its end is said. */
-  #frame(status: number, { pairs, fields }: FieldLines): boolean {
-    let length: string | undefined;
-    let coding: string | undefined;
-    let closes = false;
-    let persists = false;
-    this.idleSeconds = undefined;
-    for (let i = 0; i < fields.length; i++) {
-      const value = pairs[2 * i + 1]!;
-      switch (fields[i]) {
-        case CONTENT_LENGTH:
-          if (length !== undefined) throw new ResponseFault('there are two lengths');
-          length = value;
-          break;
-        case TRANSFER_ENCODING:
-          coding = coding === undefined ? value : `${coding},${value}`;
-          break;
-        case CONNECTION: {
-          const options = value.toLowerCase();
-          if (hasOption(options, 'close')) closes = true;
-          else if (hasOption(options, 'keep-alive')) persists = true;
-          break;
-        }
-        case KEEP_ALIVE: {
-          const seconds = secondsOf(value);
-          if (seconds < (this.idleSeconds ?? Number.POSITIVE_INFINITY)) this.idleSeconds = seconds;
-          break;
-        }
-        default:
-      }
-    }
-    if (length !== undefined && !LENGTH.test(length)) throw new ResponseFault('the length is no number');
-    const chunked = isChunked(coding);
-    if (coding !== undefined && length !== undefined) {
-      throw new ResponseFault('there are a length and a transfer coding');
-    }
-    const old = this.#scanner.minor === 0;
-    // RFC 9112 §6.1: what HTTP/1.0 says of chunks is faulty framing, which ends with the connection.
-    this.keepsAlive = !closes && (old ? persists && !chunked : true);
-    const bodyless = this.#forHead || status === 204 || status === 304 || status === 101;
-    if (bodyless) {
-      this.#state = EMPTY;
+  /** RFC 9112 §6.3: sets how the body is read. @returns true where its end is said */
+  #frame(status: number, lines: FieldLines): boolean {
+    const framing = this.#framing;
+    framing.read(lines, this.#head.minor);
+    if (this.#forHead || status === 204 || status === 304 || status === 101) {
+      this.#state = NO_BODY;
       return true;
     }
-    if (chunked) {
-      this.#chunks.reset();
-      this.#state = CHUNKED;
-    } else if (length !== undefined) {
-      this.#left = Number(length);
-      this.#state = BY_LENGTH;
-    } else {
-      this.keepsAlive = false;
-      // RFC 9110 §15.3.6: a 205 has no content, though it may have forgotten to say so.
-      this.#state = status === 205 ? EMPTY : TO_THE_END;
-      return false;
-    }
-    return true;
+    this.#state = framing.kind;
+    this.#left = framing.length;
+    if (framing.kind === CHUNKED) this.#chunks.reset();
+    if (framing.kind !== TO_THE_END) return true;
+    framing.keepsAlive = false;
+    // RFC 9110 §15.3.6: a 205 has no content, though the server may not have said so.
+    if (status === 205) this.#state = NO_BODY;
+    return false;
   }
 
-  #switch(head: ResponseHead, bytes: Buffer, end: number): number {
-    if (this.#upgrade === undefined || !isAskedProtocol(head.lines, this.#upgrade)) {
+  /** @returns true where the response ends with its head */
+  #begin(head: ResponseHead): boolean {
+    const state = this.#state;
+    const ends = state === NO_BODY || (state === BY_LENGTH && this.#left === 0);
+    this.#events.head(head);
+    return ends && this.#state === state;
+  }
+
+  #switch(head: ResponseHead, early: Buffer): void {
+    if (this.#upgrade === undefined || !isRequestedProtocol(head.lines, this.#upgrade)) {
       throw new ResponseFault('the protocol is switched to one that was not asked for');
     }
     this.stop();
-    this.#events.switched(head, end === bytes.length ? NOTHING : bytes.subarray(end));
-    return bytes.length;
+    this.#events.switched(head, early);
   }
 
   #end(surplus: boolean): void {
     this.#state = IDLE;
-    if (surplus) this.keepsAlive = false;
+    if (surplus) this.#framing.keepsAlive = false;
     this.#events.finished();
   }
 }
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x09;
+/**
+ * True where a 101 names protocols, and only those that the request asked for (RFC 9110 §7.8): a server may choose
+ * among them, and can't add another. Letter case makes no difference.
+ */
+function isRequestedProtocol({ pairs, fields }: FieldLines, requested: string): boolean {
+  const named = fields.flatMap((field, i) => (field === UPGRADE ? protocolsOf(pairs[2 * i + 1]!) : []));
+  const possible = new Set(protocolsOf(requested));
+  return named.length > 0 && named.every((protocol) => possible.has(protocol));
 }
 
-/** True for exactly one `chunked`; false where no coding is named. */
-function isChunked(coding: string | undefined): boolean {
-  if (coding === undefined) return false;
-  if (coding === 'chunked') return true;
-  const lower = coding.toLowerCase();
-  if (lower === 'identity') return false;
-  if (lower !== 'chunked') throw new ResponseFault('the transfer coding is not just "chunked"');
-  return true;
-}
-
-function hasOption(options: string, option: string): boolean {
-  return options === option || options.split(',').some((one) => one.trim() === option);
-}
-
-/** NaN where it says nothing of time. */
-function secondsOf(keepAlive: string): number {
-  return Number(/(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(keepAlive)?.[1]);
+function protocolsOf(upgrade: string): string[] {
+  return upgrade
+    .toLowerCase()
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== '');
 }

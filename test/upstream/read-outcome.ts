@@ -1,9 +1,6 @@
 import { ResponseFault } from '../../src/upstream/head-scanner.ts';
-import {
-  type ResponseEvents,
-  type ResponseHead,
-  ResponseReader,
-} from '../../src/upstream/response-reader.ts';
+import type { ResponseHead } from '../../src/upstream/response-head.ts';
+import { type ResponseEvents, ResponseReader } from '../../src/upstream/response-reader.ts';
 
 export interface Asked {
   readonly method?: string;
