@@ -102,6 +102,18 @@ function registerTokenGauges(registers: Registry[], view: MetricsView): void {
   });
 }
 
+/** There only where clients speak TLS: a time of 0 would look long past. @param expiryMs epoch milliseconds */
+export function registerCertificateGauge(registry: Registry, expiryMs: () => number): void {
+  new Gauge({
+    name: 'bearerd_tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate that clients see, or another one of its chain, expires (Unix time).',
+    registers: [registry],
+    collect() {
+      this.set(expiryMs() / 1000);
+    },
+  });
+}
+
 function registerFileGauges(registers: Registry[], view: MetricsView): void {
   new Counter({
     name: 'bearerd_log_lines_dropped_total',

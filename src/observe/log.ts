@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import type { Observe, RequestEvent } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
-import { wantsColours } from './colours.ts';
 import { describe, type Line } from './event-line.ts';
-import { Gatherer } from './gatherer.ts';
+import { LogOutput } from './log-output.ts';
 import { RepeatedFailures } from './repeated-failures.ts';
 import { visibleJson } from './visible.ts';
 
@@ -21,56 +20,25 @@ export interface Log {
   readonly dropped: () => number;
 }
 
-/** Lines are held in memory up to this size while stdout can't take them; then they are dropped and counted. */
-const MAX_HELD_BYTES = 4 * 1024 * 1024;
-/** A full disk, or a pipe without a reader, must not hold up the end. */
-const CLOSE_LIMIT_MS = 300;
-
 /** One JSON object a line on stdout, or for people on a terminal. `fd` is 2 for `exec`, whose stdout is the command's. */
 export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1): Promise<Log> {
-  let dropped = 0;
-  const destination = pino.destination({ dest: fd, sync: false, maxLength: MAX_HELD_BYTES });
-  // The reader of the log is gone, or the disk is full: the proxy goes on.
-  let readerGone = false;
-  destination.on('error', ({ code }: NodeJS.ErrnoException) => {
-    dropped++;
-    if (code === 'EPIPE') readerGone = true;
-  });
-  destination.on('drop', (text: string) => {
-    dropped += linesIn(text);
-  });
   const terminal = (fd === 1 ? process.stdout : process.stderr).isTTY === true;
   const pretty = format === 'pretty' || (format === 'auto' && terminal);
   const repeated = pretty ? new RepeatedFailures() : undefined;
-  const render = pretty ? await terminalText(wantsColours(process.env, terminal)) : visibleJson;
-  const options = {
-    level,
-    base: null,
-    timestamp: isoTime(),
-    formatters: { level: (label: string) => ({ level: label }) },
-  };
-  const lines = new Gatherer((text) => {
-    if (readerGone) {
-      dropped += linesIn(text); // It can't be delivered any more: it is counted, and not held.
-      return;
-    }
-    try {
-      destination.write(render(text));
-    } catch {
-      dropped += linesIn(text); // The destination is closed.
-    }
-  });
-  const logger = pino(options, lines);
+  const output = new LogOutput(fd, pretty ? await terminalText(terminal) : visibleJson);
+  const timestamp = isoTime();
+  const formatters = { level: (label: string) => ({ level: label }) };
+  const logger = pino({ level, base: null, timestamp, formatters }, output);
   const write = (severity: Line[0], fields: object, message: string) => logger[severity](fields, message);
 
   return {
     observe: (event) => {
       if (event.type === 'share-operation') return;
-      if (event.type === 'sink-failed' && event.again) return; // Told when it began.
+      if (event.type === 'sink-failed' && event.again) return; // Logged when it began.
       if (event.type !== 'request') {
         const line = repeated === undefined ? describe(event) : repeated.lineFor(event, performance.now());
         if (line !== undefined) write(...line);
-      } else if (logger.isLevelEnabled('info')) lines.write(requestLine(event, options.timestamp()));
+      } else if (logger.isLevelEnabled('info')) output.write(requestLine(event, timestamp()));
     },
     info: (fields, message) => write('info', fields, message),
     warn: (fields, message) => write('warn', fields, message),
@@ -78,27 +46,16 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
     setLevel: (next) => {
       logger.level = next;
     },
-    // Not `flushSync`, which tries again for ever; and destroyed, since pino itself flushes so at the exit.
-    close: () =>
-      new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          destination.destroy();
-          resolve();
-        };
-        const timer = setTimeout(done, CLOSE_LIMIT_MS);
-        destination.once('close', done);
-        lines.flush();
-        destination.end();
-      }),
-    abandon: () => destination.destroy(),
-    dropped: () => dropped,
+    close: () => output.close(),
+    abandon: () => output.abandon(),
+    dropped: output.dropped,
   };
 }
 
 /** Makes lines for people of lines of JSON. Loaded only where there are such people. */
-async function terminalText(colours: boolean): Promise<(json: string) => string> {
-  const { terminalLine } = await import('./terminal-line.ts');
+async function terminalText(isTerminal: boolean): Promise<(json: string) => string> {
+  const { terminalLine, wantsColours } = await import('./terminal-line.ts');
+  const colours = wantsColours(process.env, isTerminal);
   return (json) =>
     json
       .trimEnd()
@@ -120,10 +77,6 @@ function isoTime(): () => string {
     }
     return `,"time":"${start}${String(milliseconds).padStart(3, '0')}Z"`;
   };
-}
-
-function linesIn(text: string): number {
-  return text.split('\n').length - 1;
 }
 
 /** As pino would write it, at a quarter of the cost: no line is written as often. */

@@ -1,8 +1,7 @@
 import { Counter, Registry } from 'prom-client';
 import type { Observe } from '../base/events.ts';
-import { registerCertificateGauge } from './certificate-gauge.ts';
 import { createEventCounters } from './event-counters.ts';
-import { type MetricsView, registerGauges } from './gauges.ts';
+import { type MetricsView, registerCertificateGauge, registerGauges } from './gauges.ts';
 import { processMetrics } from './process-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 

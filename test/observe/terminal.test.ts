@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import { LoginError } from '../../src/base/errors.ts';
-import { wantsColours } from '../../src/observe/colours.ts';
 import { RepeatedFailures } from '../../src/observe/repeated-failures.ts';
-import { type LogRecord, terminalLine } from '../../src/observe/terminal-line.ts';
+import { type LogRecord, terminalLine, wantsColours } from '../../src/observe/terminal-line.ts';
 import { visibleJson } from '../../src/observe/visible.ts';
 import { COMPILED, MAIN, start } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
