@@ -18,6 +18,7 @@ import { arrivalOf, type ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { headOf, onceRead } from './joined-request.ts';
 import { mount } from './mount.ts';
+import { newRequestEvent } from './request-event.ts';
 import { nameRequest, RequestIds } from './request-id.ts';
 import { hasIllegalCharacter } from './well-formed.ts';
 
@@ -217,30 +218,7 @@ export class ProxyListener {
   }
 
   #event(method: string): RequestEvent {
-    return {
-      type: 'request',
-      requestId: this.#ids.next(),
-      requestIdHeader: undefined,
-      method,
-      path: '',
-      route: '',
-      credential: '',
-      status: 0,
-      code: undefined,
-      startedMonoMs: this.#context.clock.monoMs(),
-      durationMs: 0,
-      bytesIn: 0,
-      bytesOut: 0,
-      aborted: false,
-      why: undefined,
-      tokenState: undefined,
-      tokenSinceMonoMs: -1,
-      tokenWait: undefined,
-      attempt: undefined,
-      detail: undefined,
-      remedy: undefined,
-      brokeOff: false,
-    };
+    return newRequestEvent(this.#ids.next(), method, this.#context.clock.monoMs());
   }
 }
 

@@ -1,31 +1,16 @@
 import { Registry } from 'prom-client';
 import t from 'tap';
 import type { RequestEvent } from '../../src/base/events.ts';
+import { newRequestEvent } from '../../src/listen/request-event.ts';
 import { RequestMetrics } from '../../src/observe/request-metrics.ts';
 
 const EVENT: RequestEvent = {
-  type: 'request',
-  requestId: '1',
-  requestIdHeader: undefined,
-  method: 'GET',
+  ...newRequestEvent('1', 'GET', 0),
   path: '/api/x',
   route: '/api',
   credential: 'main',
   status: 200,
-  code: undefined,
-  startedMonoMs: 0,
   durationMs: 3,
-  bytesIn: 0,
-  bytesOut: 0,
-  aborted: false,
-  why: undefined,
-  tokenState: undefined,
-  tokenSinceMonoMs: -1,
-  tokenWait: undefined,
-  attempt: undefined,
-  detail: undefined,
-  remedy: undefined,
-  brokeOff: false,
 };
 
 t.test('each series counts its own requests, in whatever order they come', async (t) => {

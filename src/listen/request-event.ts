@@ -1,0 +1,29 @@
+import type { RequestEvent } from '../base/events.ts';
+
+/** The event of a request of which no more than its method is known. Always of the same members, for V8's sake. */
+export function newRequestEvent(requestId: string, method: string, startedMonoMs: number): RequestEvent {
+  return {
+    type: 'request',
+    requestId,
+    requestIdHeader: undefined,
+    method,
+    path: '',
+    route: '',
+    credential: '',
+    status: 0,
+    code: undefined,
+    startedMonoMs,
+    durationMs: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    aborted: false,
+    why: undefined,
+    tokenState: undefined,
+    tokenSinceMonoMs: -1,
+    tokenWait: undefined,
+    attempt: undefined,
+    detail: undefined,
+    remedy: undefined,
+    brokeOff: false,
+  };
+}
