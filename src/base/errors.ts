@@ -61,7 +61,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A file can't be made, or is there already (exit code 73). */
+/** A file can't be written, or exists already (exit code 73). */
 export class NotWrittenError extends Error {
   readonly code = 'not-written';
   override readonly name = 'NotWrittenError';

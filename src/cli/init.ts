@@ -1,12 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { ConfigError, NotWrittenError, UsageError } from '../base/errors.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
-import { readFailure } from '../config/reading/text-file.ts';
 import { isInsecure } from '../config/values/urls.ts';
 import { type Command, print, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ACCOUNTS, type Account, firstConfiguration, variablesOf } from './first-configuration.ts';
+import { assertNew, writeNewFiles } from './new-files.ts';
 
 const DEFAULT_OUTPUT = 'bearerd.yaml';
 const EXAMPLE_URL = 'https://api.example.com';
@@ -22,7 +21,7 @@ export const init: Command = {
                    and the same call by bearerd is printed. "-" reads the line from standard input, which keeps the
                    secret out of the shell's history
   --try            with --from-curl: sends the request (GET and HEAD only) directly and by bearerd, and compares
-  --output FILE    where to write; ${DEFAULT_OUTPUT} unless given. A file that is there already stays as it is
+  --output FILE    where to write; ${DEFAULT_OUTPUT} unless given. A file that exists stays as it is
 
 On a terminal it asks for what isn't given.
 `,
@@ -54,9 +53,9 @@ On a terminal it asks for what isn't given.
     // What was given wrongly is said before anything is asked.
     if (given.url !== undefined) checkedUrl(given.url);
     if (given.account !== undefined) checkedAccount(given.account);
-    if (existsSync(output)) throw there(output);
+    assertNew([output]);
     const { url, account } = await asked(given);
-    write(output, firstConfiguration(checkedUrl(url), checkedAccount(account)));
+    writeNewFiles([{ path: output, text: firstConfiguration(checkedUrl(url), checkedAccount(account)) }]);
     await print(nextSteps(output, checkedAccount(account)));
     return EXIT.done;
   },
@@ -122,19 +121,6 @@ function checkedAccount(text: string): Account {
   const account = ACCOUNTS.find((each) => each === text);
   if (account === undefined) throw new UsageError(`--account: must be one of ${ACCOUNTS.join(', ')}`);
   return account;
-}
-
-function write(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw there(path);
-    throw new NotWrittenError(`${path} is not written: ${readFailure(error).reason}`);
-  }
-}
-
-function there(path: string): NotWrittenError {
-  return new NotWrittenError(`${path} is not written: it is there already, and stays as it is`);
 }
 
 function nextSteps(path: string, account: Account): string {

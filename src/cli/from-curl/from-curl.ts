@@ -1,11 +1,10 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { NotWrittenError, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { SETTINGS } from '../../config/declaration/settings.ts';
-import { readFailure } from '../../config/reading/text-file.ts';
 import { ConfigurationSource } from '../../config/source.ts';
 import { print } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { writeNewFiles } from '../new-files.ts';
 import type { FoundCredential } from './credential-entry.ts';
 import { type CurlLine, optionValue, readCurlLine } from './curl-line.ts';
 import { type CurlRequest, requestOf } from './curl-request.ts';
@@ -33,7 +32,9 @@ export async function fromCurl(given: string, output: string, isTried: boolean):
   const files = named(() => filesOf(line, request, found, output));
   const call = named(() => sameCall(line, request, found, SETTINGS.listen.default));
   const proxy = named(() => proxyWords(line, request));
-  write(output, files);
+  // Secrets first, since the configuration names them.
+  const secrets = files.secrets.map((file) => ({ ...file, mode: 0o600 }));
+  writeNewFiles([...secrets, { path: output, text: files.yaml }]);
   await print(report({ output, files, found, call, proxy, leftOut: leftOut(line, request, found) }));
   return isTried ? tried(line, request, found, output) : EXIT.done;
 }
@@ -56,30 +57,6 @@ function leftOut(line: CurlLine, request: CurlRequest, { others }: FoundCredenti
     ...headersLeftOut(request).map((name) => `header ${name}: it is about where the line was copied from`),
     ...line.leftOut,
   ];
-}
-
-/** Secrets first, for the configuration names them; nothing stays where one can't be written. */
-function write(output: string, { yaml, secrets }: WrittenFiles): void {
-  const files = [
-    ...secrets.map(({ path, text }) => ({ path, text, mode: 0o600 })),
-    { path: output, text: yaml, mode: 0o666 },
-  ];
-  const there = files.find(({ path }) => existsSync(path));
-  if (there !== undefined) throw notWritten(there.path, 'it exists already, and stays as it is');
-  const done: string[] = [];
-  for (const { path, text, mode } of files) {
-    try {
-      writeFileSync(path, text, { flag: 'wx', mode });
-      done.push(path);
-    } catch (error) {
-      for (const each of done) rmSync(each, { force: true });
-      throw notWritten(path, readFailure(error).reason);
-    }
-  }
-}
-
-function notWritten(path: string, why: string): NotWrittenError {
-  return new NotWrittenError(`${path} is not written: ${why}`);
 }
 
 /** Of a proxy only the address is shown: who logs in there is the environment's business. */
