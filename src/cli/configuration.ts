@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { FLAGS } from '../config/declaration/flags.ts';
 import { type CommandLine, ConfigurationSource, type Environment } from '../config/source.ts';
 import { type OptionValues, textOption } from './command.ts';
-import { endingInOrder } from './ending-in-order.ts';
+import { endingInOrder } from './signals.ts';
 
 /** The configuration that this command line and environment mean. */
 export function configurationOf(values: OptionValues, env: Environment = process.env): Promise<Config> {

@@ -9,7 +9,6 @@ import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
 import type { Command } from './command.ts';
 import { sourceOf } from './configuration.ts';
-import { isForeground } from './foreground.ts';
 import { GroupWitness } from './group-witness.ts';
 import { leaveReapingToShell } from './init-process.ts';
 import { open } from './open.ts';
@@ -135,8 +134,6 @@ function passedOn(child: ChildProcess, witness: GroupWitness): (signal: NodeJS.S
     const isRepeat = now - (lastMs.get(signal) ?? Number.NEGATIVE_INFINITY) < ONE_EVENT_MS;
     if (ENDING.includes(signal) && isRepeat) return;
     lastMs.set(signal, now);
-    // By default this one ends no process, and no witness.
-    const isCommands = signal === 'SIGWINCH' ? isForeground() : await witness.saw(signal);
-    if (!isCommands) child.kill(signal);
+    if (!(await witness.saw(signal))) child.kill(signal);
   };
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,6 +20,7 @@ export class GroupWitness {
 
   /** Whether the others in the group have got this signal, too; asked right after we got it. */
   async saw(signal: NodeJS.Signals): Promise<boolean> {
+    if (signal === 'SIGWINCH') return isForeground(); // By default this one ends no process, and no witness.
     const witness = this.#witness;
     if (witness.signalCode === null) await Promise.race([ended(witness), sleep(MOMENT_MS)]);
     if (witness.signalCode !== null || isPending(witness.pid, signal)) {
@@ -56,4 +57,32 @@ function isPending(pid: number | undefined, signal: NodeJS.Signals): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether our process group is the foreground group of a terminal: to it go the signals that keys make (Ctrl-C,
+ * Ctrl-\) and that of a new window size. False where it can't be told.
+ */
+function isForeground(): boolean {
+  try {
+    const [ours, foreground] = process.platform === 'linux' ? groupsByProc() : groupsByPs();
+    return ours === foreground;
+  } catch {
+    return false;
+  }
+}
+
+type Groups = readonly [ours: string | undefined, foreground: string | undefined];
+
+/** proc(5): after the name in parentheses come state, ppid, pgrp, session, tty_nr and tpgid (-1 for no terminal). */
+function groupsByProc(): Groups {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const [, , pgrp, , , tpgid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return [pgrp, tpgid];
+}
+
+function groupsByPs(): Groups {
+  const text = execFileSync('ps', ['-o', 'pgid=,tpgid=', '-p', `${process.pid}`], { encoding: 'utf8' });
+  const [pgid, tpgid] = text.trim().split(/\s+/);
+  return [pgid, tpgid];
 }

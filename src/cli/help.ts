@@ -1,8 +1,12 @@
 import { VERSION } from '../base/version.ts';
+import { FLAGS } from '../config/declaration/flags.ts';
 import { SECRET_SETTINGS, SETTINGS } from '../config/declaration/settings.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { settingsHelp } from './settings-help.ts';
+
+const DEFAULTS: ReadonlyMap<string, string> = new Map(
+  Object.values(SETTINGS).map((setting) => [setting.variable, 'default' in setting ? setting.default : '']),
+);
 
 export async function overview(): Promise<string> {
   const lines = await Promise.all(
@@ -41,6 +45,27 @@ function settings(name: string, command: Command): string {
   if (command.settings !== true) return '';
   if (name === 'start') return `\n${settingsHelp()}`;
   return '\nEach setting has a flag, too, which wins over its variable: "bearerd start --help" lists them.\n';
+}
+
+/** Every setting with its flag, for users who have the program without its documentation. */
+function settingsHelp(): string {
+  const entries = FLAGS.map(({ name, variable, bare, description }) => {
+    const preset = DEFAULTS.get(variable) ?? '';
+    const value = bare ? '[=true|false]' : variable.endsWith('_FILE') ? ' FILE' : ' VALUE';
+    const head = `  --${name}${value}   ${variable}${preset === '' ? '' : `, ${preset} unless given`}`;
+    return `${head}\n${wrapped(description.replaceAll('`', ''))}`;
+  });
+  return `settings, by flag or variable (the flag wins); lists are text with commas:\n${entries.join('')}`;
+}
+
+function wrapped(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length > 100) lines.push(`      ${word}`);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function variables({ variables: names }: Command): string {

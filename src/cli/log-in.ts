@@ -3,8 +3,8 @@ import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { IssuedToken } from '../login/issued-token.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
-import { endingInOrder } from './ending-in-order.ts';
 import { REVEALING_WORDS, revealingOptions } from './hardening.ts';
+import { endingInOrder } from './signals.ts';
 
 /**
  * One login, outside a running proxy.

@@ -4,18 +4,13 @@ import { EventBus } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import type { Around } from '../config/reading/secret-commands.ts';
 import type { ConfigurationSource } from '../config/source.ts';
-import { isRemotelyReachable } from '../config/values/addresses.ts';
-import { sinkLabel } from '../config/values/sink-names.ts';
-import { ENGINE_WORDS, sinkWords } from '../config/values/token-places.ts';
-import { asksForKey } from '../listen/callers.ts';
 import { boundHeapGrowth, sweepBodies } from '../node/heap.ts';
-import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import { releaseAtRest } from './at-rest.ts';
-import { endingInOrder } from './ending-in-order.ts';
 import { harden } from './hardening.ts';
 import { leaveReapingToShell, runsHelpers } from './init-process.ts';
+import { endingInOrder } from './signals.ts';
 import { tracesAskedFor } from './traces.ts';
 
 export interface OpenOptions {
@@ -73,10 +68,7 @@ export async function open({
   events.subscribe(releaseAtRest({ inFlight: () => gateway.inFlight }));
   await gateway.start();
   boundHeapGrowth();
-  announce(gateway, config.upstream.origin + config.upstream.basePath, log);
-  tellOfDotEnv(config, log);
-  warnOfExposure(config, log);
-  tellOfPlaces(config, log);
+  announce(gateway, config, log);
 
   const apply = (loaded: Config, by: string) => {
     const next = adapt(loaded);
@@ -104,26 +96,4 @@ function keepAlive(events: EventBus): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (cause: unknown) => events.tell({ type: 'internal-error', where: event, cause }));
   }
-}
-
-/** It may be of another environment, or be thought to count. */
-function tellOfDotEnv({ dotEnv }: Config, log: Log): void {
-  if (dotEnv === 'ignored') log.info({}, '.env is not read, since a configuration file is named');
-}
-
-/** What is no longer in memory only. */
-function tellOfPlaces({ share, sinks }: Config, log: Log): void {
-  if (share !== undefined) log.info({}, ENGINE_WORDS);
-  for (const sink of sinks) log.info({ sink: sinkLabel(sink) }, sinkWords(sink));
-}
-
-/** What an operator configured, and should be reminded of. */
-function warnOfExposure(config: Config, log: Log): void {
-  if (config.listen.some(isRemotelyReachable) && !asksForKey(config)) {
-    log.warn({}, 'anyone who reaches this port acts as the configured account: no caller key is set');
-  }
-  if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    log.warn({}, 'NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: certificates are verified all the same');
-  }
-  for (const option of looseningOptions()) log.warn({ option }, `${option} ${LOOSENING_WORDS}`);
 }

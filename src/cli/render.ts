@@ -2,10 +2,10 @@ import { networkInterfaces } from 'node:os';
 import { ConfigError, UsageError } from '../base/errors.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { addresses } from '../config/values/vocabulary.ts';
-import { ASK_FOR_TRACES } from './asks-for-traces.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationWithoutSecrets } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
+import { ASK_FOR_TRACES } from './traces.ts';
 import { tablesOf } from './unfilled-table.ts';
 
 const DEFAULT_LISTEN = 'localhost:9182';

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /**
  * One event may bring a signal more than once: a terminal and `timeout` send it to the whole group, and a parent such as
  * npm, which got it too, sends it on.
@@ -20,4 +22,21 @@ export function stopOnSignal(stop: (signal: string) => Promise<number>, abandon 
     }
   };
   for (const signal of ENDING) process.on(signal, signalled);
+}
+
+const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Does something during which a command that is to print a token, or a secret, may run. */
+export async function endingInOrder<T>(work: () => Promise<T>): Promise<T> {
+  for (const signal of INTERRUPTING) process.on(signal, exit);
+  try {
+    return await work();
+  } finally {
+    for (const signal of INTERRUPTING) process.off(signal, exit);
+  }
+}
+
+/** An exit in order takes such a command with it; the signal's own end would leave it behind. */
+function exit(signal: NodeJS.Signals): never {
+  process.exit(128 + constants.signals[signal]);
 }

@@ -1,7 +1,9 @@
 import type { EventBus } from '../base/events.ts';
 import type { OpenTelemetry } from '../integrations/otel/open-telemetry.ts';
 import type { Log } from '../observe/log.ts';
-import { ASK_FOR_TRACES } from './asks-for-traces.ts';
+
+/** OpenTelemetry's own variables; with one of them each request is traced. */
+export const ASK_FOR_TRACES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
 /** What follows each request, where OpenTelemetry's own variables ask for it; else nothing of it is even loaded. */
 export async function tracesAskedFor(events: EventBus, log: Log): Promise<OpenTelemetry | undefined> {

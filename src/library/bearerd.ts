@@ -1,7 +1,6 @@
 import type { Status } from '../observe/status.ts';
 import type { ConfigObject } from './config-object.ts';
-import { openHosted } from './hosted.ts';
-import type { LibraryOptions } from './options.ts';
+import { type LibraryOptions, openHosted } from './hosted.ts';
 
 /** A proxy that runs in this process. */
 export interface Bearerd {

@@ -10,9 +10,8 @@ import { asksForKey } from '../listen/callers.ts';
 import { arrivalOf } from '../listen/client-connection.ts';
 import { proxyPlugin } from '../listen/proxy-plugin.ts';
 import type { ConfigObject } from './config-object.ts';
-import { openHosted } from './hosted.ts';
+import { type LibraryOptions, openHosted } from './hosted.ts';
 import { connectInjected } from './injected.ts';
-import type { LibraryOptions } from './options.ts';
 import { routableBelow } from './routable.ts';
 
 export interface BearerdPluginOptions extends LibraryOptions {

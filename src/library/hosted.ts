@@ -6,8 +6,14 @@ import { ConfigurationSource } from '../config/source.ts';
 import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';
 import { type HostLog, observerFor } from '../observe/host-log.ts';
 import type { ConfigObject } from './config-object.ts';
-import type { LibraryOptions } from './options.ts';
 import { Readiness } from './readiness.ts';
+
+export interface LibraryOptions {
+  /** Variables: those that `{ env: NAME }` names, `BEARERD_` ones, and outbound proxies. None unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** `true` for lines on stderr, or a logger of the program's own. */
+  readonly log?: boolean | HostLog;
+}
 
 /** A gateway as a part of another program, which keeps its signals, its exceptions and its stdout. */
 export interface Hosted {

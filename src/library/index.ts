@@ -10,5 +10,5 @@ export type {
   RouteObject,
   SecretValue,
 } from './config-object.ts';
-export type { LibraryOptions } from './options.ts';
+export type { LibraryOptions } from './hosted.ts';
 export { createTokenSource, type Token, type TokenSource } from './token-source.ts';

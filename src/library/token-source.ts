@@ -10,8 +10,7 @@ import { ConfigurationSource } from '../config/source.ts';
 import { systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import type { ConfigObject } from './config-object.ts';
-import { listenerOf, tellOfLoosening } from './hosted.ts';
-import type { LibraryOptions } from './options.ts';
+import { type LibraryOptions, listenerOf, tellOfLoosening } from './hosted.ts';
 
 /** A token as it may be sent now. */
 export interface Token {

@@ -6,8 +6,8 @@ import { PROBLEMS } from '../../base/errors.ts';
 import { type Event, EventBus, type RequestEvent } from '../../base/events.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Config } from '../../config/config.ts';
-import { endingInOrder } from '../ending-in-order.ts';
 import { EXIT } from '../exit-codes.ts';
+import { endingInOrder } from '../signals.ts';
 import { type Finding, failed, passed } from './check-result.ts';
 import { remedyFor, whatWasSent } from './what-was-sent.ts';
 
