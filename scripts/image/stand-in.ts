@@ -10,7 +10,7 @@ const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 const PACKAGES = 'ca-certificates,libatomic1,libstdc++6';
 
 /**
- * A base image where the official one can't be had: Debian's packages as the official one has them, and Node from npm.
+ * A base image where the official one is unavailable: Debian's packages as the official one has them, and Node from npm.
  * It trusts the authorities of this machine: npm, which runs in it, may need them.
  */
 export function makeStandIn(engine: Engine, name: string): void {

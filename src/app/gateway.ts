@@ -133,7 +133,7 @@ export class Gateway {
   /**
    * Listens, and begins to log in. Resolves when the sockets are open, whether or not there is a token yet.
    *
-   * @throws ListenError when an address can't be had; nothing is left open then.
+   * @throws ListenError when it can't listen at an address; nothing stays open then.
    * @throws ConfigError when a passed socket can be reached from elsewhere, and no caller key is configured.
    */
   async start(): Promise<void> {

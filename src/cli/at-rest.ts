@@ -18,7 +18,7 @@ const WORTH_BYTES = 8 * 1024 ** 2;
 /**
  * Gives memory back when requests have come to rest and it has grown since that was done last, or since the first
  * event of the start: a request is told of at its end, when all that are under way have taken their memory already. A
- * timer runs while there is something to wait for. The result is to be told each event.
+ * timer runs while there is something to wait for. The result takes each event.
  */
 export function releaseAtRest(options: RestOptions): (event: Event) => void {
   const { inFlight, release = releaseMemory, restMs = REST_MS } = options;

@@ -20,7 +20,7 @@ export interface Bearerd {
  *
  * @param config what a configuration file would hold
  * @throws ConfigError with every fault that there is
- * @throws ListenError when an address can't be had
+ * @throws ListenError when it can't listen at an address
  */
 export async function createBearerd(config: ConfigObject, options: LibraryOptions = {}): Promise<Bearerd> {
   const { gateway, readiness, close } = await openHosted(config, options);

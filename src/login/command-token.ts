@@ -66,7 +66,7 @@ function commandFailure(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): L
     case 'not-started':
       return new LoginError('unreachable', startFailure(end.code));
     case 'timeout':
-      return new LoginError('unreachable', `was killed: it had not ended after ${timeoutMs / 1000} s`);
+      return new LoginError('unreachable', `was killed: it was still running after ${timeoutMs / 1000} s`);
     case 'aborted':
       return new LoginError('unreachable', 'was killed: its token is no longer wanted');
     case 'too-much-output':

@@ -27,7 +27,7 @@ export interface MockApi {
   close(): Promise<void>;
 }
 
-/** Starts the mock. Throws a `ListenError` when the address can't be had. */
+/** @throws ListenError when the mock can't listen at its address */
 export async function startMockApi(options: Partial<MockOptions> = {}): Promise<MockApi> {
   const mock = newState({ ...DEMO_OPTIONS, ...options });
   const server = createServer((request, response) => void answer(mock, request, response));

@@ -126,7 +126,7 @@ function registerFileGauges(registers: Registry[], view: MetricsView): void {
   });
   new Gauge({
     name: 'bearerd_secret_file_mtime_timestamp_seconds',
-    help: 'When a secret or TLS file was last changed (Unix time); nothing while it is not there.',
+    help: 'When a secret or TLS file was last changed (Unix time); absent while the file does not exist.',
     labelNames: ['path'],
     registers,
     async collect() {

@@ -18,7 +18,7 @@ interface Reported {
 export class RepeatedFailures {
   readonly #told = new Map<string, Reported>();
 
-  /** @returns undefined where nothing new is to be said */
+  /** @returns undefined for what the line before has said already */
   lineFor(event: Described, nowMs: number): Line | undefined {
     if (event.type === 'login-succeeded') this.#told.delete(event.credential);
     if (event.type !== 'login-failed') return describe(event);

@@ -251,7 +251,7 @@ t.test('when each secret file was changed is told under the path that was config
   const name = 'bearerd_secret_file_mtime_timestamp_seconds\\{path="\\./secret"\\}';
   t.equal(await metric(port, name), changed.getTime() / 1000);
   unlinkSync(join(folder, 'secret'));
-  t.ok(Number.isNaN(await metric(port, name)), 'nothing while it is not there');
+  t.ok(Number.isNaN(await metric(port, name)), 'absent while the file does not exist');
 });
 
 t.test('of the page, what lies in its folder for a browser is given, and nothing else', async (t) => {

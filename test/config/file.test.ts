@@ -498,7 +498,7 @@ t.test('a route names a credential that exists, and no prefix twice', async (t) 
     'routes[3].prefix: is missing',
     'routes[4]: must be a map of keys and values',
     'routes[5].clientAuthorization: must be one of replace, keep, reject; did you mean keep?',
-    'routes[5].methods: entry 1: is no method that can be received; did you mean GET?; entry 2: names a method that is never forwarded',
+    'routes[5].methods: entry 1: is not an HTTP method; did you mean GET?; entry 2: names a method that is never forwarded',
     'routes[5].rewrite: must begin with /',
     'routes[6].credential: sends /A to the credential Deny, which does not exist (there are token, none, deny); did you mean deny?; credentials.Deny in a configuration file defines it',
     'routes[7].methods: needs at least one method',

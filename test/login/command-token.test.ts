@@ -187,7 +187,7 @@ async function killedWithItsChildren(
 
 t.test('at the timeout it is killed with everything that it has started', async (t) => {
   const world = { timeoutMs: 400 };
-  const message = 'the command /bin/sh was killed: it had not ended after 0.4 s';
+  const message = 'the command /bin/sh was killed: it was still running after 0.4 s';
   const result = await killedWithItsChildren(
     t,
     (file) => `trap '' TERM; ${lingering(file)}; echo tok-1`,

@@ -4,7 +4,7 @@ import { CONFIGURATION_TROUBLES } from './configuration-troubles.ts';
 import { ODD_ANSWERS } from './session-answers.ts';
 import type { Trouble, World } from './trouble.ts';
 
-/** Broken off, too, where nothing could be had of it. */
+/** Broken off, too, where nothing of it arrived. */
 const CUTS = ['reset', 'end'] as const;
 
 function again(everyMs: number, act: () => unknown): () => void {

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 
-/** Where a proof can't be had: by the condition as the test's `skip` says it. A row is skipped with its test then. */
+/** Whether a condition of a test's `skip` holds here, by its text: the row that the test proves is skipped with it. */
 const CONDITIONS: Readonly<Record<string, boolean>> = {
   "process.platform !== 'linux'": process.platform !== 'linux',
   "lan === undefined && 'no such address'": !Object.values(networkInterfaces())

@@ -181,7 +181,7 @@ function problemOf(
     case 'not-started':
       return startFailure(end.code);
     case 'timeout':
-      return `was killed: it had not ended after ${timeoutMs / 1000} s`;
+      return `was killed: it was still running after ${timeoutMs / 1000} s`;
     case 'too-much-output':
       return 'printed more than 64 KiB';
     case 'aborted':

@@ -157,7 +157,7 @@ function parseMethod(name: string): Parsed<string> {
   if (method === 'CONNECT' || method === 'TRACE')
     return { problem: 'names a method that is never forwarded' };
   if (METHODS.includes(method)) return { value: method };
-  return { problem: `is no method that can be received${didYouMean(nearest(method, METHODS))}` };
+  return { problem: `is not an HTTP method${didYouMean(nearest(method, METHODS))}` };
 }
 
 /** The host of a route. */

@@ -3,7 +3,7 @@ import type { EngineState } from '../../base/engine-state.ts';
 import { type Client, checkMode, clientFor, destroy, isFull, reasonOf, type Server } from './redis-client.ts';
 import { PROBE } from './scripts.ts';
 
-/** To connect and to log in there; and for the answer to one command. Past it the engine is gone. */
+/** For connecting and logging in, and for the answer to one command. Past it the engine counts as unreachable. */
 const CONNECT_LIMIT_MS = 2_000;
 const COMMAND_LIMIT_MS = 1_000;
 /** Between two tries to connect: from the first to the last, up to half less by chance. */

@@ -37,7 +37,7 @@ export function tracingWish(env: Environment): TracingWish {
   if (endpoint === undefined) return off();
   const url = URL.parse(endpoint.value);
   if (url === null || !/^https?:$/.test(url.protocol))
-    return off(`${endpoint.name} is no URL that begins with http:// or https://`);
+    return off(`${endpoint.name} is not a URL that begins with http:// or https://`);
   const path = endpoint.name.includes('TRACES')
     ? url.pathname
     : `${url.pathname.replace(/\/$/, '')}/v1/traces`;

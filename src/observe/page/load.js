@@ -1,4 +1,4 @@
-/** @param {string} path @returns {Promise<unknown>} undefined where it can't be had: the next event asks again */
+/** @param {string} path @returns {Promise<unknown>} undefined where the request failed: the next event repeats it */
 export async function load(path) {
   try {
     const response = await fetch(path, { cache: 'no-store' });
