@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { FLAGS, SECRET_FLAGS } from '../config/declaration/flags.ts';
 import { nearest } from '../config/values/nearest.ts';
-import type { Command, OptionValues } from './command.ts';
+import { type Command, type OptionValues, usageOf } from './command.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
@@ -62,7 +62,7 @@ export function parseArguments(
     });
     return { values: values as OptionValues, positionals };
   } catch (error) {
-    throw new UsageError(`${problemOf(error, options)}\nusage: bearerd ${name} ${command.synopsis}`);
+    throw new UsageError(`${problemOf(error, options)}\nusage: ${usageOf(name, command)}`);
   }
 }
 

@@ -53,11 +53,11 @@ export const check: Command = {
 function requestOf(positionals: readonly string[], isOnline: boolean): OneRequest | undefined {
   const request = oneRequest('check --online', positionals);
   if (request === undefined) return undefined;
-  if (!isOnline) throw new UsageError('a request is sent with --online only');
-  if (request.method === 'CONNECT') throw new UsageError('CONNECT is never forwarded');
+  if (!isOnline) throw new UsageError('a request needs --online: bearerd check --online METHOD PATH');
+  if (request.method === 'CONNECT') throw new UsageError('CONNECT is never forwarded; give another method');
   if (/^(?:https?:\/\/[^/?#\s]+)?\/[!-~]*$/i.test(request.target)) return request;
   throw new UsageError(
-    'PATH begins with / (or is a URL), and holds neither blanks nor letters beyond ASCII: write them as %XX',
+    'PATH must begin with / (or be a URL), and hold no blanks and no letters beyond ASCII: write those as %XX',
   );
 }
 

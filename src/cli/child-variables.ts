@@ -25,8 +25,11 @@ export interface ProxyFacts {
 export function childVariables(values: OptionValues): ChildVariables {
   const templates = new Map<string, string>();
   const set = (option: string, name: string, template: string) => {
-    if (!NAME.test(name)) throw new UsageError(`--${option} ${name}: not the name of a variable`);
-    if (templates.has(name)) throw new UsageError(`--${option} ${name}: this variable is given twice`);
+    if (!NAME.test(name))
+      throw new UsageError(
+        `--${option} ${name}: must be a name of letters, digits and _ that does not begin with a digit`,
+      );
+    if (templates.has(name)) throw new UsageError(`--${option} ${name}: is given twice; keep one`);
     checkTemplate(option, name, template);
     templates.set(name, template);
   };
@@ -47,7 +50,7 @@ function checkTemplate(option: string, name: string, template: string): void {
     if (PLACES.includes(word)) continue;
     const known = PLACES.map((place) => `{${place}}`).join(', ');
     throw new UsageError(
-      `--${option} ${name}: ${placeholder} stands for nothing (there are ${known})${didYouMean(nearest(word, PLACES))}`,
+      `--${option} ${name}: unknown placeholder ${placeholder}${didYouMean(nearest(word, PLACES))} (known: ${known})`,
     );
   }
 }

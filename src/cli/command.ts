@@ -23,6 +23,11 @@ export interface Command {
   readonly run: (values: OptionValues, positionals: readonly string[]) => Promise<number>;
 }
 
+/** The whole line behind `usage:`. */
+export function usageOf(name: string, { synopsis }: Command): string {
+  return `bearerd ${name} ${synopsis}`.trimEnd();
+}
+
 export function textOption(values: OptionValues, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;

@@ -7,7 +7,7 @@ import { formsOf, SETTINGS } from '../config/declaration/settings.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
-import type { Command } from './command.ts';
+import { type Command, complain } from './command.ts';
 import { sourceOf } from './configuration.ts';
 import { GroupWitness } from './group-witness.ts';
 import { leaveReapingToShell } from './init-process.ts';
@@ -115,10 +115,13 @@ function runChild(command: string, args: readonly string[], env: NodeJS.ProcessE
       resolve(code);
     };
     child.on('error', (error: NodeJS.ErrnoException) => {
-      process.stderr.write(
-        `bearerd: ${command}: ${error.code === 'ENOENT' ? 'no such command' : error.code}\n`,
+      const isMissing = error.code === 'ENOENT';
+      complain(
+        isMissing
+          ? `${command}: no such command; check its name and PATH`
+          : `${command}: can't be run (${error.code}); check that it is an executable file`,
       );
-      end(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
+      end(isMissing ? NOT_FOUND : NOT_EXECUTABLE);
     });
     child.on('exit', (code, signal) => {
       end(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));

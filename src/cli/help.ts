@@ -1,7 +1,7 @@
 import { VERSION } from '../base/version.ts';
 import { FLAGS } from '../config/declaration/flags.ts';
 import { SECRET_SETTINGS, SETTINGS } from '../config/declaration/settings.ts';
-import type { Command } from './command.ts';
+import { type Command, usageOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
 const DEFAULTS: ReadonlyMap<string, string> = new Map(
@@ -29,7 +29,7 @@ examples:
 }
 
 export function commandHelp(name: string, command: Command): string {
-  return `usage: bearerd ${name} ${command.synopsis}
+  return `usage: ${usageOf(name, command)}
 
 ${command.summary}
 ${command.help}

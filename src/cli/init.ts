@@ -49,7 +49,7 @@ On a terminal it asks for what isn't given.
       const { fromCurl } = await import('./from-curl/from-curl.ts');
       return fromCurl(line, output, values.try === true);
     }
-    if (values.try === true) throw new UsageError('--try goes with --from-curl');
+    if (values.try === true) throw new UsageError('--try needs --from-curl LINE');
     // What was given wrongly is said before anything is asked.
     if (given.url !== undefined) checkedUrl(given.url);
     if (given.account !== undefined) checkedAccount(given.account);

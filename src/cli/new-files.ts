@@ -29,10 +29,16 @@ export function writeNewFiles(files: readonly NewFile[]): void {
       written.push(path);
     } catch (error) {
       for (const each of written) rmSync(each, { force: true });
-      const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
-      throw notWritten(path, isThere ? EXISTS : readFailure(error).reason);
+      throw notWritten(path, reasonFor(error));
     }
   }
+}
+
+function reasonFor(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST') return EXISTS;
+  if (code === 'ENOENT') return 'its folder does not exist. Make it, or choose another with --output';
+  return `${readFailure(error).reason}. Choose another folder with --output`;
 }
 
 const EXISTS =

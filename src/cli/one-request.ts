@@ -20,5 +20,7 @@ export function oneRequest(command: string, [method, target]: readonly string[])
   if (target === undefined) throw new UsageError(`PATH is missing\nusage: bearerd ${command} [METHOD PATH]`);
   const name = method.toUpperCase();
   if (METHODS.includes(name)) return { method: name, target };
-  throw new UsageError(`${method}: no method that can be received${didYouMean(nearest(name, METHODS))}`);
+  throw new UsageError(
+    `${method}: is not an HTTP method${didYouMean(nearest(name, METHODS)) || '; give one, such as GET'}`,
+  );
 }

@@ -24,7 +24,8 @@ export async function readinessProbe(values: OptionValues): Promise<() => Promis
 export async function adminAddress(values: OptionValues): Promise<ListenAddress> {
   const address = fixed(await adminListenOf(values));
   if (address === undefined) {
-    const problem = 'the admin listener is off, or on a port of no fixed number; this command asks it';
+    const problem =
+      'is off, or has no fixed port; this command asks the admin listener: set it to localhost:9181 or another address';
     throw new ConfigError([{ key: 'BEARERD_ADMIN_LISTEN', problem }]);
   }
   return address;

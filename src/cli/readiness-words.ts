@@ -10,9 +10,9 @@ const UNREADY = ['starting', 'expired', 'refused'];
  */
 export function whyUnready(readiness: Readiness, status: unknown): string[] {
   const lines = credentialsIn(UNREADY, readiness, status);
-  if (readiness.draining) return ['it is stopping', ...lines];
+  if (readiness.draining) return ['bearerd is stopping', ...lines];
   // One of another version may know a state that has no name here.
-  return lines.length === 0 ? ['it says that it is not ready, and not why'] : lines;
+  return lines.length === 0 ? ['bearerd says that it is not ready, and not why: see its log'] : lines;
 }
 
 /** A line for each credential that has no token, or whose last login failed while it has one. */

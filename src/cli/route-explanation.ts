@@ -33,7 +33,11 @@ export function explain(tables: RoutesByHost, config: Config, { method, target }
   if (split === undefined) return refusal('bad-path', 'a target begins with / and holds no #', undefined);
   const host = createGuard(config).checkHosts(undefined, split.authority, NOWHERE);
   if (host instanceof Problem)
-    return refusal('host-refused', `${split.authority} is no name of this proxy`, undefined);
+    return refusal(
+      'host-refused',
+      `${split.authority} is not a name of this proxy; add it to allowedHosts, or give a route that host`,
+      undefined,
+    );
   const table = tables.at(host);
   const match = table.match(method, split.path);
   if (!match.ok) {

@@ -1,8 +1,8 @@
-import { ConfigError, UsageError } from '../base/errors.ts';
+import { ConfigError, ConfigFileError, UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { nearest } from '../config/values/nearest.ts';
 import { commandIndex, flagProblem, parseArguments, unexpected, unknownFlag } from './arguments.ts';
-import { complain, print } from './command.ts';
+import { complain, print, usageOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { commandHelp, overview } from './help.ts';
@@ -19,12 +19,33 @@ export async function run(argv: readonly string[]): Promise<number> {
       const { length } = error.faults;
       complain(`the configuration is not valid:\n${error.message}`);
       complain(length === 1 ? 'that is the only fault' : `these are all ${length} faults`);
+    } else if (error instanceof ConfigFileError) {
+      complain(`the configuration file can't be read: ${error.message}`);
+      complain(
+        'give one that exists and is readable with --config or BEARERD_CONFIG, or begin one with "bearerd init"',
+      );
     } else {
       complain(error instanceof Error ? error.message : String(error));
     }
     if (error instanceof UsageError) process.stderr.write('Try "bearerd --help".\n');
     return code ?? EXIT.failed;
   }
+}
+
+/** What users of other programs type. */
+const OTHER_COMMANDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['run', 'serve', 'up', 'proxy'].map((name) => [name, 'use "bearerd start"'])),
+  ...Object.fromEntries(['validate', 'test', 'config'].map((name) => [name, 'use "bearerd check"'])),
+  login: 'use "bearerd token"',
+  reload: 'send SIGHUP to the running process, or POST to /reload of its admin listener',
+  stop: 'send SIGTERM to the running process',
+  status: 'use "bearerd healthcheck", or GET /status of the admin listener',
+};
+
+function hintFor(name: string): string {
+  if (Object.hasOwn(OTHER_COMMANDS, name)) return `; ${OTHER_COMMANDS[name]}`;
+  const near = nearest(name, Object.keys(COMMANDS));
+  return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {
@@ -40,8 +61,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (load === undefined) {
     const flag = unknownFlag(argv.slice(0, at));
     if (flag !== undefined) throw new UsageError(flagProblem(flag));
-    const near = nearest(name, Object.keys(COMMANDS));
-    throw new UsageError(`unknown command "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
+    throw new UsageError(`unknown command "${name}"${hintFor(name)}`);
   }
   const command = await load();
   const { values, positionals } = parseArguments(name, command, rest);
@@ -57,7 +77,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (positionals.length < fewest || positionals.length > most) {
     const surplus = positionals[most];
     const problem = surplus === undefined ? 'an argument is missing' : unexpected(surplus);
-    throw new UsageError(`${problem}\nusage: bearerd ${name} ${command.synopsis}`);
+    throw new UsageError(`${problem}\nusage: ${usageOf(name, command)}`);
   }
   return command.run(values, positionals);
 }

@@ -3,8 +3,13 @@ import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 import type { Readiness } from '../observe/status.ts';
 
-/** What the admin listener says: why the proxy isn't ready; undefined if it is. */
+/** Why the proxy isn't ready, as the admin listener says; empty if it is. */
 export type Sight = readonly string[];
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly body: string;
+}
 
 const LIMIT_MS = 2_000;
 const LONGEST_ANSWER = 1 << 20;
@@ -15,44 +20,55 @@ const ANSWER = /^HTTP\/1\.\d \d{3}.*?\r\n\r\n/s;
 // `healthcheck` is started every few seconds: it asks by a bare socket, since a client for HTTP takes longer to load than
 // all else here to run, and what says why a proxy isn't ready is loaded when it isn't.
 
-/** Looks at the admin listener at an address, in two seconds at most. Never rejects. */
+/** Looks at the admin listener at an address. Never rejects. */
 export async function look(address: ListenAddress): Promise<Sight> {
-  if (address.kind === 'tcp' && address.host === 'localhost') return lookAtBoth(address.port);
-  return (await seen(address)) ?? [`nothing listens at ${formatAddress(address)}`];
+  const answer = await askAdmin(address, '/readyz');
+  if (typeof answer === 'string') return [answer];
+  const readiness = jsonIn(answer);
+  if (!isReadiness(readiness)) return [notBearerd(address)];
+  if (readiness.ready) return [];
+  const { whyUnready } = await import('./readiness-words.ts');
+  // It says more than a probe may know, and nothing at an address that is not loopback.
+  const status = await askAdmin(address, '/status');
+  return whyUnready(readiness, typeof status === 'string' ? undefined : jsonIn(status));
 }
 
-/** What `localhost` is to the proxy: to ask the system for it would load more than all else here. */
-async function lookAtBoth(port: number): Promise<Sight> {
-  for (const host of ['127.0.0.1', '::1']) {
-    const sight = await seen({ kind: 'tcp', host, port });
-    if (sight !== undefined) return sight;
+/**
+ * Sends a GET to the admin listener, and waits two seconds at most. Never rejects.
+ *
+ * @returns the answer, or in words why there is none
+ */
+export async function askAdmin(address: ListenAddress, path: string): Promise<AdminAnswer | string> {
+  // `localhost` is both of its addresses, as it is to the proxy: to ask the system would load more than all else here.
+  const isBoth = address.kind === 'tcp' && address.host === 'localhost';
+  const addresses = isBoth ? ['127.0.0.1', '::1'].map((host) => ({ ...address, host })) : [address];
+  for (const each of addresses) {
+    try {
+      return parsed(await exchange(connectTo(each), path));
+    } catch (error) {
+      const { codeOf } = await import('../base/failures/kind.ts');
+      const code = codeOf(error);
+      if (!NOT_LISTENING.has(code)) return unanswered(formatAddress(each), code);
+    }
   }
-  return [`nothing listens at localhost:${port}`];
+  return `nothing listens at ${formatAddress(address)}. Start bearerd, or ${GIVE_ADDRESS}`;
 }
 
-/** Undefined where nothing listens. */
-async function seen(address: ListenAddress): Promise<Sight | undefined> {
-  try {
-    const readiness = await get(address, '/readyz');
-    if (!isReadiness(readiness)) return [`what listens at ${formatAddress(address)} is no bearerd`];
-    if (readiness.ready) return [];
-    const { whyUnready } = await import('./readiness-words.ts');
-    // It says more than a probe may know, and nothing at an address that is not loopback.
-    return whyUnready(readiness, await get(address, '/status').catch(() => undefined));
-  } catch (error) {
-    return unseen(address, error);
-  }
+/** What to say where another server has answered. */
+export function notBearerd(address: ListenAddress): string {
+  return `what listens at ${formatAddress(address)} is not bearerd: ${GIVE_ADDRESS}`;
 }
+
+const GIVE_ADDRESS = 'give the address of its admin listener with --admin-listen';
 
 /** Whether an answer to `GET /readyz` is one of ours. */
-function isReadiness(answer: unknown): answer is Readiness {
+export function isReadiness(answer: unknown): answer is Readiness {
   const { ready, credentials } = (answer ?? {}) as Partial<Record<keyof Readiness, unknown>>;
   return typeof ready === 'boolean' && typeof credentials === 'object' && credentials !== null;
 }
 
-/** JSON; undefined for what is none. Another server at that address may answer 200, too. */
-async function get(address: ListenAddress, path: string): Promise<unknown> {
-  const { body } = await answerTo(address, path);
+/** Undefined for what is no JSON: another server at that address may answer 200, too. */
+export function jsonIn({ body }: AdminAnswer): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -60,12 +76,7 @@ async function get(address: ListenAddress, path: string): Promise<unknown> {
   }
 }
 
-/** Asks the admin listener at an address. Rejects where there is no answer by HTTP, with a code. */
-export async function answerTo(
-  address: ListenAddress,
-  path: string,
-): Promise<{ readonly status: number; readonly body: string }> {
-  const answer = await exchange(connectTo(address), path);
+function parsed(answer: string): AdminAnswer {
   const [head] = ANSWER.exec(answer) ?? [];
   if (head === undefined) throw coded(answer === '' ? 'UND_ERR_SOCKET' : 'HTTPParserError');
   return {
@@ -107,12 +118,12 @@ function coded(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }
 
-async function unseen(address: ListenAddress, error: unknown): Promise<Sight | undefined> {
-  const { codeOf, failureOfCode } = await import('../base/failures/kind.ts');
-  const code = codeOf(error);
-  if (NOT_LISTENING.has(code)) return undefined;
-  const at = formatAddress(address);
-  if (code === 'EACCES') return [`this user may not connect to ${at}`];
-  const { CONNECTION_FAILURES } = await import('../base/failures/words.ts');
-  return [`the admin listener at ${at} ${CONNECTION_FAILURES[failureOfCode(code)].what} (${code})`];
+async function unanswered(at: string, code: string): Promise<string> {
+  if (code === 'EACCES')
+    return `this user may not connect to ${at}: run this as the user that bearerd runs as`;
+  const [{ failureOfCode }, { CONNECTION_FAILURES }] = await Promise.all([
+    import('../base/failures/kind.ts'),
+    import('../base/failures/words.ts'),
+  ]);
+  return `the admin listener at ${at} ${CONNECTION_FAILURES[failureOfCode(code)].what} (${code}). See whether bearerd runs there, or ${GIVE_ADDRESS}`;
 }

@@ -26,7 +26,7 @@ export const token: Command = {
   settings: true,
   async run(values) {
     if (values.header === true && values.json === true)
-      throw new UsageError('--header and --json exclude each other');
+      throw new UsageError('--header and --json exclude each other; give one of them');
     const config = await configurationOf(values);
     const credential = choose(config, textOption(values, 'credential'));
     const { value, expiresAt } = await obtain(config, credential);
@@ -42,7 +42,10 @@ function choose({ credentials }: Config, name: string | undefined): CredentialCo
   const credential =
     name === undefined ? (credentials.get('token') ?? theOnlyLogin(credentials)) : credentials.get(name);
   if (credential !== undefined) return credential;
-  if (name === undefined) throw new UsageError('no credential that logs in is configured');
+  if (name === undefined)
+    throw new UsageError(
+      'no credential that logs in is configured; name one that has a key with --credential',
+    );
   const near = nearest(name, known);
   const choice = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
   throw new UsageError(`--credential ${name}: there is no such credential${didYouMean(near)} (${choice})`);
@@ -56,7 +59,7 @@ function theOnlyLogin(credentials: Config['credentials']): CredentialConfig | un
   throw new UsageError(`several credentials log in; name one by --credential: ${names}`);
 }
 
-/** A key is at hand and never expires; a token has to be got. */
+/** A key is used as it is, and never expires; a token takes a login. */
 async function obtain(
   config: Config,
   credential: CredentialConfig,

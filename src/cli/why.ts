@@ -1,7 +1,6 @@
-import { codeOf } from '../base/failures/kind.ts';
+import { PROBLEMS } from '../base/errors.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
-import type { Readiness } from '../observe/status.ts';
 import { visible } from '../observe/visible.ts';
 import type { Why } from '../observe/why.ts';
 import { whyText } from '../observe/why-text.ts';
@@ -9,7 +8,7 @@ import { type Command, complain, print } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { adminAddress } from './probe.ts';
 import { failingLogins } from './readiness-words.ts';
-import { answerTo } from './sight.ts';
+import { type AdminAnswer, askAdmin, isReadiness, jsonIn, notBearerd } from './sight.ts';
 
 const URN = 'urn:bearerd:request:';
 
@@ -26,72 +25,50 @@ export const why: Command = {
     const id = given?.startsWith(URN) ? given.slice(URN.length) : given;
     const address = await adminAddress(values);
     const path = `/requests/${id === undefined ? 'last-failed' : encodeURIComponent(id)}`;
-    const answer = await asked(address, path);
+    const answer = await askAdmin(address, path);
     if (typeof answer === 'string') {
       complain(answer);
       return EXIT.unavailable;
     }
-    const report = answer.status === 200 ? reportIn(answer.body) : undefined;
+    const report = reportIn(answer);
     const now = id === undefined && values.json !== true ? await failingNow(address) : '';
     if (report !== undefined) {
       await print(values.json === true ? `${answer.body}\n` : `${whyText(report)}${now}`);
       return EXIT.done;
     }
     if (now !== '') await print(now);
-    const at = formatAddress(address);
-    complain(
-      answer.status === 404
-        ? unknown(id)
-        : `${at} answers ${answer.status}, and not as bearerd does: check the admin address`,
-    );
+    complain(unreported(answer, address, path, id));
     return answer.status === 404 ? EXIT.failed : EXIT.unavailable;
   },
 };
 
 /** What is wrong besides that request: a paragraph for each credential whose login fails; mostly none. */
 async function failingNow(address: ListenAddress): Promise<string> {
-  const both = await Promise.all([asked(address, '/readyz'), asked(address, '/status')]);
-  const [readiness, status] = both.map((answer) => parsed(typeof answer === 'string' ? '' : answer.body));
-  if (typeof (readiness as Partial<Readiness> | undefined)?.credentials !== 'object') return '';
-  return failingLogins(readiness as Readiness, status)
+  const both = await Promise.all([askAdmin(address, '/readyz'), askAdmin(address, '/status')]);
+  const [readiness, status] = both.map((answer) => (typeof answer === 'string' ? undefined : jsonIn(answer)));
+  if (!isReadiness(readiness)) return '';
+  return failingLogins(readiness, status)
     .map((line) => `\nNow: ${visible(line)}\n`)
     .join('');
 }
 
-/** Undefined where it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined where something else than bearerd has answered. */
-function reportIn(body: string): Why | undefined {
-  const report = parsed(body) as Partial<Why> | null | undefined;
+/** Undefined where there is none, or another server has answered. */
+function reportIn(answer: AdminAnswer): Why | undefined {
+  const report = answer.status === 200 ? (jsonIn(answer) as Partial<Why> | null | undefined) : undefined;
   return Array.isArray(report?.attempts) ? (report as Why) : undefined;
 }
 
-function unknown(id: string | undefined): string {
-  if (id === undefined) return 'no request has failed since the start';
-  return `${id} is not known: only requests that are over are, the last 1,000 and the last 200 that failed`;
-}
-
-/** The answer, or why there is none. `localhost` is both of its addresses. */
-async function asked(
+/** Why an answer holds no report. */
+function unreported(
+  { status }: AdminAnswer,
   address: ListenAddress,
   path: string,
-): Promise<Awaited<ReturnType<typeof answerTo>> | string> {
-  const isBoth = address.kind === 'tcp' && address.host === 'localhost';
-  const addresses = isBoth ? ['127.0.0.1', '::1'].map((host) => ({ ...address, host })) : [address];
-  let code = '';
-  for (const each of addresses) {
-    try {
-      return await answerTo(each, path);
-    } catch (error) {
-      code ||= codeOf(error);
-    }
-  }
-  return `nothing that can be asked runs at ${formatAddress(address)} (${code})`;
+  id: string | undefined,
+): string {
+  if (status === 404 && id === undefined) return 'no request has failed since the start: give the ID of one';
+  if (status === 404)
+    return `request ${id} is not known: bearerd remembers the last 1,000 that are over, and the last 200 that failed. Run "bearerd why" without an ID for the last that failed`;
+  if (status !== PROBLEMS['caller-key-required'].status) return notBearerd(address);
+  const at = formatAddress(address);
+  return `${at} is not a loopback address, and tells requests only to callers with the key: curl -H 'X-Bearerd-Key: …' http://${at}${path}`;
 }

@@ -56,11 +56,11 @@ t.test('exec tells its command the proxy in each variable that a template is giv
 t.test('exec refuses a template that says nothing', async (t) => {
   t.testdir({});
   const cases: [options: string[], words: RegExp][] = [
-    [['--env', 'A={ur}'], /--env A: \{ur\} stands for nothing \(there are \{url\}, .*; did you mean url\?/],
-    [['--env', '1A={url}'], /--env 1A: not the name of a variable/],
-    [['--env', '={url}'], /--env : not the name of a variable/],
-    [['--key-env', 'A=b'], /--key-env A=b: not the name of a variable/],
-    [['--env', 'A', '--key-env', 'A'], /--key-env A: this variable is given twice/],
+    [['--env', 'A={ur}'], /--env A: unknown placeholder \{ur\}; did you mean url\? \(known: \{url\}, /],
+    [['--env', '1A={url}'], /--env 1A: must be a name/],
+    [['--env', '={url}'], /--env : must be a name/],
+    [['--key-env', 'A=b'], /--key-env A=b: must be a name/],
+    [['--env', 'A', '--key-env', 'A'], /--key-env A: is given twice; keep one/],
     [
       ['--env', 'A={port}', '--listen', `unix:${join(tmpdir(), `bearerd-${process.pid}`)}`],
       /--env A: unix:.* has no \{port\}/,

@@ -125,19 +125,23 @@ t.test('a look says in words what it finds', async (t) => {
   const ready = '{"ready":true,"draining":false,"credentials":{}}';
   const cases: readonly [what: string, answer: (socket: Socket) => unknown, sight: RegExp | undefined][] = [
     ['ready', (socket) => socket.end(`HTTP/1.1 200 OK\r\nx: y\r\n\r\n${ready}`), undefined],
-    ['another server', (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n<p>'), /is no bearerd$/],
+    [
+      'another server',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n<p>'),
+      /is not bearerd: give the address/,
+    ],
     [
       'no HTTP',
       (socket) => socket.end('220 mail ESMTP\r\n'),
-      /^the admin listener at .* \(HTTPParserError\)$/,
+      /^the admin listener at .* \(HTTPParserError\)\. See whether bearerd runs there/,
     ],
-    ['nothing', (socket) => socket.end(), /^the admin listener at .* \(UND_ERR_SOCKET\)$/],
-    ['a reset', (socket) => socket.resetAndDestroy(), /^the admin listener at .* \(ECONNRESET\)$/],
-    ['silence', () => {}, /^the admin listener at .* \(UND_ERR_HEADERS_TIMEOUT\)$/],
+    ['nothing', (socket) => socket.end(), /^the admin listener at .* \(UND_ERR_SOCKET\)/],
+    ['a reset', (socket) => socket.resetAndDestroy(), /^the admin listener at .* \(ECONNRESET\)/],
+    ['silence', () => {}, /^the admin listener at .* \(UND_ERR_HEADERS_TIMEOUT\)/],
     [
       'no end',
       (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat((1 << 20) + 1)}`),
-      /\(UND_ERR_RES_EXCEEDED_MAX_SIZE\)$/,
+      /\(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/,
     ],
   ];
   for (const [what, answer, sight] of cases) {
@@ -158,6 +162,9 @@ t.test('localhost is both loopbacks, and the wildcards are this machine', async 
     t.same(await look({ kind: 'tcp', host: 'localhost', port: v6 }), []);
     t.same(await look({ kind: 'tcp', host: '::', port: v6 }), []);
   }
-  t.same(await look({ kind: 'tcp', host: 'localhost', port: 1 }), ['nothing listens at localhost:1']);
-  t.same(await look({ kind: 'unix', path: '/nowhere/x.sock' }), ['nothing listens at unix:/nowhere/x.sock']);
+  const none = (at: string) => [
+    `nothing listens at ${at}. Start bearerd, or give the address of its admin listener with --admin-listen`,
+  ];
+  t.same(await look({ kind: 'tcp', host: 'localhost', port: 1 }), none('localhost:1'));
+  t.same(await look({ kind: 'unix', path: '/nowhere/x.sock' }), none('unix:/nowhere/x.sock'));
 });

@@ -72,7 +72,7 @@ t.test('init takes the defaults without a terminal, and never writes over a file
   t.equal(readFileSync(file, 'utf8'), before);
   t.match(await run(t, ['init', '--output', 'no/such/x.yaml'], {}, dir), {
     code: 73,
-    stderr: /no such file/,
+    stderr: /its folder does not exist\. Make it/,
   });
 });
 

@@ -179,7 +179,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     args: ['check', '--config', 'no.yaml'],
     env: KEY,
     code: 66,
-    names: [/no\.yaml: no such file/],
+    names: [/the configuration file can't be read: .*no\.yaml: no such file/, /--config or BEARERD_CONFIG/],
   },
   'a file with another ending': {
     args: ['check'],

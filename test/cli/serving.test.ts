@@ -438,7 +438,7 @@ t.test(
     t.equal((await proxy.finished).code, 0);
     t.match(
       await run(t, ['healthcheck'], env),
-      { code: 1, stderr: `bearerd: nothing listens at ${env.BEARERD_ADMIN_LISTEN}\n` },
+      { code: 1, stderr: `bearerd: nothing listens at ${env.BEARERD_ADMIN_LISTEN}. ` },
       'where none runs, that is told, and nothing of the configuration',
     );
   },

@@ -21,7 +21,7 @@ t.test(
       [['token'], 0, /^eyJ/],
       [['exec', '--', 'true'], 0, /^$/],
       [['healthcheck', '--admin-listen', '127.0.0.1:1'], 1, /nothing listens at 127\.0\.0\.1:1/],
-      [['init'], 73, /no such file/],
+      [['init'], 73, /its folder does not exist/],
       [['check', '--config', 'x.yaml'], 66, /x\.yaml: the working directory has been deleted/],
       [['check', '--tls-ca-file', 'ca.pem'], 78, /BEARERD_TLS_CA_FILE|--tls-ca-file/],
     ];

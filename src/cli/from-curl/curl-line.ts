@@ -139,6 +139,6 @@ function unknown(flag: string): UsageError {
   const near = flag.startsWith('--') ? nearest(flag.slice(2), [...WITH_VALUE, ...WITHOUT_VALUE]) : undefined;
   const named = /^-{1,2}[\w.#:-]{1,40}$/.test(flag) ? flag : 'an option';
   return new UsageError(
-    `${named} is no option of curl${near === undefined ? '' : `; did you mean --${near}?`}`,
+    `${named} is not an option of curl${near === undefined ? '' : `; did you mean --${near}?`}`,
   );
 }

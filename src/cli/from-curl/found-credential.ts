@@ -27,7 +27,7 @@ export function findCredential(line: CurlLine, request: CurlRequest): FoundCrede
   }
   if (line.options.some(({ name }) => name === 'cert'))
     return { name: undefined, fields: {}, isLogin: false, others: [], notes: [] };
-  throw new UsageError(`it has no credential that bearerd could send${inBody(request)}`);
+  throw new UsageError(`it has no credential that bearerd can send${inBody(request)}`);
 }
 
 /** Whether a header, a parameter or a cookie stays out of the call that is printed. */
@@ -131,6 +131,6 @@ function inBody({ body = '' }: CurlRequest): string {
   const names = [...body.matchAll(/(?:^|[&{,\s])"?([\w-]{2,40})"?\s*[=:]/g)].map(([, name]) => name!);
   const name = names.find(namesCredential);
   return name === undefined
-    ? ': it looks for -u, a header Authorization, --oauth2-bearer, and a header, a query parameter or a cookie whose name says so'
-    : `: "${name}" stands in the body, and bearerd puts a credential into a header, the query or a cookie`;
+    ? '. Give it as -u, a header Authorization, --oauth2-bearer, or a header, a query parameter or a cookie with the name of one'
+    : `: "${name}" is in the body, and bearerd sends a credential in a header, the query or a cookie. Give it there`;
 }

@@ -5,7 +5,7 @@ import { type CurlLine, optionValue } from './curl-line.ts';
 import type { CurlRequest } from './curl-request.ts';
 import { type Given, plainText } from './given-value.ts';
 
-/** What is to be written, and nothing has been yet. */
+/** The files of a configuration, before they are written. */
 export interface WrittenFiles {
   readonly yaml: string;
   /** The secrets' files beside it, with what stands in them. */

@@ -67,7 +67,7 @@ t.test('a line that can not be read is 64, and nothing is written', async (t) =>
     t.match(refused, { code: 64, stdout: '', stderr: /--from-curl: / }, line);
     t.notMatch(refused.stderr, SECRET, line);
   }
-  t.match(await run(t, ['init', '--try'], {}, dir), { code: 64, stderr: /--try goes with --from-curl/ });
+  t.match(await run(t, ['init', '--try'], {}, dir), { code: 64, stderr: /--try needs --from-curl LINE/ });
   t.match(await run(t, ['init', '--from-curl', 'curl h', '--account', 'key'], {}, dir), { code: 64 });
   t.notOk(existsSync(join(dir, 'bearerd.yaml')));
 });
