@@ -20,6 +20,12 @@ export function anonymousBytesOf(pid: number): number {
   return 1_024 * Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
 }
 
+/** Bytes of the C library's main heap that are resident. Linux tells it. */
+export function mallocBytesOf(pid: number): number {
+  const heap = /\[heap\]\n[\s\S]*?^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps`, 'utf8'));
+  return 1_024 * Number(heap?.[1]);
+}
+
 export function usesGlibc(): boolean {
   const { header } = process.report.getReport() as unknown as { header: object };
   return 'glibcVersionRuntime' in header;
