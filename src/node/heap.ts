@@ -3,6 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { trimMalloc } from './malloc-trim.ts';
 
+/** V8 frees on other threads, and in later turns, what the objects that it swept had outside of its heap. */
+const TRIM_MS = 1_000;
 /** Node would keep a thousand HTTP parsers of 10 KB for connections to come. */
 const IDLE_PARSERS = 64;
 
@@ -47,7 +49,7 @@ export function sweepBodies(): (bytes: number) => void {
  */
 export function releaseMemory(): void {
   collector()({ type: 'major', flavor: 'last-resort' });
-  trimMalloc();
+  setTimeout(trimMalloc, TRIM_MS).unref();
 }
 
 /** Not a global: nothing else can call it. */
