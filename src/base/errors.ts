@@ -132,13 +132,15 @@ export class LoginError extends Error {
   }
 }
 
-/** There was no connection in the time that it may take. */
+/** There was no connection in the time that it may take. `step` is the one that did not end. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
+  readonly step: 'dns' | 'connect' | 'tls';
 
-  constructor() {
+  constructor(step: 'dns' | 'connect' | 'tls') {
     super('not connected in time');
     this.name = 'ConnectTimeoutError';
+    this.step = step;
   }
 }
 

@@ -133,8 +133,8 @@ export interface RequestEvent extends Journey {
   scrubbed?: true;
   /** Whose limit it was past: there only with `rate-limited`. */
   limitedBy?: 'route' | 'caller';
-  /** Why we ended a tunnel that both sides would have kept. */
-  closedBy?: 'token-expiry';
+  /** Why bearerd ended what both sides would have kept: a tunnel, or an answer that the client did not read. */
+  closedBy?: 'token-expiry' | 'idle-timeout';
 }
 
 export type Observe = (event: Event) => void;

@@ -167,8 +167,10 @@ export class Exchange implements Watched, Sender {
 
   #lookAtClient(): void {
     const next = this.#answer.lookAtClient();
-    if (next === undefined) this.#f.request.socket.destroy();
-    else this.deadlineMonoMs = next;
+    if (next === undefined) {
+      this.#f.event.closedBy = 'idle-timeout';
+      this.#f.request.socket.destroy();
+    } else this.deadlineMonoMs = next;
   }
 
   /** Gives the upstream up and tells the client. */

@@ -87,6 +87,11 @@ export function answerNotHere(reply: FastifyReply): void {
   answerHere(reply, new Problem('no-route'));
 }
 
+function unknownRequest(id: string): string {
+  if (id === LAST_FAILED) return 'No request has failed since the start.\n';
+  return 'This request is not known: only requests that are over are, the last 1,000 and the last 200 that failed.\n';
+}
+
 function answerHere(reply: FastifyReply, problem: Problem): FastifyReply {
   reply.hijack();
   answerProblem(reply.raw, problem);
@@ -141,9 +146,11 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
   app.get<{ Params: { '*': string } }>(REQUEST_ROUTE, async ({ params, headers }, reply) => {
     const id = params['*'];
     const why = view.why(id === LAST_FAILED ? undefined : id);
-    if (why === undefined) return answerNotHere(reply);
     // A browser asks for text/html first, and gets the same text.
     const forPeople = headers.accept?.startsWith('text/') === true;
+    if (why === undefined) {
+      return forPeople ? reply.code(404).type('text/plain').send(unknownRequest(id)) : answerNotHere(reply);
+    }
     await reply
       .header('cache-control', 'no-store')
       .header('vary', 'accept')

@@ -92,7 +92,7 @@ function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['ans
 function remedyOf(event: RequestEvent): string | undefined {
   const { status, code, remedy, aborted, attempt } = event;
   if (code !== undefined) return remedy ?? PROBLEM_REMEDIES[code];
-  if (aborted) return STATUS_REMEDIES.left;
+  if (aborted) return STATUS_REMEDIES[event.closedBy === 'idle-timeout' ? 'unread' : 'left'];
   return attempt && statusRemedy(status, sentAs(event), attempt.before?.status === 401);
 }
 
@@ -127,7 +127,7 @@ function shown(attempt: AttemptRecord, next: AttemptRecord | undefined, event: R
 function outcomeOf(
   { status, failure, lastByteMonoMs }: AttemptRecord,
   next: AttemptRecord | undefined,
-  { aborted, code, detail }: RequestEvent,
+  { aborted, closedBy, code, detail }: RequestEvent,
 ): string {
   if (failure !== undefined) {
     const what = status === 0 ? clause(failure) : `answered ${status} and broke off: ${clause(failure)}`;
@@ -141,6 +141,7 @@ function outcomeOf(
   }
   if (status !== 0 && lastByteMonoMs !== -1) return `answered ${status}`;
   const begun = status === 0 ? '' : `answered ${status}, and was `;
+  if (aborted && closedBy === 'idle-timeout') return `${begun}given up: the client read nothing for too long`;
   if (aborted) return `${begun}given up: the client ended the connection`;
   return code === undefined ? `${begun}given up` : `${begun}given up: ${clause(detail ?? code)}`;
 }

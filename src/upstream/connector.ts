@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { ConnectTimeoutError } from '../base/errors.ts';
 import { ConnectionTimes } from '../base/journey.ts';
@@ -63,7 +63,7 @@ export function createConnectors(origin: string, options: ConnectorOptions): Con
   const proxy = proxyFor(server, to, options);
   const base = proxy === undefined ? directly(to, options.lookup) : through(proxy, to, options);
   const connector = (protocols: string[]) =>
-    inTime(then(base, secured(server, options, protocols)), options.timeoutMs);
+    inTime(then(base, secured(server, options, protocols)), options.timeoutMs, isIP(to.host) === 0);
   const plain = proxy === undefined && server.protocol === 'http:';
   return { http1: connector(['http/1.1']), http2: connector(['h2', 'http/1.1']), plain };
 }
@@ -126,10 +126,10 @@ function then(first: Step, second: Upon): Step {
   return async (opening) => second(await first(opening), opening);
 }
 
-function inTime(open: Step, timeoutMs: number): Connector {
+function inTime(open: Step, timeoutMs: number, named: boolean): Connector {
   return (done, { buffer, signal, times = new ConnectionTimes() } = {}) => {
     const limit = new AbortController();
-    const late = () => limit.abort(new ConnectTimeoutError());
+    const late = () => limit.abort(new ConnectTimeoutError(unended(times, named)));
     if (signal !== undefined) onAbort(signal, (reason) => limit.abort(reason));
     const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs);
     open({ signal: limit.signal, buffer, times })
@@ -139,6 +139,12 @@ function inTime(open: Step, timeoutMs: number): Connector {
         (error: Error) => done(error, null),
       );
   };
+}
+
+/** @param named whether there is a name to look up */
+function unended({ dnsMs, connectMs }: ConnectionTimes, named: boolean): 'dns' | 'connect' | 'tls' {
+  if (connectMs !== -1) return 'tls';
+  return named && dnsMs === -1 ? 'dns' : 'connect';
 }
 
 function portOf({ port, protocol }: URL): number {

@@ -1,11 +1,12 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Problem } from '../base/errors.ts';
+import { codeOf } from '../base/failures/kind.ts';
 import { Members } from '../base/members.ts';
 import type { Receiver } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
 import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';
-import { upstreamFailure } from './upstream-error.ts';
+import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
 /** As many requests at once share a connection, at the most; the upstream may want fewer. */
 const STREAMS = 100;
@@ -231,6 +232,7 @@ export class Http2Connection implements StreamOwner {
   #problem(cause: Error | undefined): Problem {
     if (cause instanceof Problem) return cause;
     if (isProtocolError(cause)) return upstreamFailure('not-http', { cause });
+    if (codeOf(cause).startsWith('ERR_SSL_')) return upstreamProblem(cause);
     return upstreamFailure('closed', { cause });
   }
 

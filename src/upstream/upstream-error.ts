@@ -19,8 +19,10 @@ export function upstreamFailure(failure: ConnectionFailure, details: FailureDeta
 export function upstreamProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // A failure on the way to the outbound proxy is told as the proxy's, and counts as what it is.
-  const { problem, proxyStatus } = CONNECTION_FAILURES[failureOfCode(codeOf(error))];
-  const { what, remedy } = CONNECTION_FAILURES[connectionFailureOf(error)];
+  const failure = connectionFailureOf(error);
+  const { problem, proxyStatus } =
+    CONNECTION_FAILURES[failure === 'outbound-proxy' ? failureOfCode(codeOf(error)) : failure];
+  const { what, remedy } = CONNECTION_FAILURES[failure];
   // Sockets come free as others close.
   const retryAfterS = problem === 'overloaded' ? 1 : undefined;
   return new Problem(problem, {

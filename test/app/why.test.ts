@@ -318,10 +318,47 @@ t.test('what is refused before it is forwarded says why, and names its ID in the
   }
 });
 
+t.test('a client that reads nothing for too long is told from one that leaves', async (t) => {
+  const { proxy, upstream } = await worldFor(t, { BEARERD_IDLE_TIMEOUT: '500ms' });
+  upstream.onRequest = () => ok(Buffer.alloc(32 << 20, 'a'));
+  const client = await proxy.client();
+  client.send(request('GET', '/x'));
+  client.socket.pause();
+  const told = await last(proxy, 1);
+  t.match(told, { status: 200, remedy: /stopped reading .* BEARERD_IDLE_TIMEOUT/ });
+  t.match(told.attempts, [
+    { outcome: 'answered 200, and was given up: the client read nothing for too long' },
+  ]);
+  t.equal(proxy.requests()[0]!.closedBy, 'idle-timeout');
+  client.close();
+});
+
+t.test('a connection that is not made in time says which step did not end', async (t) => {
+  const env = { BEARERD_ROUTES: '/=none', BEARERD_CONNECT_TIMEOUT: '300ms' };
+  const { upstream } = await worldFor(t);
+  const named = upstream.url.replace('127.0.0.1', 'localhost');
+  const never: Lookup = () => {};
+  const cases = [
+    {
+      baseUrl: named.replace('http:', 'https:'),
+      lookup: loopback,
+      outcome: /TLS handshake did not end in time/,
+    },
+    { baseUrl: named, lookup: never, outcome: /host name was not resolved in time/ },
+  ];
+  for (const { baseUrl, lookup, outcome } of cases) {
+    const proxy = await gatewayFor(t, { baseUrl, lookup, env: { ...ADMIN, ...env } });
+    t.equal((await proxy.get('/')).status, 504);
+    t.match((await last(proxy, 1)).attempts, [{ outcome }]);
+  }
+});
+
 t.test('what is not known is a 404, as is the last that failed where none has', async (t) => {
   const { proxy } = await worldFor(t);
   for (const name of ['nobody', 'last-failed', '', 'a/b', '%'])
     t.equal((await shown(proxy, name)).status, 404, name);
+  const forPeople = await shown(proxy, 'last-failed', 'accept: text/plain');
+  t.match(forPeople, { status: 404, text: /^No request has failed since the start\.\n$/ });
   const elsewhere = request('GET', '/requests/last-failed').replace('localhost', 'evil.example');
   t.equal((await ask(proxy.adminPort, elsewhere)).status, 403);
   t.equal((await ask(proxy.adminPort, request('POST', '/requests/x', 'content-length: 0'))).status, 405);

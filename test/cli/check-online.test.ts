@@ -70,8 +70,9 @@ t.test('what works is seen step by step, with one HEAD that holds no credential'
 const STEPS: Readonly<Record<string, readonly ConnectionFailure[]>> = {
   'outbound-proxy': ['outbound-proxy'],
   dns: ['dns'],
-  connect: ['refused', 'connect-timeout', 'http-on-tls-port', 'not-http', 'head-too-large'],
+  connect: ['refused', 'http-on-tls-port', 'not-http', 'head-too-large'],
   tls: [
+    'tls-timeout',
     'tls-self-signed',
     'tls-expired',
     'tls-wrong-name',

@@ -50,7 +50,7 @@ export type Arranged = {
 export const BROKEN_SERVERS: Partial<Record<ConnectionFailure, (t: Test) => Promise<Arranged>>> = {
   dns: async () => ({ baseUrl: 'https://api.example.invalid' }),
   refused: async () => ({ baseUrl: 'http://127.0.0.1:1' }),
-  'connect-timeout': async (t) => {
+  'tls-timeout': async (t) => {
     // It accepts, and says nothing of TLS: the limit is for the whole way.
     const port = await listening(
       t,

@@ -1,11 +1,11 @@
-import { OutboundProxyError } from '../errors.ts';
+import { ConnectTimeoutError, OutboundProxyError } from '../errors.ts';
 import type { ConnectionFailure } from './words.ts';
 
 /** By the code that the system or a library gives; never by a message. */
 const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  EAI_FAIL: 'dns',
+  EAI_AGAIN: 'dns-unavailable',
+  EAI_FAIL: 'dns-unavailable',
   ENODATA: 'dns',
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unroutable',
@@ -29,6 +29,9 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'tls-client-certificate',
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'tls-client-certificate',
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'tls-client-certificate',
+  ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC: 'tls-damaged',
+  ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC: 'tls-damaged',
+  ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR: 'tls-damaged',
   ERR_SSL_WRONG_VERSION_NUMBER: 'https-on-plain-port',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'https-on-plain-port',
   ERR_SSL_RECORD_LAYER_FAILURE: 'https-on-plain-port',
@@ -55,7 +58,9 @@ const BY_PATTERN: readonly (readonly [RegExp, ConnectionFailure])[] = [
 /** Why there was no answer. */
 export function connectionFailureOf(error: unknown): ConnectionFailure {
   // Named before its code is judged: what has to be looked at is the proxy.
-  return error instanceof OutboundProxyError ? 'outbound-proxy' : failureOfCode(codeOf(error));
+  if (error instanceof OutboundProxyError) return 'outbound-proxy';
+  if (error instanceof ConnectTimeoutError) return `${error.step}-timeout`;
+  return failureOfCode(codeOf(error));
 }
 
 /** What a code alone says: through an outbound proxy as well as without one. */

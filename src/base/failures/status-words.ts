@@ -25,6 +25,8 @@ export const STATUS_REMEDIES = {
   '503': 'The upstream takes no calls at present. Call again when its Retry-After says, or later.',
   '504': 'A gateway before the API got no answer from it in time. Tell those who run the API.',
   '5xx': 'The fault is on the side of the upstream, whose log says more. Its answer came through as it was.',
+  unread:
+    'The client stopped reading its answer for as long as BEARERD_IDLE_TIMEOUT allows. See why it reads no more, or raise that limit.',
   left: "The client ended the connection before its answer was whole. Check the client's own timeout: the times above say what it waited for.",
 } as const;
 

@@ -29,6 +29,18 @@ export const CONNECTION_FAILURES = {
     remedy:
       "Check how the host is spelt in the URL (or in BEARERD_UPSTREAM_ADDRESS), and this machine's DNS.",
   },
+  'dns-unavailable': {
+    ...UNREACHABLE,
+    proxyStatus: 'dns_error',
+    what: "can't be reached: no DNS server answers for its host name",
+    remedy: "Check this machine's DNS and its network.",
+  },
+  'dns-timeout': {
+    ...LATE,
+    proxyStatus: 'dns_timeout',
+    what: "can't be reached: its host name was not resolved in time",
+    remedy: "Check this machine's DNS and its network.",
+  },
   refused: {
     ...UNREACHABLE,
     proxyStatus: 'connection_refused',
@@ -48,6 +60,12 @@ export const CONNECTION_FAILURES = {
     what: "can't be reached: no connection came about in time",
     remedy:
       'A firewall may drop what is sent, or an outbound proxy is needed: check the URL, the network and HTTPS_PROXY.',
+  },
+  'tls-timeout': {
+    ...LATE,
+    proxyStatus: 'connection_timeout',
+    what: "can't be reached: its TLS handshake did not end in time",
+    remedy: 'It accepts connections: check that the port speaks TLS, and look at its load.',
   },
   'outbound-proxy': {
     ...UNREACHABLE,
@@ -101,6 +119,11 @@ export const CONNECTION_FAILURES = {
     what: "can't be reached: no TLS connection could be agreed on",
     remedy: 'TLS 1.2 is the least that is spoken. The server may be older, or want a client certificate.',
   },
+  'tls-damaged': {
+    ...TLS,
+    what: 'broke off: bytes changed on the way, as TLS found',
+    remedy: 'Look at what is between here and the server: proxies, VPN, network hardware.',
+  },
   'http-on-tls-port': {
     ...UNREACHABLE,
     proxyStatus: 'connection_terminated',
@@ -117,7 +140,8 @@ export const CONNECTION_FAILURES = {
     ...NOT_HTTP,
     proxyStatus: 'http_protocol_error',
     what: 'gives an answer that is not valid HTTP',
-    remedy: 'Check the port in the URL; where it speaks TLS, write https://.',
+    remedy:
+      'Check the port in the URL; where it speaks TLS, write https://. If both are right, the server breaks HTTP: tell those who run it.',
   },
   'head-too-large': {
     ...NOT_HTTP,

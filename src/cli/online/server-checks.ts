@@ -10,6 +10,8 @@ type Step = (typeof SERVER_STEPS)[number];
 /** At which of them it fails. What fails after all of them is a matter of the connection. */
 const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   dns: 'dns',
+  'dns-unavailable': 'dns',
+  'dns-timeout': 'dns',
   refused: 'connect',
   unroutable: 'connect',
   'connect-timeout': 'connect',
@@ -23,6 +25,8 @@ const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   'tls-client-certificate': 'tls',
   'https-on-plain-port': 'tls',
   'tls-protocol': 'tls',
+  'tls-timeout': 'tls',
+  'tls-damaged': 'tls',
   'http-on-tls-port': 'connect',
   closed: 'connect',
   'not-http': 'connect',
