@@ -53,11 +53,18 @@ export function readOutput(stdout: Uint8Array, receivedWallMs: number, elapsedMs
   const isJson = text.startsWith('{');
   // Tools that fail with exit code 0 print a sentence; a token has no blanks (RFC 6750 §2.1).
   if (!isJson && /\s/.test(text)) throw unusable('it printed more than one word, and no JSON object');
-  const fields = isJson ? parseJsonObject(stdout) : { token: text };
+  const fields = isJson ? membersOf(parseJsonObject(stdout)) : { token: text };
   if (fields === undefined) throw unusable('it printed something that begins like JSON and is none');
   const token = firstFilled([fields.token, fields.accessToken, fields.access_token]);
   if (token === undefined) throw unusable('the JSON that it printed holds no token');
   return issueToken(fields, token, { receivedWallMs, elapsedMs, serverDateMs: undefined });
+}
+
+/** A credential plugin of kubectl prints an `ExecCredential` (client.authentication.k8s.io/v1), whose `status` has them. */
+function membersOf(printed: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  if (printed?.kind !== 'ExecCredential') return printed;
+  const status = printed.status as { token?: unknown; expirationTimestamp?: unknown } | null | undefined;
+  return { token: status?.token, expiresAt: status?.expirationTimestamp };
 }
 
 /** Nothing of what it printed is in the message: a tool that fails may well print what it was given. */

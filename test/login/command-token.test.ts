@@ -85,6 +85,25 @@ t.test('or JSON with the token and its expiry, under each of the known names', a
   });
 });
 
+t.test('or the ExecCredential of a credential plugin of kubectl', async (t) => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 0, 0));
+  const plugin = (status: unknown) =>
+    prints(
+      JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status }),
+      {
+        clock,
+      },
+    );
+  t.match(await plugin({ token: 'tok-1', expirationTimestamp: '2026-01-02T03:10:00Z' }), {
+    token: 'tok-1',
+    lifetimeMs: 600_000,
+    warnings: [],
+  });
+  t.match(await plugin({ token: 'tok-1' }), { token: 'tok-1', warnings: [/15 minutes are assumed/] });
+  for (const status of [undefined, null, 'tok-1', {}, { clientCertificateData: 'pem' }])
+    t.match(await plugin(status), { message: /holds no token/ }, JSON.stringify(status));
+});
+
 t.test('expires_in counts from the start of the command', async (t) => {
   const result = await sh('sleep 0.3; echo \'{"token":"tok-1","expires_in":60}\'');
   t.ok('lifetimeMs' in result && result.lifetimeMs <= 59_700 && result.lifetimeMs > 50_000);
