@@ -14,6 +14,7 @@ t.test('each configuration of the recipes is without a fault', async (t) => {
   let tried = 0;
   for (const [name, text] of pages) {
     for (const [, yaml = ''] of text.matchAll(/```yaml\n(.*?)```/gs)) {
+      if (!yaml.includes('baseUrl:')) continue; // A part of Envoy's.
       const secrets = [...yaml.matchAll(/file: (\S+)/g)].map(([, path = '']) => [path, `of ${path}`]);
       const files = { [FILE]: yaml, ...Object.fromEntries(secrets) };
       const commands = new SecretCommands({ standIns: true }); // The programs are not there.
@@ -21,7 +22,7 @@ t.test('each configuration of the recipes is without a fault', async (t) => {
       tried++;
     }
   }
-  t.equal(tried, 5);
+  t.equal(tried, 7);
 });
 
 t.test('the list of recipes names each page', async (t) => {

@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createProxyServer } from 'http-proxy-3';
+import t, { type Test } from 'tap';
+import { gatewayFor } from '../support/gateway.ts';
+import { accountOf, mockFor } from '../support/mock.ts';
+import { ask } from '../support/raw-client.ts';
+
+// docs/recipes/dev-servers.md: http-proxy-3 is what Vite's development server forwards with.
+
+const mock = await mockFor(t);
+const { BEARERD_BASE_URL: baseUrl, ...env } = accountOf(mock);
+const PAGE = 'http://localhost:5173';
+
+async function devServer(t: Test, changeOrigin: boolean, allowed?: string) {
+  const { port } = await gatewayFor(t, { baseUrl, env: { ...env, BEARERD_ALLOWED_ORIGINS: allowed } });
+  const proxy = createProxyServer({ target: `http://127.0.0.1:${port}`, changeOrigin });
+  proxy.on('error', (_error, _request, response) => response.destroy());
+  const server = createServer((request, response) => proxy.web(request, response));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return async (method: string, host: string, ...lines: string[]) => {
+    const head = [
+      `${method} /companies/example.com HTTP/1.1`,
+      `host: ${host}`,
+      'connection: close',
+      ...lines,
+    ];
+    const { status } = await ask((server.address() as AddressInfo).port, `${head.join('\r\n')}\r\n\r\n`);
+    return status;
+  };
+}
+
+const SAME = ['sec-fetch-site: same-origin', `origin: ${PAGE}`];
+
+t.test('behind a development server the page that it serves gets answers, and no other does', async (t) => {
+  const send = await devServer(t, false);
+  t.equal(await send('GET', 'localhost:5173', 'sec-fetch-site: same-origin'), 200);
+  t.equal(await send('DELETE', 'localhost:5173', ...SAME), 405, 'the answer of the API');
+  t.equal(
+    await send('GET', 'localhost:5173', 'sec-fetch-site: cross-site', 'origin: http://evil.example'),
+    403,
+  );
+  t.equal(await send('GET', 'localhost:5173', 'sec-fetch-site: cross-site', 'sec-fetch-mode: no-cors'), 403);
+  t.equal(await send('GET', '192.0.2.7:5173'), 403, 'from the network');
+});
+
+t.test('with changeOrigin the page has to be allowed', async (t) => {
+  t.equal(await (await devServer(t, true))('DELETE', 'localhost:5173', ...SAME), 403);
+  const send = await devServer(t, true, PAGE);
+  t.equal(await send('DELETE', 'localhost:5173', ...SAME), 405, 'the answer of the API');
+  t.equal(
+    await send('GET', 'localhost:5173', 'sec-fetch-site: cross-site', 'origin: http://evil.example'),
+    403,
+  );
+});
