@@ -18,7 +18,7 @@ export interface MetricsView {
   readonly secretFiles: () => ReadonlyMap<string, string>;
 }
 
-/** What is read only when it is asked for. */
+/** Registers what is read when /metrics is asked for. */
 export function registerGauges(registry: Registry, view: MetricsView): void {
   const registers = [registry];
   new Gauge({
@@ -27,46 +27,57 @@ export function registerGauges(registry: Registry, view: MetricsView): void {
     labelNames: ['version', 'node'],
     registers,
   }).set({ version: view.version, node: process.version }, 1);
-  new Gauge({
-    name: 'bearerd_requests_in_flight',
-    help: 'Requests and tunnels under way.',
-    registers,
-    collect() {
-      this.set(view.inFlight());
-    },
-  });
-  new Gauge({
-    name: 'bearerd_tunnels_open',
-    help: 'Tunnels (WebSocket and the like) under way.',
-    registers,
-    collect() {
-      this.set(view.tunnels());
-    },
-  });
-  new Gauge({
-    name: 'bearerd_waiting_requests',
-    help: 'Requests that wait for a token.',
-    registers,
-    collect() {
-      this.set(view.waiting());
-    },
-  });
+  for (const [name, help, read] of [
+    ['bearerd_requests_in_flight', 'Requests and tunnels under way.', view.inFlight],
+    ['bearerd_tunnels_open', 'Tunnels (WebSocket and the like) under way.', view.tunnels],
+    ['bearerd_waiting_requests', 'Requests that wait for a token.', view.waiting],
+  ] as const) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
   registerTokenGauges(registers, view);
   registerFileGauges(registers, view);
 }
 
+type TokenGauge = readonly [name: string, help: string, read: (token: TokenStatus) => number];
+
+const TOKEN_TIMES: readonly TokenGauge[] = [
+  [
+    'bearerd_token_expiry_timestamp_seconds',
+    'When the present token expires (Unix time); 0 while there is none.',
+    ({ expiresAtMs }) => (expiresAtMs ?? 0) / 1000,
+  ],
+  [
+    'bearerd_token_last_login_timestamp_seconds',
+    'When the last login succeeded (Unix time); 0 while none has.',
+    ({ lastLoginMs }) => (lastLoginMs ?? 0) / 1000,
+  ],
+  [
+    'bearerd_token_next_login_seconds',
+    'Time until the next login.',
+    ({ nextLoginInMs }) => nextLoginInMs / 1000,
+  ],
+];
+
 function registerTokenGauges(registers: Registry[], view: MetricsView): void {
-  new Gauge({
-    name: 'bearerd_token_expiry_timestamp_seconds',
-    help: 'When the present token expires (Unix time); 0 while there is none.',
-    labelNames: ['credential'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [credential, token] of view.tokens())
-        this.set({ credential }, (token.expiresAtMs ?? 0) / 1000);
-    },
-  });
+  for (const [name, help, read] of TOKEN_TIMES) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['credential'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [credential, token] of view.tokens()) this.set({ credential }, read(token));
+      },
+    });
+  }
   new Gauge({
     name: 'bearerd_token_state',
     help: 'Constant 1 for the state that the credential is in, 0 for the others.',
@@ -77,27 +88,6 @@ function registerTokenGauges(registers: Registry[], view: MetricsView): void {
       for (const [credential, token] of view.tokens()) {
         for (const state of STATES) this.set({ credential, state }, token.state === state ? 1 : 0);
       }
-    },
-  });
-  new Gauge({
-    name: 'bearerd_token_last_login_timestamp_seconds',
-    help: 'When the last login succeeded (Unix time); 0 while none has.',
-    labelNames: ['credential'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [credential, token] of view.tokens())
-        this.set({ credential }, (token.lastLoginMs ?? 0) / 1000);
-    },
-  });
-  new Gauge({
-    name: 'bearerd_token_next_login_seconds',
-    help: 'Time until the next login.',
-    labelNames: ['credential'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [credential, token] of view.tokens()) this.set({ credential }, token.nextLoginInMs / 1000);
     },
   });
 }
