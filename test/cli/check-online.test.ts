@@ -382,10 +382,10 @@ t.test('a request of check needs --online, and a path that can be sent', async (
     [['GET', '/x'], /--online/],
     [['--online', 'GET'], /METHOD PATH/],
     [['--online', 'GTE', '/x'], /did you mean GET\?/],
-    [['--online', 'GET', 'x'], /begins with \//],
+    [['--online', 'GET', 'x'], /must begin with \//],
     [['--online', 'GET', 'http://localhost/a b'], /%XX/],
-    [['--online', 'GET', 'http://localhost'], /begins with \//],
-    [['--online', 'GET', 'http:///x'], /begins with \//],
+    [['--online', 'GET', 'http://localhost'], /must begin with \//],
+    [['--online', 'GET', 'http:///x'], /must begin with \//],
     [['--online', 'GET', '/a b'], /%XX/],
     [['--online', 'CONNECT', '/x'], /CONNECT/],
   ] as const) {

@@ -133,7 +133,10 @@ t.test('what can not be done is told of at the start, and all else works', async
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
       /no traces are sent: OTEL_EXPORTER_OTLP_PROTOCOL/,
     ],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'canary' }, /no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is no URL/],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'canary' },
+      /no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is not a URL/,
+    ],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:1', OTEL_EXPORTER_OTLP_CERTIFICATE: 'not-there.pem' },
       /"path":"not-there.pem","code":"ENOENT","msg":"no traces are sent/,
