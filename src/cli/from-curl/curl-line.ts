@@ -50,7 +50,7 @@ export function readCurlLine({ words, behind }: ShellLine): CurlLine {
   if (urls.length !== 1) {
     throw new UsageError(
       urls.length === 0
-        ? 'it has no URL'
+        ? 'it has no URL: paste the whole line'
         : 'it has more than one URL: give one request (is a quote missing?)',
     );
   }
@@ -93,8 +93,7 @@ function readOptions(args: readonly string[]): { options: CurlOption[]; urls: st
       const last = read.at(-1)!;
       if (WITH_VALUE.has(last.name) && last.value === undefined) {
         const value = args[++i];
-        if (value === undefined)
-          throw new UsageError(`${last.flag} has no value: a part of the line is missing`);
+        if (value === undefined) throw new UsageError(`${last.flag} has no value: paste the whole line`);
         read[read.length - 1] = { ...last, value };
       }
       for (const option of read) {

@@ -72,7 +72,8 @@ export const WITHOUT_VALUE = words(`
   ssl-revoke-best-effort sslv2 sslv3 styled-output suppress-connect-headers tcp-fastopen tcp-nodelay tftp-no-options
   tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ids trace-time use-ascii verbose xattr`);
 
-const OTHER_LOGIN = 'bearerd sends a fixed credential or a token, and answers no challenge of this kind';
+const OTHER_LOGIN =
+  'bearerd answers no challenge of this kind: give a line with a key or a token, if the API accepts one';
 
 /** Why a line with this option is not taken, and what to do instead. */
 export const REFUSED: Readonly<Record<string, string>> = {
@@ -84,8 +85,8 @@ export const REFUSED: Readonly<Record<string, string>> = {
   ntlm: OTHER_LOGIN,
   'ntlm-wb': OTHER_LOGIN,
   negotiate: OTHER_LOGIN,
-  anyauth: `${OTHER_LOGIN}; leave it out if the API takes Basic`,
-  'aws-sigv4': 'bearerd does not sign requests',
+  anyauth: 'leave it out if the API accepts Basic: bearerd tries no other way',
+  'aws-sigv4': 'bearerd does not sign requests: give a line with a key or a token, if the API accepts one',
   netrc: 'the credential stands in another file: give it as -u USER:PASSWORD',
   'netrc-file': 'the credential stands in another file: give it as -u USER:PASSWORD',
   'netrc-optional': 'the credential stands in another file: give it as -u USER:PASSWORD',

@@ -92,7 +92,7 @@ function readUrl(line: CurlLine): Pick<CurlRequest, 'origin' | 'path' | 'query' 
   if (isInsecure(url.origin)) {
     const why = scheme === undefined ? 'has no https:// (curl takes that for http://)' : 'is http://';
     throw new UsageError(
-      `the URL ${why}: credentials go over https:// only, unless the host is this machine`,
+      `the URL ${why}: write https://, since credentials go to another machine over TLS only`,
     );
   }
   return {

@@ -67,7 +67,7 @@ function inAuthorization(value: string, line: CurlLine): Pick<FoundCredential, '
   const [, scheme, rest = ''] = /^([\w!#$%&'*+.^`|~-]+)[ \t]+(\S[\s\S]*)$/.exec(value) ?? [];
   if (scheme !== undefined && PER_REQUEST.test(scheme))
     throw new UsageError(
-      `Authorization: ${scheme} is made anew for each request, and bearerd does not make it`,
+      `Authorization: ${scheme} is made anew for each request, which bearerd does not do: give a line with a key or a token`,
     );
   if (scheme?.toLowerCase() === 'basic') return ofBasic(rest, line);
   const key = secret(rest === '' ? value : rest, line, 'header Authorization');

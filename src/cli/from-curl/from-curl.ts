@@ -65,7 +65,7 @@ function proxyWords(line: CurlLine, { origin }: CurlRequest): string {
   if (given === undefined || given === '') return '';
   const [, scheme = 'http://', user, host = ''] = /^([a-z0-9]+:\/\/)?(?:([^@]*)@)?([^/]*)/i.exec(given)!;
   if (!/^https?:\/\/$/i.test(scheme))
-    throw new UsageError('-x: bearerd goes through http:// and https:// proxies only');
+    throw new UsageError('-x: bearerd uses http:// and https:// proxies only; give one of those');
   const login =
     user !== undefined || optionValue(line.options, 'proxy-user') !== undefined ? 'USER:PASSWORD@' : '';
   const variable = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';

@@ -201,5 +201,5 @@ function command(cursor: Cursor): Piece {
 }
 
 function unclosed(quote: string): UsageError {
-  return new UsageError(`a quote (${quote}) is not closed: a part of the line is missing`);
+  return new UsageError(`a quote (${quote}) is not closed: paste the whole line`);
 }

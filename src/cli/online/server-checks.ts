@@ -85,7 +85,7 @@ function wordsFor(
         proxy !== undefined
           ? 'the outbound proxy looks the name up'
           : isAddress
-            ? 'the URL has an address in place of a name'
+            ? 'the URL has an address, and no name'
             : undefined,
       good: 'the name can be resolved',
     },
@@ -95,8 +95,8 @@ function wordsFor(
         status !== undefined
           ? `it answers (status ${status})`
           : silence === undefined
-            ? 'there is a connection'
-            : `there is a connection, and ${silence}; some servers answer no HEAD`,
+            ? 'connected'
+            : `connected, and ${silence}; some servers answer no HEAD`,
     },
     tls: {
       none: protocol === 'http:' ? 'the URL says http://' : undefined,

@@ -22,14 +22,14 @@ export function remedyFor(status: number, { credentials }: Config, name: string)
   switch (status) {
     case 401:
       if (credential === undefined)
-        return 'The upstream wants a credential, and the route sends none: name one as its credential.';
+        return 'The upstream expects a credential, and the route sends none: set the credential of the route.';
       return logsIn(credential)
-        ? 'The login gave this token, and the upstream refuses it: check that both belong to one environment, and header and scheme.'
-        : `Check the key, and in which header and with which word before it the API wants it: header and scheme of credentials.${name}.`;
+        ? 'The login gave this token, and the upstream refuses it: check that both belong to the same environment, and how the token is sent (header and scheme).'
+        : `Check the key, and how the API expects it: header and scheme of credentials.${name} say how it is sent.`;
     case 403:
-      return 'The upstream knows who asks, and does not allow this: check the rights of the account.';
+      return 'The upstream knows the account, and does not allow this request: check the rights of the account.';
     case 404:
-      return 'Check the path: bearerd routes METHOD PATH shows the URL that it is sent to.';
+      return 'Check the path: "bearerd routes METHOD PATH" shows the URL of the request.';
     default:
       return undefined;
   }
