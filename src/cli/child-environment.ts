@@ -5,12 +5,12 @@ import { scrubText } from '../forward/scrub/scrubber.ts';
 import { Searcher } from '../forward/scrub/searcher.ts';
 import { SERVICE_VARIABLES } from './service.ts';
 
-/** A shorter secret is in many a text by chance. */
+/** A shorter secret stands in many texts by chance. */
 const SHORTEST_SOUGHT = 8;
 
 /**
- * What a command of `exec` gets: ours without the secrets, and what it is to know of its proxy. A copy of a secret is found
- * in each encoding that `scrub` finds: in base64 after `Basic`, percent-encoded in a URL.
+ * The environment of a command of `exec`: that of bearerd without the secrets, and with the variables that name its proxy.
+ * A copy of a secret is found in each encoding that `scrub` finds: in base64 after `Basic`, percent-encoded in a URL.
  */
 export function childEnvironment(
   ours: NodeJS.ProcessEnv,
@@ -34,16 +34,16 @@ export function childEnvironment(
 /** In UTF-8, each character a byte. */
 const asBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** The command's calls to us go past the proxy of its environment. Each spelling has those who read it alone. */
+/** Keeps the command's calls to bearerd from the outbound proxy. Some programs read only one of the two spellings. */
 function withoutProxy(
   env: NodeJS.ProcessEnv,
   { routes }: Pick<Config, 'routes'>,
 ): { NO_PROXY: string; no_proxy: string } {
-  // Not everyone takes what is below a name for named with it. A name elsewhere may be that of the API itself.
+  // Not every program takes `localhost` for all names below it. A name that is not loopback may be the API's own.
   const local = routes.flatMap(({ host }) => (host !== undefined && isLoopbackHost(host) ? [host] : []));
   const added = (list: string) => {
     const entries = list.split(/[,\s]+/).filter((entry) => entry !== '');
-    // Beside others `*` is no wildcard to curl.
+    // curl takes `*` as a wildcard only where it stands alone.
     if (entries.includes('*')) return list;
     return [...new Set([...entries, 'localhost', '127.0.0.1', '::1', ...local])].join(',');
   };

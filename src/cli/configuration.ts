@@ -9,7 +9,7 @@ export function configurationOf(values: OptionValues, env: Environment = process
   return sourceOf(values, env).load({ around: endingInOrder });
 }
 
-/** The same for those who look at no secret: no command runs for one. */
+/** The same without the values of secrets: no command of a secret runs. */
 export function configurationWithoutSecrets(values: OptionValues): Promise<Config> {
   return sourceOf(values, process.env).load({ standIns: true });
 }

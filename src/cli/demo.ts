@@ -26,7 +26,7 @@ export const demo: Command = {
   },
 };
 
-/** What of the environment says where it listens, for whom, and what it tells; the rest is of a real account. */
+/** The variables that the demo heeds: where it listens, its caller key, its log. The others belong to a real account. */
 const HEEDED = [
   SETTINGS.listen,
   SETTINGS.adminListen,

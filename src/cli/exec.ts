@@ -15,7 +15,7 @@ import { open } from './open.ts';
 import { SERVICE_VARIABLES } from './service.ts';
 import { ONE_EVENT_MS } from './signals.ts';
 
-/** What a shell answers for a command that it can't find, or may not run. */
+/** The exit codes of a shell for a command that it can't find, or may not run. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 /** A command takes a second one of these for "at once". */
@@ -25,7 +25,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2',
 /** In hexadecimal digits it may stand in a URL, in a header and in an argument. */
 const KEY_BYTES = 32;
 
-/** Who runs a command this way mostly wants it to do without the credential. */
+/** `exec` is mostly used to keep the credential from the command. */
 const DEFAULTS = { BEARERD_SCRUB: 'true' };
 
 export const exec: Command = {
@@ -51,11 +51,11 @@ host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_L
   positionals: [1, Number.POSITIVE_INFINITY],
   settings: true,
   async run(values, [command, ...args]) {
-    leaveReapingToShell(); // What the command leaves behind is ours, too.
+    leaveReapingToShell(); // The command may leave processes behind.
     const variables = childVariables(values);
     const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
     const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);
-    // What systemd says is for the process that it started, and not for the helpers of another.
+    // systemd means the process that it started, and none of its children.
     for (const name of SERVICE_VARIABLES) delete process.env[name];
     const adapt = (loaded: Config) => forOneCommand(loaded, key === undefined ? undefined : new Secret(key));
     const { gateway, config, end } = await open({ source, fd: 2, adapt });
@@ -88,9 +88,9 @@ function execEnvironment(): Record<string, string | undefined> {
 }
 
 /**
- * A command knows no key but the one of its own run, which is then asked of everybody. Without such a key only it is
- * told the port, unless a flag opens that to others. Sinks belong to a proxy that runs: this one, by the same file,
- * would empty them when its command ends.
+ * The command knows only the key of its own run, so that every caller must send that one. Without such a key, the command
+ * alone knows the port, unless a flag opens it to other machines. Sinks are left to the proxy that runs with the same
+ * file: this one would empty them when its command ends.
  */
 function forOneCommand(config: Config, key: Secret | undefined): Config {
   const alone: Config = { ...config, sinks: [] };
@@ -102,7 +102,7 @@ function forOneCommand(config: Config, key: Secret | undefined): Config {
 /** Runs it on our terminal, passes signals on, and gives its exit code: 128 and the signal's number if one ended it. */
 function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve) => {
-    // First the listeners: a signal that came in between would end us, and leave the command behind.
+    // The listeners come first: a signal before them would end bearerd, and leave the command running.
     const early = new Set<NodeJS.Signals>();
     let pass = (signal: NodeJS.Signals): unknown => early.add(signal);
     for (const signal of SIGNALS) process.on(signal, () => pass(signal));
@@ -129,7 +129,7 @@ function runChild(command: string, args: readonly string[], env: NodeJS.ProcessE
   });
 }
 
-/** Passes each event on once: not what the command has got with us, nor the same signal again from our parent. */
+/** Passes each signal on once: not one that the whole group got, nor one that our parent repeats. */
 function passedOn(child: ChildProcess, witness: GroupWitness): (signal: NodeJS.Signals) => Promise<void> {
   const lastMs = new Map<NodeJS.Signals, number>();
   return async (signal) => {

@@ -4,15 +4,15 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ONE_EVENT_MS } from './signals.ts';
 
-/** Within this it ends that has got a signal; under load the kernel says what it has not handled yet. */
+/** A process that got a signal ends within this time; under load the kernel shows which signals are pending. */
 const MOMENT_MS = 30;
 
-/** Leaves no core file at SIGQUIT, and ends with us: then its input does. */
+/** Leaves no core file at SIGQUIT, and ends with bearerd, since its input then ends. */
 const SCRIPT = 'ulimit -c 0; exec cat';
 
 /**
- * Tells a signal that was sent to our whole process group (by a terminal, `timeout`, a job control) from one to us
- * alone. The system doesn't say; so another process stands in the group, and ends by the first kind.
+ * Tells a signal to our whole process group (by a terminal, `timeout`, job control) from one to this process alone. The
+ * system doesn't say which it was; so another process is put into the group, and ends by a signal of the first kind.
  */
 export class GroupWitness {
   #witness = standIn();
@@ -27,7 +27,7 @@ export class GroupWitness {
       this.#seenMs = performance.now();
       if (this.#witness === witness) this.#witness = standIn();
     }
-    // What comes a moment later, to a group that has lost its witness, belongs to the same event.
+    // A signal a moment later finds no witness, and belongs to the same event.
     return performance.now() - this.#seenMs < ONE_EVENT_MS;
   }
 

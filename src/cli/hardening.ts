@@ -8,8 +8,8 @@ const REVEALING =
 const REVEALING_VARIABLES = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE'];
 
 /**
- * What of the process itself could show secrets to others. SIGUSR1 would open Node's debugger on a port that every
- * user of the machine can reach; a diagnostic report would hold the environment.
+ * Closes ways by which the process could show secrets. SIGUSR1 would open Node's debugger on a port that every user of the
+ * machine can reach; a diagnostic report would hold the environment.
  */
 export function harden(log: Log): void {
   process.on('SIGUSR1', () => log.info({}, 'SIGUSR1 is ignored: no debugger is opened'));

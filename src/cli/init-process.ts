@@ -4,9 +4,9 @@ import type { Config } from '../config/config.ts';
 const SHELL = '/bin/sh';
 
 /**
- * What a process 1 has to do besides: take leave of each process that has lost its parent. A shell does while it waits.
- * It passes signals on; a signal ends a `wait` early, with a status that is not the child's. The child keeps our input,
- * which a shell takes from what it runs in the background.
+ * Process 1 must also reap each process that has lost its parent. A shell does that while it waits.
+ * It passes signals on; a signal ends a `wait` early, with a status that is not the child's. The child keeps our
+ * standard input, which a shell takes from a background process.
  */
 const SCRIPT = `exec 3<&0
 "$@" <&3 3<&- &
@@ -21,17 +21,17 @@ while :; do
   exit $code
 done`;
 
-/** Before anything was taken out of it. */
+/** As it was at the start: variables are removed from it later. */
 const ENVIRONMENT = { ...process.env };
 
 /**
- * As process 1 of a container, what a helper leaves behind becomes ours when the helper ends, and a zombie when it ends
- * itself: Node waits for its own children only. Then a shell takes our place, and runs us as its child. Returns where
- * we are another process, and where there is no shell.
+ * As process 1 of a container, bearerd becomes the parent of the processes that a helper leaves behind. Node reaps its own
+ * children only, so those become zombies. Here a shell replaces this process, and runs bearerd as its child. Returns
+ * where this is not process 1, and where there is no shell.
  */
 export function leaveReapingToShell(): void {
   if (process.pid !== 1 || process.execve === undefined || !existsSync(SHELL)) return;
-  process.removeAllListeners('warning'); // That `execve` is new to Node is nothing to tell of.
+  process.removeAllListeners('warning'); // Node's warning that `execve` is experimental.
   const [, main = '', ...args] = process.argv;
   const again = [process.execPath, ...process.execArgv, main, ...args];
   try {

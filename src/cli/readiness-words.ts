@@ -6,7 +6,7 @@ const UNREADY = ['starting', 'expired', 'refused'];
 /**
  * Why a proxy is not ready, a line for each reason: at least one.
  *
- * @param status what `GET /status` says, where it may be asked: it has the failure in words
+ * @param status the body of `GET /status`, where this machine may read it: it has the failure in words
  */
 export function whyUnready(readiness: Readiness, status: unknown): string[] {
   const lines = credentialsIn(UNREADY, readiness, status);

@@ -1,7 +1,7 @@
 import type { Notifier } from '../integrations/systemd/notifier.ts';
 import type { PassedSockets } from '../integrations/systemd/passed.ts';
 
-/** What systemd says to the process that it starts, and not to that process's children. */
+/** The variables by which systemd speaks to the process that it starts; its children must not see them. */
 export const SERVICE_VARIABLES: readonly string[] = [
   'LISTEN_FDS',
   'LISTEN_PID',
@@ -18,7 +18,7 @@ export interface Service {
 }
 
 /**
- * Takes what systemd says out of the environment; undefined where it says nothing.
+ * Takes systemd's variables out of the environment; undefined where there are none.
  *
  * @throws ListenError where a passed socket has an unknown name
  */

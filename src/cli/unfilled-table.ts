@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Credential, TokenSource } from '../login/credential.ts';
 import { createRoutes, type RoutesByHost } from '../routes/routes-by-host.ts';
 
-/** The tables that the proxy would use, with credentials that hold no value: none is needed to choose. */
+/** The route tables of the proxy, with credentials that hold no value: choosing a route needs none. */
 export function tablesOf(config: Config): RoutesByHost {
   const credentials = new Map<string, Credential>();
   for (const credential of config.credentials.values()) {

@@ -15,7 +15,7 @@ export interface LibraryOptions {
   readonly log?: boolean | HostLog;
 }
 
-/** A gateway as a part of another program, which keeps its signals, its exceptions and its stdout. */
+/** A gateway in another program, which keeps its own signals, exceptions and stdout. */
 export interface Hosted {
   readonly gateway: Gateway;
   readonly readiness: Readiness;
@@ -73,12 +73,12 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   };
 }
 
-/** What the host was started with, and may take for granted here. */
+/** Says which options of the host's process have no effect here, though its author may expect it. */
 export function tellOfLoosening(tell: Observe): void {
   for (const key of looseningOptions()) tell({ type: 'doubtful-setting', key, problem: LOOSENING_WORDS });
 }
 
-/** Whom to tell what happens. Never stdout, which is the host's. */
+/** Where events are logged. Never on stdout, which belongs to the host. */
 export async function listenerOf(log: boolean | HostLog, config: Config): Promise<LogOutput> {
   const silent = { dropped: () => 0, close: async () => {} };
   if (log === false) return { ...silent, observe: () => {} };

@@ -5,7 +5,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Those who wait until every credential in use has a token. */
+/** The callers that wait until every credential in use has a token. */
 export class Readiness {
   readonly #isReady: () => boolean;
   #waiters: Waiter[] = [];

@@ -1,4 +1,4 @@
-/** Who may log in to the mock, and with what. All of it is invented. */
+/** The accounts and keys of the mock. All of them are invented. */
 export interface MockCredentials {
   readonly clientId: string;
   readonly clientSecret: string;

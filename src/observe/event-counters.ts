@@ -17,7 +17,7 @@ const LOGIN_RESULTS = [
 type Other = Exclude<Event, RequestEvent>;
 type Counting = { readonly [T in Other['type']]?: (event: Extract<Other, { type: T }>) => void };
 
-/** Counts all that happens but for requests, each kind of event in its own way. */
+/** Counts all events but requests, each kind in its own way. */
 export function createEventCounters(registry: Registry): (event: Other) => void {
   const counting: Counting = {
     ...logins([registry]),
@@ -49,7 +49,7 @@ function logins(registers: Registry[]): Counting {
     for (const each of LOGIN_RESULTS) ended.inc({ credential, result: each }, each === result ? 1 : 0);
     duration.observe({ credential }, durationMs / 1000);
   };
-  // Another instance has logged in, or holds this one back: no login was made here.
+  // Where another instance logged in, or holds this one back, no login was made here.
   return {
     'login-succeeded': ({ taken, credential, durationMs }) => {
       if (!taken) count(credential, 'ok', durationMs);

@@ -119,7 +119,7 @@ function named({
   return { credential, state, fingerprint };
 }
 
-/** A code is for everybody; a library's message may hold bytes of an answer, or an address. */
+/** A code is safe to show; a library's message may hold bytes of an answer, or an address. */
 function causeCode(cause: unknown): string | undefined {
   if (cause === undefined || cause === null) return undefined;
   const { code, name, cause: inner } = cause as { code?: unknown; name?: unknown; cause?: unknown };

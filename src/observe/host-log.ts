@@ -3,14 +3,14 @@ import { describe } from './event-line.ts';
 
 type Write = (fields: object, message: string) => void;
 
-/** What a program that bearerd is a part of logs with: pino's, Fastify's `app.log`, or anything with these three. */
+/** The logger of the program that bearerd runs in: pino's, Fastify's `app.log`, or any other with these three. */
 export interface HostLog {
   info: Write;
   warn: Write;
   error: Write;
 }
 
-/** Tells the host's logger what happens, with the fields of our own log. */
+/** Logs each event with the host's logger, with the fields of bearerd's own log. */
 export function observerFor(log: HostLog): Observe {
   return (event) => {
     if (event.type === 'request') {
