@@ -5,6 +5,7 @@ import type { Member } from '../base/members.ts';
 import { readBeforeFailing } from '../node/read-before-failing.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { KEEP_ALIVE_MS } from './connection.ts';
+import { RequestWriter } from './h1-request-writer.ts';
 import { ResponseFault } from './head-scanner.ts';
 import { wasCutOff } from './orderly-end.ts';
 import type { BufferReader, ReadBuffer } from './read-buffer.ts';
@@ -12,23 +13,20 @@ import type { ResponseHead } from './response-head.ts';
 import { type ResponseEvents, ResponseReader } from './response-reader.ts';
 import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
-/** A body up to this size, whole when the request leaves, goes in one write with its head. */
-const ONE_WRITE_BYTES = 16 * 1024;
-/** The peer needs so long to close an idle connection, and we to hear of it. */
+/** A connection is not used in the last moment before the peer closes it as idle. */
 const MARGIN_S = 1;
-
-/** What comes later than this behind an answer is hardly about it: a 408 that announces the end, say. */
+/** Bytes that come later than this after a response are hardly part of it: a 408 that announces the end, say. */
 const LATE_MS = 1_000;
 
-/** What the pool wants to hear from its connections. */
+/** The pool, as its connections see it. */
 export interface ConnectionOwner {
   readonly host: string;
   readonly headerSizeBytes: number;
-  /** It can carry another request, once what may follow its last answer has been waited for. */
+  /** The connection can carry another request, after a wait for bytes that may follow its last response. */
   free(connection: Http1Connection): void;
-  /** It carries nothing any more. */
+  /** The connection is closed, or has become a tunnel. */
   gone(connection: Http1Connection): void;
-  /** The peer has sent what belongs to no request, soon after an answer. */
+  /** The peer has sent bytes that belong to no request, soon after a response. */
   surplus(): void;
 }
 
@@ -37,22 +35,20 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   memberAt = -1;
   readonly openedMonoMs = performance.now();
   freeSinceMonoMs = this.openedMonoMs;
-  /** It is not to be used again after this moment. */
+  /** The connection is not used again after this moment. */
   idleUntilMonoMs = this.openedMonoMs + KEEP_ALIVE_MS;
-  /** Nobody has been told yet what it took to make it. */
+  /** How long it took to connect; undefined once the first request has noted it. */
   times: ConnectionTimes | undefined;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
+  readonly #writer: RequestWriter;
   readonly #reader: ResponseReader;
-  /** Undefined while it is idle. */
+  /** Undefined while the connection is idle. */
   #receiver: Receiver | undefined;
   #requests = 0;
   /** A byte of the request has been given to the socket. */
   #sending = false;
-  /** All of it has. */
-  #sent = false;
-  #chunked = false;
-  /** It asks for another protocol: even where that is refused, the peer might read on in it. */
+  /** The request asks for another protocol: even after a refusal, the peer might read on in that protocol. */
   #upgrading = false;
   /** The peer ended or reset the connection. */
   #peerGone = false;
@@ -68,12 +64,13 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     close: () => this.#broken(new Error('the connection was closed')),
   };
 
-  /** @param buffer what the socket reads into, where it tells of what it reads by that */
+  /** @param buffer what the socket reads into; without it, the socket emits `data` */
   constructor(owner: ConnectionOwner, socket: Socket, buffer?: ReadBuffer) {
     this.#owner = owner;
     this.#socket = socket;
     this.#buffer = buffer;
     buffer?.readBy(this);
+    this.#writer = new RequestWriter(socket, owner.host);
     this.#reader = new ResponseReader(this, owner.headerSizeBytes);
     this.#undoReading = readBeforeFailing(socket, (reset) => {
       this.#peerGone = true;
@@ -93,57 +90,21 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     receiver.ready(this);
   }
 
-  send({ method, target, headers, chunked, body, complete, upgrade }: OutgoingRequest): void {
+  send(request: OutgoingRequest): void {
+    const { method, upgrade } = request;
     this.#requests++;
     this.#sending = true;
-    this.#sent = complete;
-    this.#chunked = chunked;
     this.#upgrading = upgrade !== undefined;
     this.#reader.expect(method, upgrade);
-    const connection = upgrade === undefined ? 'keep-alive' : `Upgrade\r\nupgrade: ${upgrade}`;
-    let head = `${method} ${target} HTTP/1.1\r\nhost: ${this.#owner.host}\r\nconnection: ${connection}\r\n`;
-    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-    this.#write(chunked ? `${head}transfer-encoding: chunked\r\n\r\n` : `${head}\r\n`, body);
-  }
-
-  /** With what there is of the body: in one write where that is little. */
-  #write(head: string, body: readonly Buffer[]): void {
-    const socket = this.#socket;
-    const [first] = body;
-    if (!this.#chunked && (first === undefined || (body.length === 1 && first.length <= ONE_WRITE_BYTES))) {
-      socket.write(first === undefined ? head : head + first.toString('latin1'), 'latin1');
-      return;
-    }
-    socket.cork();
-    socket.write(head, 'latin1');
-    for (const piece of body) this.#writePiece(piece);
-    if (this.#chunked && this.#sent) socket.write(LAST_CHUNK, 'latin1');
-    socket.uncork();
+    this.#writer.send(request);
   }
 
   write(piece: Buffer): boolean {
-    const socket = this.#socket;
-    if (!this.#chunked) return socket.write(piece);
-    socket.cork();
-    this.#writePiece(piece);
-    socket.uncork();
-    return !socket.writableNeedDrain;
-  }
-
-  #writePiece(piece: Buffer): void {
-    const socket = this.#socket;
-    if (!this.#chunked) {
-      socket.write(piece);
-    } else if (piece.length > 0) {
-      socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
-      socket.write(piece);
-      socket.write('\r\n', 'latin1');
-    }
+    return this.#writer.write(piece);
   }
 
   end(): void {
-    this.#sent = true;
-    if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
+    this.#writer.end();
   }
 
   pause(): void {
@@ -161,7 +122,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     else this.#owner.free(this);
   }
 
-  /** After this nothing is heard of it. */
+  /** The receiver gets no more calls. */
   destroy(): void {
     this.#receiver = undefined;
     this.#reader.stop();
@@ -180,7 +141,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
 
   read(bytes: Buffer): void {
     if (this.#receiver === undefined || !this.#sending) {
-      // A late answer, or a word about the end: nothing that follows can be told from the next response.
+      // A late response, or a notice of the end: the next response could not be told from what follows.
       if (performance.now() - this.freeSinceMonoMs < LATE_MS) this.#owner.surplus();
       this.destroy();
       return;
@@ -209,8 +170,8 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     const { keepsAlive, idleSeconds } = this.#reader;
     const idleMs =
       idleSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, (idleSeconds - MARGIN_S) * 1000);
-    // An answer that didn't wait for the whole request: the rest of it is not sent.
-    if (keepsAlive && this.#sent && !this.#upgrading && !this.#peerGone && idleMs > 0) {
+    // After a response that didn't wait for the whole request, the rest of the request is not sent.
+    if (keepsAlive && this.#writer.whole && !this.#upgrading && !this.#peerGone && idleMs > 0) {
       this.freeSinceMonoMs = performance.now();
       this.idleUntilMonoMs = this.freeSinceMonoMs + idleMs;
       this.#owner.free(this);
@@ -232,7 +193,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
 
   #ended(): void {
     this.#peerGone = true;
-    // The kernel tells a reset once: where a write has heard of it, it looks like an end in order here.
+    // The kernel reports a reset once: where a write got the report, a read sees an orderly end.
     const inOrder = !this.#peerReset && !wasCutOff(this.#socket);
     if (this.#receiver !== undefined && inOrder && this.#reader.finish()) return;
     this.#broken(new Error('the upstream closed the connection'));
@@ -258,5 +219,3 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     receiver?.failed(problem, repeatable);
   }
 }
-
-const LAST_CHUNK = '0\r\n\r\n';

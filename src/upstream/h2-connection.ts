@@ -1,47 +1,38 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import { Problem } from '../base/errors.ts';
-import { codeOf } from '../base/failures/kind.ts';
 import { Members } from '../base/members.ts';
 import type { Receiver } from './carrier.ts';
 import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
+import { Http2Ending } from './h2-ending.ts';
 import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';
-import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
+import { upstreamFailure } from './upstream-error.ts';
 
-/** As many requests at once share a connection, at the most; the upstream may want fewer. */
+/** Most requests at once on one connection; the upstream may allow fewer. */
 const STREAMS = 100;
-/** After so many requests a connection takes no more: common servers end it after 1,000, in the middle of others. */
+/** A connection takes no more requests after this many: common servers end it after 1,000, with others under way. */
 const MOST_REQUESTS = 800;
-/** What one slow client may leave in our memory. Less would make a download over a long way slow. */
+/** What one slow client may leave in our memory. Less would slow a download over a distant connection. */
 const STREAM_WINDOW_BYTES = 1024 ** 2;
-/** For all of them together: what comes is taken off it at once, so it only has to cover the way. */
+/** For all streams together: bytes are taken from it as they come, so it only has to cover the round trip. */
 const CONNECTION_WINDOW_BYTES = 16 * 1024 ** 2;
-/** A connection that carries requests, and gives no sign of life between two of these looks, is dead. */
+/** A connection that carries requests, and answers no PING between two of these checks, is dead. */
 const PING_MS = 15_000;
 
-const { NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
-/** The codes by which it is said that the other side broke the protocol (RFC 9113 §7); our library says so, too. */
-const INVALID = new Set([
-  constants.NGHTTP2_PROTOCOL_ERROR,
-  constants.NGHTTP2_FLOW_CONTROL_ERROR,
-  constants.NGHTTP2_FRAME_SIZE_ERROR,
-  constants.NGHTTP2_COMPRESSION_ERROR,
-  constants.NGHTTP2_ENHANCE_YOUR_CALM,
-]);
+const { NGHTTP2_NO_ERROR, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
 
-/** What the pool wants to hear from its connections. */
+/** The pool, as its connections see it. */
 export interface ConnectionOwner {
   readonly origin: string;
   readonly headerSizeBytes: number;
-  /** A connection that says nothing for so long after TLS is none; 0 for no limit. */
+  /** How long a connection may take for its SETTINGS after TLS; 0 for no limit. */
   readonly connectTimeoutMs: number;
-  /** It can take another request. */
+  /** A connection can take another request. */
   room(): void;
-  /** It takes no more requests. */
+  /** The connection takes no more requests. */
   gone(connection: Http2Connection, error: Error): void;
-  /** There is nothing left of it. */
+  /** The connection is closed. */
   closed(connection: Http2Connection): void;
-  /** The peer wants to be spoken to in HTTP/1.1 (RFC 9113 §7). */
+  /** The peer requires HTTP/1.1 (RFC 9113 §7). */
   http1Required(): void;
   /** The peer ends a connection that is in use (RFC 9113 §6.8). */
   retiredEarly(): void;
@@ -55,18 +46,14 @@ export class Http2Connection implements StreamOwner {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #streams = new Members<Http2Stream>();
-  /** Requests that it has begun to carry. */
+  /** All requests that the connection has taken, ended ones too. */
   #requests = 0;
   /** One until the upstream's SETTINGS say how many there may be. */
   #limit = 1;
   #settled = false;
   #taking = true;
   #doubted = false;
-  #peerGone = false;
-  #wantsHttp1 = false;
-  /** By GOAWAY: what came after it has not been looked at. */
-  #lastStreamId = Number.POSITIVE_INFINITY;
-  #error: Error | undefined;
+  readonly #ending = new Http2Ending();
   #idle: NodeJS.Timeout | undefined;
   readonly #timers: NodeJS.Timeout[] = [];
 
@@ -93,17 +80,17 @@ export class Http2Connection implements StreamOwner {
     if (owner.connectTimeoutMs > 0) {
       this.#timers.push(setTimeout(() => this.#expectSettled(), owner.connectTimeoutMs).unref());
     }
-    this.#lookForLife();
+    this.#pingAtIntervals();
   }
 
   #watch(socket: Socket): void {
     socket
       .on('end', () => {
-        this.#peerGone = true;
+        this.#ending.peerGone = true;
         this.#saveAll();
       })
       .on('error', ({ code }: NodeJS.ErrnoException) => {
-        if (code === 'ECONNRESET' || code === 'EPIPE') this.#peerGone = true;
+        if (code === 'ECONNRESET' || code === 'EPIPE') this.#ending.peerGone = true;
       })
       .on('close', () => this.#saveAll());
   }
@@ -116,7 +103,7 @@ export class Http2Connection implements StreamOwner {
     return this.#taking && !this.#doubted && this.#streams.size < this.#limit;
   }
 
-  /** It may have room as soon as its SETTINGS are here. */
+  /** The connection may have room once its SETTINGS have come. */
   get settling(): boolean {
     return this.#taking && !this.#settled;
   }
@@ -129,7 +116,7 @@ export class Http2Connection implements StreamOwner {
     return this.#socket.bytesRead;
   }
 
-  /** Its way may have died without a word: until it is heard of again, what comes goes by another. */
+  /** The network path may be dead: until the peer answers a PING, new requests take another connection. */
   doubt(): void {
     if (this.#doubted || !this.#taking) return;
     this.#doubted = this.#session.ping((error) => {
@@ -161,39 +148,25 @@ export class Http2Connection implements StreamOwner {
   }
 
   verdict(stream: Http2Stream): Verdict {
-    const { resetCode, id, responseBegun } = stream;
-    const cause = this.#error ?? stream.error;
-    const unseen =
-      stream.unsent || resetCode === NGHTTP2_REFUSED_STREAM || id === undefined || id > this.#lastStreamId;
-    const problem = INVALID.has(resetCode)
-      ? upstreamFailure('not-http', { cause })
-      : this.#problem(this.#peerGone ? (stream.error ?? cause) : cause);
-    if (responseBegun) return { problem, repeatable: 'no' };
-    if (stream.unfit) return { problem, repeatable: 'http1' };
-    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED) this.#owner.http1Required();
-    // Before all else that leaves it unseen: over HTTP/2 it would be left out again.
-    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.#wantsHttp1)
-      return { problem, repeatable: unseen ? 'http1' : 'stale' };
-    if (unseen) return { problem, repeatable: 'unseen' };
-    // It had carried others before, and may have been closed before this one came.
-    const stale = this.#peerGone && this.#requests > 1;
-    return { problem, repeatable: stale ? 'stale' : 'no' };
+    const verdict = this.#ending.verdict(stream, this.#requests === 1);
+    if (stream.resetCode === NGHTTP2_HTTP_1_1_REQUIRED && !stream.responseBegun) this.#owner.http1Required();
+    return verdict;
   }
 
-  /** The requests that it carries go on; it takes no others. */
+  /** The requests under way go on; the connection takes no others. */
   retire(): void {
     this.#stopTaking();
     if (this.#streams.size === 0) this.#session.close();
   }
 
   destroy(error?: Error): void {
-    this.#error ??= error;
+    this.#ending.error ??= error;
     this.#session.destroy(error);
   }
 
   #settle(maxConcurrentStreams: number): void {
     this.#settled = true;
-    // With none allowed, one waits in the library for better times, and the response timeout counts.
+    // Where the peer allows none, one request waits in the library, and the response timeout limits it.
     this.#limit = Math.max(1, Math.min(STREAMS, maxConcurrentStreams));
     this.#owner.room();
   }
@@ -203,21 +176,21 @@ export class Http2Connection implements StreamOwner {
   }
 
   #goAway(code: number, lastStreamId: number): void {
-    this.#lastStreamId = lastStreamId;
+    this.#ending.lastStreamId = lastStreamId;
     if (code === NGHTTP2_HTTP_1_1_REQUIRED) {
-      this.#wantsHttp1 = true;
+      this.#ending.wantsHttp1 = true;
       this.#owner.http1Required();
     }
     if (this.#taking) this.#owner.retiredEarly();
     if (code !== NGHTTP2_NO_ERROR) {
-      this.#peerGone = true; // The library ends the connection at once.
+      this.#ending.peerGone = true; // The library ends the connection at once.
       this.#saveAll();
     }
     this.#stopTaking();
   }
 
   #end(error?: Error): void {
-    if (!this.#peerGone) this.#error ??= error;
+    if (!this.#ending.peerGone) this.#ending.error ??= error;
     this.#stopTaking();
   }
 
@@ -226,20 +199,13 @@ export class Http2Connection implements StreamOwner {
     this.#taking = false;
     clearTimeout(this.#idle);
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#owner.gone(this, this.#problem(this.#error));
+    this.#owner.gone(this, this.#ending.problem);
   }
 
-  #problem(cause: Error | undefined): Problem {
-    if (cause instanceof Problem) return cause;
-    if (isProtocolError(cause)) return upstreamFailure('not-http', { cause });
-    if (codeOf(cause).startsWith('ERR_SSL_')) return upstreamProblem(cause);
-    return upstreamFailure('closed', { cause });
-  }
-
-  /** A way that has died without a word would else swallow each new request for as long as the response timeout. */
-  #lookForLife(): void {
+  /** A dead network path would otherwise hold each new request for as long as the response timeout. */
+  #pingAtIntervals(): void {
     let unanswered = false;
-    const look = () => {
+    const check = () => {
       if (unanswered) {
         this.destroy(upstreamFailure('connect-timeout'));
       } else if (this.#streams.size > 0) {
@@ -248,26 +214,21 @@ export class Http2Connection implements StreamOwner {
         });
       }
     };
-    this.#timers.push(setInterval(look, PING_MS).unref());
+    this.#timers.push(setInterval(check, PING_MS).unref());
   }
 }
 
 function sessionOptions(headerSizeBytes: number) {
   return {
     peerMaxConcurrentStreams: STREAMS,
-    strictSingleValueFields: false, // What a client sends twice goes up twice.
-    strictFieldWhitespaceValidation: false, // A line with white space around its value would vanish; we trim it.
+    strictSingleValueFields: false, // A line that a client repeats is repeated upstream.
+    strictFieldWhitespaceValidation: false, // The library would drop a line with white space around its value; we trim it.
     maxHeaderListPairs: headerSizeBytes,
     maxSendHeaderBlockLength: 2 * headerSizeBytes + 65_536,
     settings: {
       enablePush: false,
       initialWindowSize: STREAM_WINDOW_BYTES,
-      maxHeaderListSize: 4 * headerSizeBytes, // It counts 32 bytes more for each line than we do.
+      maxHeaderListSize: 4 * headerSizeBytes, // HTTP/2 counts 32 bytes more for each line than we do.
     },
   };
-}
-
-/** The library found that what came is no HTTP/2. */
-function isProtocolError(error: Error | undefined): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_ERROR';
 }

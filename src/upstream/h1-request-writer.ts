@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net';
+import type { OutgoingRequest } from './carrier.ts';
+
+/** A body up to this size, whole when the request leaves, goes in one write with its head. */
+const ONE_WRITE_BYTES = 16 * 1024;
+const LAST_CHUNK = '0\r\n\r\n';
+
+/** Writes the requests of one HTTP/1.1 connection, one after the other. */
+export class RequestWriter {
+  /** All of the present request has been given to the socket. */
+  whole = false;
+  readonly #socket: Socket;
+  readonly #host: string;
+  #chunked = false;
+
+  /** @param host for `Host` */
+  constructor(socket: Socket, host: string) {
+    this.#socket = socket;
+    this.#host = host;
+  }
+
+  send({ method, target, headers, chunked, body, complete, upgrade }: OutgoingRequest): void {
+    this.whole = complete;
+    this.#chunked = chunked;
+    const connection = upgrade === undefined ? 'keep-alive' : `Upgrade\r\nupgrade: ${upgrade}`;
+    let head = `${method} ${target} HTTP/1.1\r\nhost: ${this.#host}\r\nconnection: ${connection}\r\n`;
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    this.#writeHead(chunked ? `${head}transfer-encoding: chunked\r\n\r\n` : `${head}\r\n`, body);
+  }
+
+  /** With what there is of the body: in one write where that is little. */
+  #writeHead(head: string, body: readonly Buffer[]): void {
+    const socket = this.#socket;
+    const [first] = body;
+    if (!this.#chunked && (first === undefined || (body.length === 1 && first.length <= ONE_WRITE_BYTES))) {
+      socket.write(first === undefined ? head : head + first.toString('latin1'), 'latin1');
+      return;
+    }
+    socket.cork();
+    socket.write(head, 'latin1');
+    for (const piece of body) this.#writePiece(piece);
+    if (this.#chunked && this.whole) socket.write(LAST_CHUNK, 'latin1');
+    socket.uncork();
+  }
+
+  /** A piece of the body. @returns false when the socket takes no more at present */
+  write(piece: Buffer): boolean {
+    const socket = this.#socket;
+    if (!this.#chunked) return socket.write(piece);
+    socket.cork();
+    this.#writePiece(piece);
+    socket.uncork();
+    return !socket.writableNeedDrain;
+  }
+
+  #writePiece(piece: Buffer): void {
+    const socket = this.#socket;
+    if (!this.#chunked) {
+      socket.write(piece);
+    } else if (piece.length > 0) {
+      socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
+      socket.write(piece);
+      socket.write('\r\n', 'latin1');
+    }
+  }
+
+  /** The body is whole. */
+  end(): void {
+    this.whole = true;
+    if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');
+  }
+}

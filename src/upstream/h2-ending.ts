@@ -1,0 +1,66 @@
+import { constants } from 'node:http2';
+import { Problem } from '../base/errors.ts';
+import { codeOf } from '../base/failures/kind.ts';
+import type { Http2Stream, Verdict } from './h2-stream.ts';
+import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
+
+const { NGHTTP2_REFUSED_STREAM, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
+/** The codes for a peer that broke the protocol (RFC 9113 §7); the HTTP/2 library uses them, too. */
+const INVALID = new Set([
+  constants.NGHTTP2_PROTOCOL_ERROR,
+  constants.NGHTTP2_FLOW_CONTROL_ERROR,
+  constants.NGHTTP2_FRAME_SIZE_ERROR,
+  constants.NGHTTP2_COMPRESSION_ERROR,
+  constants.NGHTTP2_ENHANCE_YOUR_CALM,
+]);
+
+/** How a connection ends, as far as is known, and what that means for each of its requests. */
+export class Http2Ending {
+  /** The first error that was not merely the peer's departure. */
+  error: Error | undefined;
+  /** The peer ended or reset the connection. */
+  peerGone = false;
+  /** Its GOAWAY said that it wants HTTP/1.1. */
+  wantsHttp1 = false;
+  /** By GOAWAY: the peer has processed no later stream. */
+  lastStreamId = Number.POSITIVE_INFINITY;
+
+  get problem(): Problem {
+    return problemOf(this.error);
+  }
+
+  /**
+   * Why a stream ended before its response was whole, and how its request may be sent again.
+   *
+   * @param first the connection has carried no other request
+   */
+  verdict(stream: Http2Stream, first: boolean): Verdict {
+    const { resetCode, id, responseBegun } = stream;
+    const cause = this.error ?? stream.error;
+    const unseen =
+      stream.unsent || resetCode === NGHTTP2_REFUSED_STREAM || id === undefined || id > this.lastStreamId;
+    const problem = INVALID.has(resetCode)
+      ? upstreamFailure('not-http', { cause })
+      : problemOf(this.peerGone ? (stream.error ?? cause) : cause);
+    if (responseBegun) return { problem, repeatable: 'no' };
+    if (stream.unfit) return { problem, repeatable: 'http1' };
+    // Comes before the other reasons to send it again: over HTTP/2 it would be refused again.
+    if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.wantsHttp1)
+      return { problem, repeatable: unseen ? 'http1' : 'stale' };
+    if (unseen) return { problem, repeatable: 'unseen' };
+    // The connection had carried other requests, and may have been closed before this one came.
+    return { problem, repeatable: this.peerGone && !first ? 'stale' : 'no' };
+  }
+}
+
+function problemOf(cause: Error | undefined): Problem {
+  if (cause instanceof Problem) return cause;
+  if (isProtocolError(cause)) return upstreamFailure('not-http', { cause });
+  if (codeOf(cause).startsWith('ERR_SSL_')) return upstreamProblem(cause);
+  return upstreamFailure('closed', { cause });
+}
+
+/** The library found that the peer doesn't speak HTTP/2. */
+function isProtocolError(error: Error | undefined): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_ERROR';
+}
