@@ -75,7 +75,7 @@ export class Reloads {
 
   async #everything(by: string): Promise<ReloadResult | undefined> {
     try {
-      const restartNeededFor = this.#use(await this.#source.load({ signal: this.#ended.signal }), by);
+      const restartNeededFor = this.#use(await this.#source.load(this.#running()), by);
       this.#waiting.clear(); // Older than what has just been read.
       this.#fresh.clear();
       return restartNeededFor && { reloaded: true, restartNeededFor };
@@ -90,13 +90,20 @@ export class Reloads {
     const by = `commands of ${credential}`;
     return this.#enqueue(async () => {
       try {
-        const loaded = await this.#source.loadSecretsOf(credential, this.#ended.signal);
+        const loaded = await this.#source.loadSecretsOf(credential, this.#running());
         if (loaded?.isChanged) this.#use(loaded.config, by);
         else if (loaded !== undefined && !this.#ended.signal.aborted) this.#tellWarnings(loaded.config);
       } catch (error) {
         this.#refuse(by, error);
       }
     });
+  }
+
+  /** How secrets' commands run. */
+  #running() {
+    const onRun = (key: string, result: 'ok' | 'failed') =>
+      this.#observe({ type: 'secret-command', key, result });
+    return { signal: this.#ended.signal, onRun };
   }
 
   stop(): void {

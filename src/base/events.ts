@@ -59,7 +59,7 @@ export type Event =
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
-  | ShareOperationEvent
+  | CountedEvent
   /** Whether the engine by which instances share tokens can be reached; `reason` is a code. */
   | { readonly type: 'share-state'; readonly state: 'ready' }
   | {
@@ -97,11 +97,18 @@ export interface TraceIds {
 export type ShareOperation = 'look' | 'lock' | 'publish' | 'hold' | 'retire';
 
 /** Counted, and not logged. */
-export interface ShareOperationEvent {
-  readonly type: 'share-operation';
-  readonly op: ShareOperation;
-  /** The engine's answer, in a word; `gone` where there was none. */
-  readonly result: string;
+export type CountedEvent =
+  | {
+      readonly type: 'share-operation';
+      readonly op: ShareOperation;
+      /** The engine's answer, in a word; `gone` where there was none. */
+      readonly result: string;
+    }
+  /** A command that a secret comes from has run; a failure is a doubtful setting, too. */
+  | { readonly type: 'secret-command'; readonly key: string; readonly result: 'ok' | 'failed' };
+
+export function isCounted(event: Event): event is CountedEvent {
+  return event.type === 'share-operation' || event.type === 'secret-command';
 }
 
 /** One request, when it is over. One object for each, filled as the request goes its way. */

@@ -49,7 +49,9 @@ export class ConfigurationSource {
    * Everything anew from the disk. What it read is kept only when it makes a good configuration. From the second time
    * on it waits until files that are being written are whole, and a configuration that has lost a part is faulty.
    */
-  async load(options: Pick<SecretCommandsOptions, 'signal' | 'around' | 'standIns'> = {}): Promise<Config> {
+  async load(
+    options: Pick<SecretCommandsOptions, 'signal' | 'around' | 'onRun' | 'standIns'> = {},
+  ): Promise<Config> {
     if (this.#inForce !== undefined) await this.#still();
     return this.#read(this.#disk.read, options);
   }
@@ -61,13 +63,13 @@ export class ConfigurationSource {
    */
   async loadSecretsOf(
     credential: string,
-    signal: AbortSignal,
+    options: Pick<SecretCommandsOptions, 'signal' | 'onRun'>,
   ): Promise<{ readonly config: Config; readonly isChanged: boolean } | undefined> {
     const commands = this.#inForce?.secretCommands ?? new Map<string, string>();
     const isDue = (key: string) => commands.get(key) === credential;
     if (![...commands.keys()].some(isDue)) return undefined;
     const before = this.#given;
-    const config = await this.#read(this.#before(new Map()), { isDue, signal });
+    const config = await this.#read(this.#before(new Map()), { ...options, isDue });
     const isSame = [...this.#given].every(([key, { secret }]) => secret.equals(before.get(key)?.secret));
     return { config, isChanged: !isSame };
   }

@@ -24,6 +24,7 @@ export function createEventCounters(registry: Registry): (event: Other) => void 
     ...failures([registry]),
     ...reloads([registry]),
     ...sinkWrites([registry]),
+    ...secretCommands([registry]),
     ...shareOperations([registry]),
   };
   // Each kind has its own function, which the compiler can't follow from the event to the table.
@@ -103,6 +104,20 @@ function sinkWrites(registers: Registry[]): Counting {
   return {
     'sink-written': ({ sink }) => count(sink, 'ok'),
     'sink-failed': ({ sink }) => count(sink, 'failed'),
+  };
+}
+
+function secretCommands(registers: Registry[]): Counting {
+  const counter = new Counter({
+    name: 'bearerd_secret_commands_total',
+    help: 'Runs of a command that prints a secret, after the start, by result (ok, failed).',
+    labelNames: ['key', 'result'],
+    registers,
+  });
+  return {
+    'secret-command': ({ key, result }) => {
+      for (const each of ['ok', 'failed']) counter.inc({ key, result: each }, each === result ? 1 : 0);
+    },
   };
 }
 

@@ -1,10 +1,10 @@
 import { OutboundProxyError } from '../base/errors.ts';
-import type { Event, RequestEvent, ShareOperationEvent } from '../base/events.ts';
+import type { CountedEvent, Event, RequestEvent } from '../base/events.ts';
 
 /** How grave it is, what belongs to it, and the message. */
 export type Line = ['info' | 'warn' | 'error', object, string];
 
-type Described = Exclude<Event, RequestEvent | ShareOperationEvent>;
+type Described = Exclude<Event, RequestEvent | CountedEvent>;
 
 /** What happened, in plain words, by the kind of event. Nothing here holds a secret, a token or a body. */
 const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { type: T }>) => Line } = {

@@ -1,4 +1,4 @@
-import type { Observe, RequestEvent } from '../base/events.ts';
+import { isCounted, type Observe, type RequestEvent } from '../base/events.ts';
 import { describe } from './event-line.ts';
 
 type Write = (fields: object, message: string) => void;
@@ -17,7 +17,7 @@ export function observerFor(log: HostLog): Observe {
       log.info(requestFields(event), 'request');
       return;
     }
-    if (event.type === 'share-operation') return;
+    if (isCounted(event)) return;
     const [severity, fields, message] = describe(event);
     log[severity](fields, message);
   };

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Observe, RequestEvent } from '../base/events.ts';
+import { isCounted, type Observe, type RequestEvent } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { describe, type Line } from './event-line.ts';
 import { LogOutput } from './log-output.ts';
@@ -33,7 +33,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
 
   return {
     observe: (event) => {
-      if (event.type === 'share-operation') return;
+      if (isCounted(event)) return;
       if (event.type === 'sink-failed' && event.again) return; // Logged when it began.
       if (event.type !== 'request') {
         const line = repeated === undefined ? describe(event) : repeated.lineFor(event, performance.now());

@@ -68,6 +68,7 @@ t.test('it runs at the start and at a reload, and never for a request', async (t
   const { at, put } = await world(t, counted);
   const proxy = start(t, ['start'], LISTEN, at(''));
   const [, url = ''] = await proxy.until(/"urls":\["(http:[^"]+)"/);
+  const [, admin = ''] = await proxy.until(/"admin":\["(http:[^"]+)"/);
   await proxy.until(/logged in/);
   for (let i = 0; i < 3; i++) t.equal((await fetch(`${url}/echo`)).status, 200);
   t.equal(runs(at), 1);
@@ -78,6 +79,10 @@ t.test('it runs at the start and at a reload, and never for a request', async (t
   );
   t.equal(runs(at), 2);
   t.equal((await fetch(`${url}/echo`)).status, 200);
+  const metrics = await (await fetch(`${admin}/metrics`)).text();
+  const series = (result: string) =>
+    `bearerd_secret_commands_total{key="credentials.token.clientSecret",result="${result}"}`;
+  t.same(metrics.match(/^bearerd_secret_commands_total.*/gm), [`${series('ok')} 0`, `${series('failed')} 1`]);
 });
 
 t.test('nothing of what it prints is in a log, a dump, the metrics or the page', async (t) => {

@@ -44,6 +44,8 @@ export interface SecretCommandsOptions {
   /** Ends them. */
   readonly signal?: AbortSignal;
   readonly around?: Around;
+  /** Learns of each command that has run, and whether it gave a value. */
+  readonly onRun?: (key: string, result: 'ok' | 'failed') => void;
   /** No command runs: each value is another one that stands in, for those who need to know only that there is one. */
   readonly standIns?: boolean;
 }
@@ -137,7 +139,12 @@ export class SecretCommands {
     // One may have written what another has printed.
     for (const [, { end }] of ran) if (end.kind === 'ended') this.knows(textOf(end.stdout));
     for (const { secret } of this.#options.given?.values() ?? []) this.knows(secret.expose());
-    for (const [key, each] of ran) this.#outcomes.set(key, this.#outcome(key, each, startFailure));
+    for (const [key, each] of ran) {
+      const outcome = this.#outcome(key, each, startFailure);
+      this.#outcomes.set(key, outcome);
+      if (each.end.kind !== 'aborted')
+        this.#options.onRun?.(key, outcome.problem === undefined ? 'ok' : 'failed');
+    }
     return true;
   }
 
