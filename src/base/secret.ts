@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash, type Hmac } from 'node:crypto';
 import { inspect } from 'node:util';
 
 /**
@@ -12,9 +12,39 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The content itself: for the wire, and for nothing else. */
+  /** The JSON of a value that may hold secrets, which is one then. */
+  static json(value: unknown): Secret {
+    const shown = function (this: Record<string, unknown>, key: string, given: unknown): unknown {
+      const original = this[key]; // `given` went through `toJSON`.
+      return original instanceof Secret ? original.#value : given;
+    };
+    return new Secret(JSON.stringify(value, shown));
+  }
+
+  /** `application/x-www-form-urlencoded`. */
+  static form(fields: Iterable<readonly [name: string, value: string | Secret]>): Secret {
+    const pairs = [...fields].map(([name, value]) => [name, value instanceof Secret ? value.#value : value]);
+    return new Secret(new URLSearchParams(pairs).toString());
+  }
+
+  /** One secret of several. */
+  static joined(parts: readonly Secret[], separator: string): Secret {
+    return new Secret(parts.map((part) => part.#value).join(separator));
+  }
+
+  /** The content itself, for a place where it leaves the process: `test/architecture.test.ts` names them all. */
   expose(): string {
     return this.#value;
+  }
+
+  /** A secret that is made of it. */
+  derive(make: (content: string) => string): Secret {
+    return new Secret(make(this.#value));
+  }
+
+  /** Takes it into a digest, in UTF-8. */
+  addTo(hash: Hash | Hmac): void {
+    hash.update(this.#value, 'utf8');
   }
 
   /** Eight hexadecimal digits of the content's SHA-256: enough to tell two apart, not enough to guess one. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
 import { secretsIn } from '../config/values/secrets.ts';
+import { asSent } from '../forward/scrub/known-secrets.ts';
 import { scrubText } from '../forward/scrub/scrubber.ts';
 import { Searcher } from '../forward/scrub/searcher.ts';
 import { SERVICE_VARIABLES } from './service.ts';
@@ -20,7 +21,7 @@ export function childEnvironment(
   const env: NodeJS.ProcessEnv = { ...ours };
   for (const variable of [...config.secretVariables, ...SERVICE_VARIABLES]) delete env[variable];
   const secrets = secretsIn([...config.credentials.values(), config.share])
-    .map((secret) => asBytes(secret.expose()))
+    .map(asSent)
     .filter(({ length }) => length >= SHORTEST_SOUGHT);
   const searcher = new Searcher(secrets);
   for (const [variable, value = ''] of Object.entries(env)) {

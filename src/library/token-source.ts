@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import { untilMs } from '../base/deadline.ts';
 import { ClosedError, ConfigError } from '../base/errors.ts';
 import { EventBus } from '../base/events.ts';
+import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigurationSource } from '../config/source.ts';
 import { systemLookup } from '../upstream/dial.ts';
@@ -80,7 +81,7 @@ export async function createTokenSource(
     },
     invalidate(value) {
       const token = source.current();
-      if (ended === undefined && token?.value.expose() === value) void source.rejected(token);
+      if (ended === undefined && token?.value.equals(new Secret(value))) void source.rejected(token);
     },
     close() {
       ended ??= end();

@@ -156,6 +156,6 @@ function digestOf(value: string | Secret): Buffer {
   const hash = createHash('sha256');
   // A header's characters are bytes; the configured key is text, and UTF-8 where it is sent.
   if (typeof value === 'string') hash.update(value, 'latin1');
-  else hash.update(value.expose(), 'utf8');
+  else value.addTo(hash);
   return hash.digest();
 }

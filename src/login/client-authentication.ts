@@ -51,11 +51,13 @@ export async function signedBy(
   clock: Pick<Clock, 'wallMs'>,
 ): Promise<Secret> {
   const { clientId, keyId, algorithm, assertionAudience, privateKey, lifetimeMs } = config;
-  const id = clientId?.expose();
-  const claims = { ...(id !== undefined && { iss: id, sub: id }), ...config.claims };
   const audience = assertionAudience ?? endpoint.origin + endpoint.path;
   const key = await readLoginFile(privateKey, 'private key');
-  return signAssertion({ claims, lifetimeMs, audience, keyId, algorithm }, key, clock);
+  return signAssertion(
+    { client: clientId, claims: config.claims, lifetimeMs, audience, keyId, algorithm },
+    key,
+    clock,
+  );
 }
 
 function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): ClientProof {
@@ -80,8 +82,8 @@ export function jwtOnly(token: Secret, what: string): Secret {
  * may hold a colon, and both may hold what is no Latin-1.
  */
 function basic(id: Secret, secret: Secret): Secret {
-  const pair = [id, secret].map((part) => formEncoded(part.expose())).join(':');
-  return new Secret(`Basic ${Buffer.from(pair).toString('base64')}`);
+  const pair = Secret.joined([id.derive(formEncoded), secret.derive(formEncoded)], ':');
+  return pair.derive((text) => `Basic ${Buffer.from(text).toString('base64')}`);
 }
 
 function formEncoded(text: string): string {

@@ -5,11 +5,13 @@ import { Secret } from '../base/secret.ts';
  * values are here; text is UTF-8 on the wire, so that a key leaves as the bytes that its file holds.
  */
 export function headerValueOf(value: Secret, scheme: string): Secret {
-  const bytes = Buffer.from(value.expose(), 'utf8').toString('latin1');
-  return new Secret(scheme === '' ? bytes : `${scheme} ${bytes}`);
+  const bytes = value.derive((text) => Buffer.from(text, 'utf8').toString('latin1'));
+  return scheme === '' ? bytes : bytes.derive((text) => `${scheme} ${text}`);
 }
 
 /** `user:password` in base64, as `Basic` has it (RFC 7617 §2), in UTF-8. */
 export function basicValueOf(username: Secret, password: Secret): Secret {
-  return new Secret(Buffer.from(`${username.expose()}:${password.expose()}`, 'utf8').toString('base64'));
+  return Secret.joined([username, password], ':').derive((pair) =>
+    Buffer.from(pair, 'utf8').toString('base64'),
+  );
 }

@@ -81,15 +81,17 @@ export function toldOf(
   });
 }
 
-/** What a secret seldom has on purpose, and often by a copy. It tells nothing else of it. */
+/** What a secret seldom has on purpose, and often by a copy. */
+const ODDITIES: readonly (readonly [RegExp, string])[] = [
+  [/^\ufeff/, 'begins with a byte order mark (BOM)'],
+  [/^bearer\s/i, 'begins with "Bearer "'],
+  [/^["'].*["']$/s, 'stands in quotes'],
+  [/^[^\S\ufeff]/, 'begins with white space'],
+  [/\s$/, 'ends with white space'],
+];
+
+/** Tells nothing else of the secret. */
 function oddities(name: string, secret: Secret): string[] {
-  const text = secret.expose();
-  const found = [
-    text.startsWith('\ufeff') && 'begins with a byte order mark (BOM)',
-    /^bearer\s/i.test(text) && 'begins with "Bearer "',
-    /^["'].*["']$/s.test(text) && 'stands in quotes',
-    /^[^\S\ufeff]/.test(text) && 'begins with white space',
-    /\s$/.test(text) && 'ends with white space',
-  ];
-  return found.filter((words) => words !== false).map((words) => `Note: the ${name} ${words}.`);
+  const found = ODDITIES.filter(([pattern]) => secret.fits(pattern));
+  return found.map(([, words]) => `Note: the ${name} ${words}.`);
 }

@@ -25,8 +25,9 @@ export interface LoginEndpoint {
 
 /** What is sent besides what each login has; headers are name and value in turn. */
 export interface LoginRequest {
-  readonly headers: string[];
-  readonly body: string;
+  readonly headers: readonly string[];
+  readonly authorization?: Secret | undefined;
+  readonly body: Secret;
   /** What the endpoint is called in a message. */
   readonly to: string;
   /** What it sends of secrets, by what a person calls them. */
@@ -69,8 +70,10 @@ async function post(
   signal: AbortSignal,
 ): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'redirect' | 'body'>> {
   signal.throwIfAborted();
-  const body = Buffer.from(request.body);
-  const headers = [...request.headers, 'content-length', `${body.byteLength}`];
+  const body = Buffer.from(request.body.expose());
+  const { authorization } = request;
+  const proof = authorization === undefined ? [] : ['authorization', authorization.expose()];
+  const headers = [...request.headers, ...proof, 'content-length', `${body.byteLength}`];
   const question = { method: 'POST', path: endpoint.path, headers, body };
   const answer = await answerOf(endpoint.server, question, steps, signal);
   steps.answered = true;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { OAuth2CredentialConfig } from '../config/config.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
 import { httpLogin, type Login } from './http-login.ts';
@@ -65,17 +65,13 @@ function encodeRequest(
   grant: Readonly<Record<string, Secret>>,
 ): LoginRequest {
   const { scope, audience, parameters } = config;
-  const form = new URLSearchParams();
-  const own = [...Object.entries(grant), ...Object.entries(proof.parameters)];
-  for (const [name, value] of own) form.append(name, value.expose());
-  if (scope !== undefined) form.append('scope', scope);
-  if (audience !== undefined) form.append('audience', audience);
-  for (const [name, value] of Object.entries(parameters)) form.append(name, value.expose());
-  const headers = ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'];
-  if (proof.authorization !== undefined) headers.push('authorization', proof.authorization.expose());
+  const fields = [grant, proof.parameters, { scope, audience }, parameters].flatMap((each) =>
+    Object.entries(each),
+  );
   return {
-    headers,
-    body: form.toString(),
+    headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
+    authorization: proof.authorization,
+    body: Secret.form(fields.filter((field): field is [string, string | Secret] => field[1] !== undefined)),
     to: 'token endpoint',
     secrets: secretsIn(config),
   };

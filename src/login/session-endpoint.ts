@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import type { Secret } from '../base/secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { SessionGrant } from '../config/config.ts';
 import { httpLogin, type Login } from './http-login.ts';
-import type { LoginEndpoint } from './login-request.ts';
+import type { LoginEndpoint, LoginRequest } from './login-request.ts';
 import { readSessionAnswer } from './session-response.ts';
 
 export function createLogin(endpoint: LoginEndpoint, grant: SessionGrant, clock: Clock): Login {
@@ -21,21 +21,14 @@ function secretsOf(grant: SessionGrant): Record<string, Secret> {
 }
 
 /** Headers and body of the login, exactly as the API documents the two grants. */
-export function encodeGrant(grant: SessionGrant): { headers: string[]; body: string } {
+export function encodeGrant(grant: SessionGrant): Pick<LoginRequest, 'headers' | 'body'> {
   if (grant.kind === 'service-account') {
-    const body = JSON.stringify({
-      grantType: 'clientCredentials',
-      clientId: grant.clientId.expose(),
-      clientSecret: grant.clientSecret.expose(),
-    });
+    const { clientId, clientSecret } = grant;
+    const body = Secret.json({ grantType: 'clientCredentials', clientId, clientSecret });
     return { headers: ['content-type', 'application/json', 'accept', 'application/json'], body };
   }
-  const form = new URLSearchParams([
-    ['username', grant.username.expose()],
-    ['password', grant.password.expose()],
-  ]);
   return {
     headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
-    body: form.toString(),
+    body: Secret.form(Object.entries({ username: grant.username, password: grant.password })),
   };
 }

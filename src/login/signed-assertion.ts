@@ -6,7 +6,9 @@ import type { SigningAlgorithm } from '../config/config.ts';
 
 /** What is signed, and how. */
 export interface Assertion {
-  /** `iss`, `sub` and what else there is; `aud`, `iat`, `exp` and `jti` are set here. */
+  /** The ID that `iss` and `sub` are, unless the claims say otherwise. */
+  readonly client: Secret | undefined;
+  /** What else there is; `aud`, `iat`, `exp` and `jti` are set here. */
   readonly claims: Readonly<Record<string, unknown>>;
   readonly audience: string;
   readonly lifetimeMs: number;
@@ -21,13 +23,14 @@ export interface Assertion {
  * @throws LoginError where the key is none, or none for this algorithm.
  */
 export async function signAssertion(
-  { claims, audience, lifetimeMs, keyId, algorithm }: Assertion,
+  { client, claims, audience, lifetimeMs, keyId, algorithm }: Assertion,
   key: Secret,
   clock: Pick<Clock, 'wallMs'>,
 ): Promise<Secret> {
   const { SignJWT } = await import('jose');
   const nowS = Math.floor(clock.wallMs() / 1000);
-  const jwt = new SignJWT({ ...claims })
+  const id = client?.expose();
+  const jwt = new SignJWT({ ...(id !== undefined && { iss: id, sub: id }), ...claims })
     .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
     .setAudience(audience)
     .setIssuedAt(nowS)

@@ -176,7 +176,7 @@ export class UpstreamPools {
     { cert, key }: { readonly cert: Secret; readonly key: Secret },
   ): Pick<UpstreamPool, 'origin' | 'host' | 'headerSizeBytes' | 'connect'> {
     const { tls, outboundProxy, limits, upstreamAddresses } = this.#config;
-    const secureContext = lazySecureContext({ ...tls, cert: cert.expose(), key });
+    const secureContext = lazySecureContext({ ...tls, cert, key });
     secureContext();
     const { http1 } = createConnectors(origin, {
       timeoutMs: connectTimeoutMs,

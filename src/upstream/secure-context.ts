@@ -1,12 +1,16 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { Secret } from '../base/secret.ts';
 import type { TlsFiles } from '../config/config.ts';
 import { strictCiphers } from '../node/loosening.ts';
+
+/** A certificate for logins alone may stand with its key in one secret. */
+type OwnCertificate = Omit<TlsFiles, 'cert'> & { readonly cert?: string | Secret | undefined };
 
 /**
  * What every TLS connection of one configuration shares. It is made at the first of them, since reading the system's
  * certificates takes longer than all else at the start, and once, since each holds more than a megabyte.
  */
-export function lazySecureContext(tls: TlsFiles): () => SecureContext {
+export function lazySecureContext(tls: OwnCertificate): () => SecureContext {
   let context: SecureContext | undefined;
   return () => {
     context ??= createSecureContext({
@@ -15,7 +19,7 @@ export function lazySecureContext(tls: TlsFiles): () => SecureContext {
       ca: [...trusted(tls.ca)],
       // Whatever was configured is trusted, be it an intermediate authority alone.
       allowPartialTrustChain: true,
-      ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert instanceof Secret ? tls.cert.expose() : tls.cert }),
       ...(tls.key === undefined ? {} : { key: tls.key.expose() }),
     });
     return context;

@@ -65,4 +65,5 @@ export class KnownSecrets {
   }
 }
 
-const asSent = (secret: Secret): string => Buffer.from(secret.expose(), 'utf8').toString('latin1');
+/** A secret as it is sent, a character for each byte: what is searched for. */
+export const asSent = (secret: Secret): string => Buffer.from(secret.expose(), 'utf8').toString('latin1');

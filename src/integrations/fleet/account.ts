@@ -1,4 +1,4 @@
-import type { Secret } from '../../base/secret.ts';
+import { Secret } from '../../base/secret.ts';
 import type { CredentialConfig, OAuth2CredentialConfig } from '../../config/config.ts';
 import { accountSecretOf } from '../../config/values/account-secret.ts';
 import type { Account } from './keys.ts';
@@ -16,7 +16,7 @@ export function accountOf(
 ): Account {
   const own = accountSecretOf(credential);
   return {
-    identity: JSON.stringify(identityOf(credential, sessionUrl)),
+    identity: Secret.json(identityOf(credential, sessionUrl)),
     secrets: [own, key].filter((secret) => secret !== undefined),
   };
 }
@@ -26,14 +26,14 @@ function identityOf(credential: CredentialConfig, sessionUrl: string | undefined
     case 'session': {
       const { grant } = credential;
       const name = grant.kind === 'user' ? grant.username : grant.clientId;
-      return ['session', sessionUrl, grant.kind, name.expose()];
+      return ['session', sessionUrl, grant.kind, name];
     }
     case 'oauth2': {
       const { tokenEndpoint, issuer, clientAuthentication, scope, audience, parameters } = credential;
       const where = tokenEndpoint === undefined ? issuer : tokenEndpoint.origin + tokenEndpoint.path;
-      const asked = Object.entries(parameters).map(([name, value]) => [name, value.expose()]);
+      const asked = Object.entries(parameters).sort();
       const by = [clientAuthentication, clientOf(credential), ...grantOf(credential)];
-      return ['oauth2', where, ...by, scope, audience, asked.sort()];
+      return ['oauth2', where, ...by, scope, audience, asked];
     }
     default:
       throw new Error(`a credential of kind ${credential.kind} is not shared`);
@@ -42,7 +42,7 @@ function identityOf(credential: CredentialConfig, sessionUrl: string | undefined
 
 /** Whom the token is for, where that is not the client: by another grant than client credentials. */
 function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
-  if (owner !== undefined) return ['password', owner.username.expose()];
+  if (owner !== undefined) return ['password', owner.username];
   if (assertionGrant === undefined) return [];
   return 'assertion' in assertionGrant
     ? ['jwtBearer', assertionGrant.assertion.path]
@@ -50,8 +50,8 @@ function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
 }
 
 /** An assertion may be all that names the client; then the file that it stands in does. */
-function clientOf(credential: OAuth2CredentialConfig): string | undefined {
+function clientOf(credential: OAuth2CredentialConfig): Secret | string | undefined {
   const { clientId } = credential;
-  if (clientId !== undefined) return clientId.expose();
+  if (clientId !== undefined) return clientId;
   return 'assertion' in credential ? credential.assertion.path : undefined;
 }

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import type { Secret } from '../../base/secret.ts';
+import { Secret } from '../../base/secret.ts';
 import type { Names } from './engine.ts';
 
 /** What an account shares under, made of what only its instances know. */
 export interface Account {
   /** Whose token it is, in full: where it is got, by whom, and for what. Stays here: only keys are made of it. */
-  readonly identity: string;
+  readonly identity: Secret;
   /** The account's own secret and the configured key, as far as there are any; at least one. */
   readonly secrets: readonly Secret[];
 }
@@ -25,9 +25,10 @@ export class AccountKeys {
 
   constructor(account: Account, prefix: string) {
     // JSON keeps two secrets apart: "ab" and "c" are not "a" and "bc".
-    const material = JSON.stringify(account.secrets.map((secret) => secret.expose()));
+    const material = Secret.json(account.secrets).expose();
+    const identity = account.identity.expose();
     const derive = (purpose: string) =>
-      Buffer.from(hkdfSync('sha256', material, account.identity, `bearerd ${VERSION} ${purpose}`, 32));
+      Buffer.from(hkdfSync('sha256', material, identity, `bearerd ${VERSION} ${purpose}`, 32));
     this.#seal = derive('seal');
     this.#mark = derive('mark');
     this.names = namesOf(prefix, derive('name').toString('hex').slice(0, 32));
@@ -37,7 +38,7 @@ export class AccountKeys {
   seal(key: string, generation: number, value: unknown): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#seal, nonce).setAAD(contextOf(key, generation));
-    const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+    const text = Buffer.concat([cipher.update(Secret.json(value).expose(), 'utf8'), cipher.final()]);
     return `${generation}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
   }
 
@@ -63,7 +64,9 @@ export class AccountKeys {
 
   /** What a token is retired by: who has not got the token can't say it. */
   markOf(token: Secret): string {
-    return createHmac('sha256', this.#mark).update(token.expose()).digest('base64url').slice(0, 22);
+    const mark = createHmac('sha256', this.#mark);
+    token.addTo(mark);
+    return mark.digest('base64url').slice(0, 22);
   }
 }
 

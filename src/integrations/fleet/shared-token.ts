@@ -24,7 +24,7 @@ export function sealToken(
   keys: AccountKeys,
 ): string {
   const value = {
-    token: token.expose(),
+    token,
     expiresAtMs: Math.floor(expires.wallMs),
     lifetimeMs: Math.floor(lifetimeMs),
   };

@@ -6,7 +6,10 @@ import { AccountKeys } from '../../../src/integrations/fleet/keys.ts';
 
 const IDENTITY = '["session","https://api.example.com/session","service-account","sa-1"]';
 const keysOf = (secrets: readonly string[], identity = IDENTITY) =>
-  new AccountKeys({ identity, secrets: secrets.map((secret) => new Secret(secret)) }, 'bearerd');
+  new AccountKeys(
+    { identity: new Secret(identity), secrets: secrets.map((secret) => new Secret(secret)) },
+    'bearerd',
+  );
 
 const keys = keysOf(['s3cret']);
 const { token: at, hold } = keys.names;

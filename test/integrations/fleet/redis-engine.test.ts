@@ -17,7 +17,7 @@ import { NO_REDIS, RedisServer, speaksTls } from '../../support/redis.ts';
 // The verbs, one by one, with a real redis-server.
 
 const REDIS = { skip: NO_REDIS };
-const { names } = new AccountKeys({ identity: 'x', secrets: [new Secret('s')] }, 'bearerd');
+const { names } = new AccountKeys({ identity: new Secret('x'), secrets: [new Secret('s')] }, 'bearerd');
 
 function engineFor(t: Test, url: string, tls: TlsFiles = {}) {
   const states: EngineState[] = [];

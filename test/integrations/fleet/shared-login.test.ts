@@ -17,7 +17,7 @@ import { MemoryEngine } from './memory-engine.ts';
 const MINUTE = 60_000;
 const LIFETIME_MS = 15 * MINUTE;
 const MEMBERS = 200;
-const keys = new AccountKeys({ identity: 'x', secrets: [new Secret('s')] }, 'bearerd');
+const keys = new AccountKeys({ identity: new Secret('x'), secrets: [new Secret('s')] }, 'bearerd');
 const NOTHING: Seen = {
   token: undefined,
   hold: undefined,

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import t from 'tap';
+import { Secret } from '../../src/base/secret.ts';
+
+const CONTENT = 'p&ss "wörd"';
+const secret = new Secret(CONTENT);
+
+t.test('a secret, and what is made of it, prints nothing', async (t) => {
+  const made = [
+    secret,
+    Secret.json({ token: secret }),
+    Secret.form([['password', secret]]),
+    Secret.joined([secret, secret], ':'),
+    secret.derive((content) => `Bearer ${content}`),
+  ];
+  for (const each of made) {
+    t.equal(`${each}`, '***');
+    t.equal(JSON.stringify({ each }), '{"each":"***"}');
+    t.equal(inspect(each), '***');
+  }
+});
+
+t.test('what is made of secrets holds their content in its form', async (t) => {
+  const json = Secret.json({
+    a: secret,
+    b: [secret, 'plain', null],
+    c: { d: 1, e: new Date(0), f: undefined },
+  });
+  t.equal(
+    json.expose(),
+    JSON.stringify({ a: CONTENT, b: [CONTENT, 'plain', null], c: { d: 1, e: new Date(0) } }),
+  );
+  t.equal(
+    Secret.form([
+      ['user', 'x y'],
+      ['password', secret],
+    ]).expose(),
+    'user=x+y&password=p%26ss+%22w%C3%B6rd%22',
+  );
+  t.equal(Secret.joined([new Secret('a'), new Secret('b')], ':').expose(), 'a:b');
+  t.equal(secret.derive((content) => content.slice(0, 1)).expose(), 'p');
+});
+
+t.test('a digest takes it in UTF-8', async (t) => {
+  const hash = createHash('sha256');
+  secret.addTo(hash);
+  t.equal(hash.digest('hex'), createHash('sha256').update(CONTENT, 'utf8').digest('hex'));
+});
