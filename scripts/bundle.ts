@@ -58,7 +58,7 @@ const COMMON = {
   absWorkingDir: ROOT,
   bundle: true,
   platform: 'node',
-  target: 'node22.22',
+  target: 'node24.18',
   format: 'esm',
   // As modules of the language, packages come without the unused parts: OpenTelemetry's by four fifths.
   mainFields: ['module', 'main'],

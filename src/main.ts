@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import type { EndingCommand } from './cli/commands.ts';
 
-// Before the rest is loaded, which needs it.
+// Before the rest is loaded, which needs it. An older Node would run it, and lose data. package.json promises the same.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-// Below these it can't even be loaded, or loses data; what is promised stands in package.json (docs/decisions/packaging.md).
-if (major < 22 || (major === 22 && minor < 22) || major === 23 || (major === 24 && minor < 12)) {
-  process.stderr.write(`bearerd: needs Node 26.10 or later; this is ${process.versions.node}
-`);
+if (major < 24 || (major === 24 && minor < 18) || major === 25 || (major === 26 && minor < 10)) {
+  process.stderr.write(
+    `bearerd: needs Node 24.18 or later of 24, or 26.10 or later; this is ${process.versions.node}\n`,
+  );
   process.exit(1);
 }
 

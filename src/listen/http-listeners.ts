@@ -7,9 +7,10 @@ import type { ListenTls } from '../config/config.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';
 import { takeSlowHeadLook } from '../node/slow-heads.ts';
+import { READS_UPGRADE_BODIES } from '../node/upgrade-body.ts';
 import { bind, type Door, type Place } from './bind.ts';
 import { ClientConnection, type ConnectionOwner, connectionOf } from './client-connection.ts';
-import { JoinedRequest } from './joined-request.ts';
+import { headOf, JoinedRequest } from './joined-request.ts';
 import { createSecureServer, renewCertificate } from './secure-server.ts';
 
 /** A client has this long to send its headers. */
@@ -116,7 +117,10 @@ export class HttpListeners {
       requestTimeout: 0, // An upload may take days; the idle timeout watches it.
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      shouldUpgradeCallback: shouldUpgrade,
+      shouldUpgradeCallback: READS_UPGRADE_BODIES
+        ? shouldUpgrade
+        : // A server may ignore any Upgrade (RFC 9110 §7.8); the body then goes up as that of an ordinary request.
+          (request: IncomingMessage) => !headOf(request).hasBody && shouldUpgrade(request),
     };
   }
 

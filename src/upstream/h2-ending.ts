@@ -43,7 +43,6 @@ export class Http2Ending {
       ? upstreamFailure('not-http', { cause })
       : problemOf(this.peerGone ? (stream.error ?? cause) : cause);
     if (responseBegun) return { problem, repeatable: 'no' };
-    if (stream.unfit) return { problem, repeatable: 'http1' };
     // Comes before the other reasons to send it again: over HTTP/2 it would be refused again.
     if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.wantsHttp1)
       return { problem, repeatable: unseen ? 'http1' : 'stale' };

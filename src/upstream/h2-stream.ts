@@ -35,8 +35,6 @@ export class Http2Stream implements Carrier {
   readonly leavesGarbage = true;
   /** Its HEADERS could not be sent any more. */
   unsent = false;
-  /** It repeats a line that Node, before 24.15, lets no program repeat in HTTP/2. */
-  unfit = false;
   responseBegun = false;
   /** What the library says about the stream's end. */
   error: Error | undefined;
@@ -82,7 +80,6 @@ export class Http2Stream implements Carrier {
     } catch (error) {
       this.error = error as Error;
       this.unsent = true;
-      this.unfit = (error as NodeJS.ErrnoException).code === 'ERR_HTTP2_HEADER_SINGLE_VALUE';
       // As if it had been told by an event: the caller is not called back before its call is over.
       process.nextTick(() => this.#closed());
       return;

@@ -7,7 +7,6 @@ import type { HttpMessage, MessageHead } from '../support/http-message.ts';
 import { randomFrom } from '../support/random.ts';
 import { RawClient, type RawResponse } from '../support/raw-client.ts';
 import { head, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
-import { REPEATS_NO_LINE } from '../support/runtime.ts';
 
 // Each generated request goes to a recording upstream twice: straight, and through bearerd. Whatever differs beyond
 // what docs/forwarding.md lists is a fault. A failure names its seed: SEED=n runs that one alone.
@@ -221,7 +220,6 @@ for (const [protocol, cases] of [
 ] as const) {
   t.test(
     `${cases} generated requests and answers pass unchanged but for the listed headers: ${protocol}`,
-    { skip: protocol === 'HTTP/2' && REPEATS_NO_LINE },
     async (t) => {
       const upstream = await RawUpstream.startedFor(t);
       const baseUrl = protocol === 'HTTP/2' ? await http2Front(t, upstream.port) : upstream.url;

