@@ -129,7 +129,7 @@ const NUMBERS: readonly (readonly [words: string, file: string, place: RegExp, u
   ['at most # KiB of it', 'src/login/login-request.ts', /MAX_ANSWER_BYTES = (.+);/, 1_024],
   ['one line of 1 to # harmless', 'src/listen/request-id.ts', /\{1,(\d+)\}/],
   ['# MiB of young objects and one heap', 'Dockerfile', /--max-semi-space-size=(\d+)/],
-  ['Node # or later', 'package.json', /"node": ">=(\d+\.\d+)\./],
+  ['Node # and 26.10, each', 'package.json', /"node": "\^(\d+\.\d+)\./],
   ['CI wants # %', '.ci/run', /COVERAGE_FLOOR=(\d+)/],
   [
     '`BEARERD_DRAIN_TIMEOUT=#s`',

@@ -149,7 +149,9 @@ t.test('exec leaves no process behind, however it ends', async (t) => {
     const { leader, output } = await inGroup(t);
     const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' });
     const rows = stdout.split('\n').map((row) => row.trim().split(/\s+/));
-    const own = rows.filter(([, parent, name]) => parent === `${leader.pid}` && !/node/i.test(name ?? ''));
+    // Node 24 calls itself MainThread there.
+    const isNode = (name = '') => /node|MainThread/.test(name);
+    const own = rows.filter(([, parent, name]) => parent === `${leader.pid}` && !isNode(name));
     const pids = own.map(([pid]) => Number(pid));
     t.ok(pids.length > 0, output());
     leader.kill(signal);
@@ -158,7 +160,7 @@ t.test('exec leaves no process behind, however it ends', async (t) => {
       `a process is left behind after ${signal}`,
       30_000,
     );
-    const command = rows.find(([, parent, name]) => parent === `${leader.pid}` && /node/i.test(name ?? ''));
+    const command = rows.find(([, parent, name]) => parent === `${leader.pid}` && isNode(name));
     if (signal === 'SIGKILL') process.kill(Number(command?.[0]), 'SIGKILL');
   }
 });
