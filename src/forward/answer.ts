@@ -7,7 +7,7 @@ import { replyHead } from './headers/response-headers.ts';
 import { isCoded, Scrubbing } from './scrub/scrubbing.ts';
 import { deadline } from './watchdog.ts';
 
-/** How often, within the time that a client may take nothing, it is looked at. */
+/** How often a client is checked within the time in which it may read nothing. */
 const CLIENT_LOOKS = 10;
 
 export interface AnswerListener {
@@ -19,7 +19,7 @@ export interface AnswerListener {
 
 /** What the client gets of the upstream's answer, or the problem in its place. */
 export class Answer {
-  /** There where no credential may come back. */
+  /** Set on routes where no credential may come back. */
   readonly scrubbing: Scrubbing | undefined;
   readonly #context: ForwardContext;
   readonly #f: Forwardable;
@@ -45,12 +45,12 @@ export class Answer {
     return this.#reply.full;
   }
 
-  /** Something was struck out of it. */
+  /** A credential was found in the answer and masked. */
   get scrubbed(): boolean {
     return this.scrubbing?.found === true;
   }
 
-  /** Writes the head. Gives a Problem, and has written nothing, where no valid answer can be made of it. */
+  /** Writes the head. @returns a Problem, with nothing written, where the head allows no valid answer */
   begin(head: ResponseHead): Problem | undefined {
     const why = this.#invalid(head);
     if (why !== undefined) return upstreamFailure('not-http', { cause: new Error(why) });
@@ -93,19 +93,19 @@ export class Answer {
     this.#reply.fail(problem);
   }
 
-  /** The client is gone. */
+  /** The client has left. */
   close(): void {
     this.scrubbing?.close();
   }
 
-  /** It is the client's turn to take something. Gives when to look whether it does, on the monotonic clock. */
+  /** The client has to read something now. @returns when to check whether it does, on the monotonic clock */
   watchClient(): number {
     const { idleMs } = this.#f.route.timeouts;
     this.#clientUntilMonoMs = deadline(this.#context.clock, idleMs);
     return this.#nextLook();
   }
 
-  /** Looks. Gives when to look again; undefined where the client took nothing for the whole time. Progress begins it anew. */
+  /** Progress resets the time. @returns when to check again; undefined where the client read nothing for the whole time */
   lookAtClient(): number | undefined {
     if (!this.#reply.standsStill()) return this.watchClient();
     return this.#context.clock.monoMs() >= this.#clientUntilMonoMs ? undefined : this.#nextLook();

@@ -10,8 +10,8 @@ import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 import type { SendingTrace } from './trace.ts';
 
 /**
- * Who is told what the upstream does with an attempt; the verbs are those of `Receiver`. One that lacks a verb does
- * not care: the event can't come in its part of the course, or leads nowhere there.
+ * Gets the events of an attempt; the methods are those of `Receiver`. An owner without a method ignores that event:
+ * it can't come in the owner's states, or changes nothing there.
  */
 export interface AttemptOwner {
   connected?(attempt: Attempt, carrier: Carrier): void;
@@ -26,20 +26,20 @@ export interface AttemptOwner {
   crash(cause: unknown): void;
 }
 
-/** What an attempt begins with. */
+/** What an attempt starts with. */
 export interface Start {
   readonly clock: Clock;
   readonly token: AccessToken | undefined;
   readonly trace: SendingTrace | undefined;
-  /** The one before it that got a 401, whose rest is read and dropped. */
+  /** The attempt before, which got a 401; the rest of its answer is read and dropped. */
   readonly rejected: Attempt | undefined;
   readonly record: AttemptRecord;
 }
 
 /**
  * One sending of a request. An exchange mostly has one; it has another after a 401 or on a stale connection. All that
- * the upstream does comes to its owner through here, so that what an attempt without an owner still has to say is
- * dropped, and a fault of ours ends one request and no more.
+ * the upstream does reaches the owner through here. So the events of an attempt without an owner are dropped, and a
+ * fault of ours ends one request only.
  */
 export class Attempt implements Receiver {
   /** Undefined until there is a connection, and when the request is over. */
@@ -63,18 +63,18 @@ export class Attempt implements Receiver {
     this.#record = record;
   }
 
-  /** What follows is told to another. */
+  /** Later events go to another owner. */
   giveTo(owner: AttemptOwner): void {
     this.#owner = owner;
   }
 
-  /** The rest of its answer goes to no client: it is read while it is short, for the connection's sake. */
+  /** The rest of its answer goes to no client. A short rest is read, so that the connection can be used again. */
   drop(): void {
     this.#owner = undefined;
     this.resume();
   }
 
-  /** It is given up, and what it still says is dropped. */
+  /** Cancels the attempt; its later events are dropped. */
   abort(): void {
     this.#owner = undefined;
     const { carrier } = this;
@@ -140,7 +140,7 @@ export class Attempt implements Receiver {
     this.#tell((owner) => owner.failed(this, problem, repeatable));
   }
 
-  /** What became of it, where that is not how it ends itself. */
+  /** Records why it failed, where that is not how it ends itself. */
   note(problem: Problem): void {
     if (this.#record.failure !== undefined) return;
     this.#record.failure = inWords(problem);

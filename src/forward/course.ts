@@ -8,8 +8,8 @@
  * - `answering`: the upstream's answer goes to the client;
  * - `switching`: the upstream speaks another protocol; the rest of the client's request goes up first;
  * - `tunnel`: bytes go both ways;
- * - `answered`: all has been said; the client may still have to take it;
- * - `over`: the client has got its answer, or is gone.
+ * - `answered`: the answer is complete; the client may still have to read it;
+ * - `over`: the client has read its answer, or has left.
  */
 export type Course =
   | 'reading'
@@ -24,8 +24,8 @@ export type Course =
   | 'over';
 
 /**
- * What may follow each state, and by which event. An event that leads nowhere from the present state is late, and is
- * dropped. `answered` without `answering` before it is a problem of ours.
+ * What may follow each state, and by which event. An event that has no successor in the present state is late, and is
+ * dropped. `answered` without `answering` before it means that bearerd answers with a problem.
  */
 export const FOLLOWS: Readonly<Record<Course, readonly Course[]>> = {
   reading: [

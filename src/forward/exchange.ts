@@ -32,7 +32,7 @@ export class Exchange implements Watched, Sender {
   readonly #sending: Sending;
   readonly #answer: Answer;
   #tunnel: Tunnel | undefined;
-  /** Ends an upstream that has switched while the request is not whole. */
+  /** Ends an upstream that has switched protocols before the request is whole. */
   #leaveSwitched: (() => void) | undefined;
 
   constructor(context: ForwardContext, forwardable: Forwardable, upgrade?: Upgrade) {
@@ -173,7 +173,7 @@ export class Exchange implements Watched, Sender {
     } else this.deadlineMonoMs = next;
   }
 
-  /** Gives the upstream up and tells the client. */
+  /** Aborts the upstream request and answers the client with the problem. */
   abandon(problem: Problem): void {
     if (!this.#progress.enter('answered')) return;
     this.#body?.leave();
@@ -196,7 +196,7 @@ export class Exchange implements Watched, Sender {
     }
   }
 
-  /** The answer is over, or the client is gone. */
+  /** The answer has ended, or the client has left. */
   #clientClosed(): void {
     this.#progress.enter('over');
     this.#context.watchdog.delete(this);

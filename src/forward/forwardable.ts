@@ -17,7 +17,7 @@ export interface ForwardContext {
   readonly scrubbing: ScrubbingContext;
   /** Looks after clients that nothing is read from at present. */
   readonly departures: Departures;
-  /** To be told the size of each piece of a body or a tunnel, either way, that leaves garbage behind. */
+  /** Called with the size of each piece of a body or tunnel, in either direction, that leaves garbage behind. */
   readonly bytesPassed: (bytes: number) => void;
   /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
   readonly via: string;
@@ -29,7 +29,7 @@ export interface ForwardContext {
   readonly draining: () => boolean;
 }
 
-/** A request that may be forwarded, and all that was found out about it on the way. */
+/** A request that may be forwarded, and all that has been found out about it. */
 export interface Forwardable extends ClientSide {
   readonly head: RequestHead;
   readonly route: Route;
@@ -38,6 +38,6 @@ export interface Forwardable extends ClientSide {
   readonly target: string;
   readonly dropCookies: boolean;
   readonly trace: RequestTrace | undefined;
-  /** The client sent a credential of its own, and the route lets it have its way: ours is not sent. */
+  /** The client sent a credential of its own, and the route lets it pass: ours is not sent. */
   readonly keepsClientCredential: boolean;
 }

@@ -2,11 +2,11 @@ import type { Problem } from '../base/errors.ts';
 import type { Attempt, AttemptOwner } from './attempt.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 
-/** Who gets the answer in the end. */
+/** Gets the answer in the end. */
 export type AnswerOwner = AttemptOwner & Required<Pick<AttemptOwner, 'received' | 'ended'>>;
 
 /**
- * A 401 that waits for a new token. It may turn out to be the answer after all, so what comes of it meanwhile is kept:
+ * A 401 that waits for a new token. It may turn out to be the answer after all, so what follows it meanwhile is kept:
  * pieces of its body, its end (a HEAD has nothing else), or the break of its connection.
  */
 export class HeldAnswer implements AttemptOwner {
@@ -38,7 +38,7 @@ export class HeldAnswer implements AttemptOwner {
     this.#end = (owner) => owner.failed(attempt, problem, 'no');
   }
 
-  /** It is the answer: gives what has come, and what is still to come, to whom it belongs. */
+  /** The 401 is the answer: the owner gets what has come, and what is still to come. */
   giveTo(owner: AnswerOwner): void {
     this.#attempt.giveTo(owner);
     for (const piece of this.#pieces) owner.received(this.#attempt, piece);

@@ -16,27 +16,28 @@ const IDEMPOTENT = new Set([
 /** A request that the upstream has ignored is sent again this often: an upstream that refuses each is unavailable. */
 const MOST_UNSEEN = 3;
 
-/** What of a request decides whether it may go up again. */
+/** The properties of a request that decide whether it may be sent again. */
 export interface Sendable {
   readonly method: string;
   /** Undefined where it has no body. */
   readonly body: { readonly replayable: boolean } | undefined;
 }
 
-/** It may be sent again where its connection may have ended before it came, so that it may have been seen. */
+/** The request may be sent again even where the upstream may have seen it. */
 export function isRepeatable({ method, body }: Sendable): boolean {
   return body === undefined && IDEMPOTENT.has(method);
 }
 
-/** How often one request has been sent again, and so whether it may be once more, and on what. */
+/** Counts how often one request has been sent again, and decides whether, and on what, it is sent once more. */
 export class Repeats {
   #retried = false;
   #unseen = 0;
   #http1 = false;
 
   /**
-   * Counts a failure after which the request could be sent again. Gives what it is sent on, where it may; each way
-   * back to HTTP/1.1 is for good.
+   * Counts a failure. A request that has gone back to HTTP/1.1 stays there.
+   *
+   * @returns what the request is sent on next; undefined where it may not be sent again
    */
   next(repeatable: Repeatable, sendable: Sendable): Pick<SendOptions, 'fresh' | 'http1'> | undefined {
     switch (repeatable) {
@@ -55,7 +56,7 @@ export class Repeats {
     }
   }
 
-  /** For a sending that follows no such failure. */
+  /** For an attempt that follows no such failure. */
   get http1(): boolean {
     return this.#http1;
   }

@@ -23,7 +23,7 @@ export interface Sent {
   readonly upgrade: Upgrade | undefined;
 }
 
-/** Who has the request sent, and gets what comes of it. */
+/** Has the request sent, and gets its answer. */
 export interface Sender extends AnswerOwner {
   /** Milliseconds until `expire`; `undefined` while something else has a limit of its own. */
   limit(ms: number | undefined): void;
@@ -38,10 +38,10 @@ export interface Sender extends AnswerOwner {
 
 /**
  * Brings a request to the upstream: a token, a connection, the request itself, and all of it once more after a 401, or
- * where nothing of it was seen. From the head of the answer on, an attempt belongs to the sender.
+ * where the upstream saw nothing of it. From the head of the answer on, an attempt belongs to the sender.
  */
 export class Sending implements AttemptOwner {
-  /** The last one; it stays when it has ended. */
+  /** The latest attempt; it stays here when it has ended. */
   attempt: Attempt | undefined;
   readonly #context: ForwardContext;
   readonly #progress: Progress;
@@ -80,7 +80,7 @@ export class Sending implements AttemptOwner {
       .catch((cause) => this.crash(cause));
   }
 
-  /** Notes how long it was waited for. */
+  /** Records how long the request waits for a token. */
   #login<T>(waited: Promise<T>): Promise<T> {
     const { event } = this.#f;
     const { clock } = this.#context;
@@ -179,7 +179,7 @@ export class Sending implements AttemptOwner {
 
   #secondChance(attempt: Attempt): ReturnType<typeof secondChance> {
     if (attempt.rejected !== undefined) return undefined;
-    // Told in any case: the token is dead for the next request, too.
+    // The source learns of it in any case: the next request must not use this token either.
     const second = secondChance(this.#f, attempt.token);
     return this.#body === undefined || this.#body.replayable ? second : undefined;
   }
@@ -221,7 +221,7 @@ export class Sending implements AttemptOwner {
     this.#sender.crash(cause);
   }
 
-  /** The client is gone. */
+  /** The client has left. */
   end(): void {
     this.#wait?.abort();
     this.attempt?.abort();

@@ -19,7 +19,7 @@ export function secondChance(
   return token === undefined ? undefined : tokenSource(forwardable)?.rejected(token);
 }
 
-/** What is remembered of the credential, as it stands when a request first asks for it. */
+/** Records the state of the credential when a request first asks for it. */
 export function noteToken(
   { route, event, keepsClientCredential }: Forwardable,
   source: TokenSource | undefined,

@@ -3,21 +3,21 @@ import type { Problem } from '../base/errors.ts';
 import type { RequestEvent, TraceIds } from '../base/events.ts';
 import type { Forwardable } from './forwardable.ts';
 
-/** Follows requests for a tracing system; there only where one is configured. Forwarding knows no more of it than this. */
+/** Traces requests; set only where tracing is configured. Forwarding knows no more of it than this. */
 export interface Tracing {
-  /** A request has come in. It goes on from the trace that the request names, if it names one. */
+  /** A request has come in. It continues the trace that the request names, if it names one. */
   begin(request: IncomingMessage, event: RequestEvent): RequestTrace;
 }
 
-/** One request. Its end is told by its event, like any other. */
+/** One request. Its event reports its end. */
 export interface RequestTrace extends TraceIds {
-  /** A connection is looked for, for the first time or once more. */
+  /** An attempt begins: it asks for a connection. */
   sending(forwardable: Forwardable): SendingTrace;
 }
 
-/** One sending of it. What of these is never called, the end of the request stands for. */
+/** One attempt. An attempt without a call for its end ends with the request. */
 export interface SendingTrace {
-  /** It goes up now: says in its headers what it belongs to, in the place of what the client said. */
+  /** The request is sent now. Writes the trace context into its headers, in place of the client's. */
   carry(headers: string[]): void;
   responded(status: number): void;
   /** The answer is whole. */

@@ -5,7 +5,7 @@ import { endAbruptly } from './client/abrupt-end.ts';
 import type { ForwardContext } from './forwardable.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
-/** A side that has been left has this long to take what was sent to it before. */
+/** When one side ends, the other has this long to read what was sent to it before. */
 const FLUSH_MS = 500;
 /** The monotonic clock stops while the machine sleeps; so the expiry is checked at intervals. */
 const LOOK_MS = 30_000;
@@ -25,7 +25,7 @@ export class Tunnel implements Watched {
   /** Bytes from the client and to it. */
   bytesIn = 0;
   bytesOut = 0;
-  /** It was closed because its time was over. */
+  /** The tunnel was closed because its token expired. */
   expired = false;
   readonly #clock: Clock;
   readonly #passed: (bytes: number) => void;
@@ -61,7 +61,7 @@ export class Tunnel implements Watched {
     this.#touch();
   }
 
-  /** The watchdog's call: nothing has moved for too long, or the end has come, or it is time to look whether it has. */
+  /** The watchdog's call: the tunnel was idle for too long, or its token has expired, or it is time to check that. */
   expire(nowMonoMs: number): void {
     const { expires } = this.#limits;
     if (expires !== undefined && untilMs(expires, this.#clock) <= 0) {
@@ -91,7 +91,7 @@ export class Tunnel implements Watched {
   }
 }
 
-/** When one ends, so does the other, after it has got what was sent to it; when one is reset, so is the other. */
+/** When one ends, the other ends too, after it has read what was sent to it; when one is reset, the other is reset. */
 function endTogether(one: Socket, other: Socket): void {
   one.on('error', () => {}); // `close` tells of it.
   one.on('end', () => {

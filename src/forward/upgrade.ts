@@ -8,7 +8,7 @@ import { replyHead } from './headers/response-headers.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** What a client may say before the upstream has answered; more waits in the kernel. */
+/** What a client may send before the upstream has answered; more waits in the kernel. */
 const EARLY_LIMIT_BYTES = 64 * 1024;
 
 /** An upstream that has switched. */
@@ -20,11 +20,11 @@ export interface Switched {
   readonly scrubbing: Scrubbing | undefined;
 }
 
-/** Who asks for a tunnel. */
+/** A client's request for a tunnel. */
 export interface Asking {
   readonly protocol: string;
   readonly client: Socket;
-  /** Calls back once the request is whole, with what came behind it: the connection is ours then. */
+  /** Calls back once the request is whole, with the bytes that came after it: from then on the connection is ours. */
   readonly whenFree: (take: (early: Buffer) => void) => void;
 }
 
@@ -37,7 +37,7 @@ export class Upgrade {
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
 
-  /** @param endsWithToken the tunnel is closed when the token expires that it was opened with */
+  /** @param endsWithToken the tunnel closes when the token that opened it expires */
   constructor({ protocol, client, whenFree }: Asking, endsWithToken: boolean) {
     this.protocol = protocol;
     this.#client = client;
@@ -45,7 +45,7 @@ export class Upgrade {
     this.#endsWithToken = endsWithToken;
   }
 
-  /** Node tells only that the client has ended its side; to us that is the end of it. */
+  /** Node reports only that the client has ended its side; for an upgrade that ends the connection. */
   listen(): void {
     this.#whenFree((early) => {
       if (early.length > 0) this.#keepEarly(early);
@@ -67,7 +67,7 @@ export class Upgrade {
    * A client speaks the other protocol only when its request is whole (RFC 9110 §7.8): the rest of that goes up first.
    *
    * @param join called when it is whole
-   * @returns what ends the upstream where that never comes
+   * @returns a function that closes the upstream connection where the request has not become whole
    */
   joinWhenWhole(body: RequestBody, upstream: Socket, join: () => void): () => void {
     const drained = () => body.drained();

@@ -9,7 +9,7 @@ export interface Watched extends Member {
   expire(nowMonoMs: number): void;
 }
 
-/** The moment at which a limit that begins now is over; a limit of 0 is none. */
+/** When a limit that begins now passes; 0 means no limit. */
 export function deadline(clock: Clock, limitMs: number): number {
   return limitMs === 0 ? Number.POSITIVE_INFINITY : clock.monoMs() + limitMs;
 }
@@ -19,7 +19,7 @@ const SHORTEST_INTERVAL_MS = 20;
 
 /**
  * One timer for all requests under way, and none while there are none. A timer for each of them, moved with each piece of a body, costs more
- * than the piece; a glance at all of them once in a while costs nothing, and is late by a tenth at the most.
+ * than the piece; a check of all of them now and then costs next to nothing, and is late by a tenth at most.
  */
 export class Watchdog {
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class Watchdog {
     return count;
   }
 
-  /** Says how short the limits may be (milliseconds, 0 for none): it looks ten times as often as that. */
+  /** @param limitsMs all limits that are used, 0 for none: the watchdog checks ten times within the shortest */
   attend(limitsMs: readonly number[]): void {
     const shortest = Math.min(...limitsMs.filter((ms) => ms > 0), LONGEST_INTERVAL_MS * 10);
     this.#intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.min(LONGEST_INTERVAL_MS, shortest / 10));

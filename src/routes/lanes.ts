@@ -6,8 +6,8 @@ import { type Route, type RouteTable, upstreamTarget } from './route-table.ts';
 import type { RoutesByHost } from './routes-by-host.ts';
 
 /**
- * What a proxy that only compares text can do of the route table: a fast lane for plain paths, whose answer is always
- * the table's own. Whatever it can't be sure of is for bearerd, and the first rule that fits decides.
+ * The part of the route table that a proxy can do which only compares text: a fast lane for plain paths, whose answer is
+ * always the table's own. Requests of which it can't be sure go to bearerd. The first rule that fits decides.
  */
 export interface LaneRule {
   /** In lower case; a path is compared with it without regard to case. */
@@ -54,7 +54,7 @@ export function laneVia({ name }: Pick<Route, 'name'>): string {
   return `1.1 bearerd (${name})`;
 }
 
-/** Of no table: no route has an address for its host. */
+/** Belongs to no table: no route has an address for its host. */
 const ANY_OTHER_HOST = '127.0.0.1';
 
 export function createLanes(routes: RoutesByHost): Lanes {
@@ -108,11 +108,11 @@ function whySlow(route: Route): string | undefined {
   return undefined;
 }
 
-/** Of the plain characters those that mean nothing to anybody's configuration. */
+/** The plain characters that mean nothing in any proxy's configuration. */
 const SIMPLE = /^[a-z0-9/_.~-]+$/;
 const SIMPLE_ANY_CASE = /^[A-Za-z0-9/_.~-]+$/;
 
-/** The path that a client asks for to have this one sent. */
+/** The path that a client asks for, from the path that is sent upstream. */
 function askedPath({ prefix, upstreamPrefix }: Route, path: string): string | undefined {
   const asked = prefix === '/' ? '' : prefix;
   if (path === '/' && upstreamPrefix === '') return asked || '/';

@@ -25,7 +25,7 @@ interface Entry<T> {
   readonly literal: string;
   /** Its plain forms, as written and decoded, in one letter case; what a path's readings are compared with. */
   readonly plain: readonly string[];
-  /** Whatever an upstream could make of it. */
+  /** All readings that an upstream could have of it. */
   readonly readings: readonly string[];
   readonly owner: T;
 }
@@ -45,7 +45,7 @@ export class Prefixes<T extends { readonly prefix: string; readonly denied: bool
     this.#denying = this.#plain.filter(([, { owner }]) => owner.denied);
   }
 
-  /** The one for a path as it was sent. */
+  /** The owner for a path as it was sent. */
   find(path: string): T | undefined {
     const exact = upperCaseEscapes(path);
     return this.#literal.find(([prefix]) => isUnder(exact, prefix))?.[1].owner;

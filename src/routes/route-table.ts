@@ -41,11 +41,11 @@ export interface Route {
   readonly keepsOverrides: boolean;
   /** All routes of its table to the same server, the one that leads deepest first: for a redirect, which is rare. */
   readonly siblings: readonly Route[];
-  /** Those of the other tables, likewise: what they alone lead to, a client of this host can't call. */
+  /** Routes of the other tables to the same server, in the same order: a client of this host can't call their paths. */
   readonly strangers: readonly Route[];
 }
 
-/** That of the base URL, and those that credentials have for themselves. */
+/** The session endpoint of the base URL, and those of single credentials. */
 export type SessionPlaces = readonly [SessionPlace, ...SessionPlace[]];
 
 export type Match =
@@ -64,8 +64,8 @@ export interface RouteTable {
   /** Chooses by method and raw path (no query). The `routes` command prints the same object. */
   match(method: string, path: string): Match;
   /**
-   * What plain paths in lower case begin with that lead to a session endpoint: by its own name, or on this route by
-   * another one.
+   * The beginnings of plain paths, in lower case, that lead to a session endpoint: by its own name, or by another name
+   * on this route.
    */
   closedBeginnings(route?: Route): readonly string[];
 }
@@ -147,7 +147,7 @@ export function upstreamTarget(route: Route, path: string, query: string): strin
   return (route.replacement + path.slice(route.replacedLength) || '/') + query;
 }
 
-/** The root is no segment to put something behind. */
+/** Empty for the root, so that a path can be appended. */
 export function withoutSlash(path: string): string {
   return path === '/' ? '' : path;
 }

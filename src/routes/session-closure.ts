@@ -10,8 +10,8 @@ export interface SessionPlace {
 }
 
 /**
- * The session path and whatever begins with it is never forwarded: who can log in through the proxy, or send it
- * guesses, has more than the proxy is there to give.
+ * Never forwards the session path, or a path that begins with it: a client that could log in through the proxy, or guess
+ * passwords through it, would have more than the proxy is meant to give.
  */
 export class SessionClosure {
   readonly #asked: readonly string[];
@@ -34,7 +34,7 @@ export class SessionClosure {
     return this.#asked;
   }
 
-  /** The same for those that a route leads here by another name. */
+  /** The same for paths that a route maps to the session endpoint by another name. */
   beginningsOn({ prefix, upstreamPrefix }: { prefix: string; upstreamPrefix: string }): readonly string[] {
     const asked = prefix === '/' ? '' : prefix;
     const sent = upstreamPrefix.toLowerCase();

@@ -3,18 +3,18 @@ import type { Problem } from '../base/errors.ts';
 import type { ConnectionTimes } from '../base/journey.ts';
 import type { ResponseHead } from './response-head.ts';
 
-/** A request as it goes up. */
+/** A request as it is sent upstream. */
 export interface OutgoingRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
   /** Names and values in turn, each character a byte; `Content-Length` as the client sent it. Without `Host`. */
   readonly headers: readonly string[];
-  /** There is a body of unknown length. */
+  /** The request has a body of unknown length. */
   readonly chunked: boolean;
-  /** What has come of the body. */
+  /** The part of the body that has come. */
   readonly body: readonly Buffer[];
-  /** Nothing follows after that; else `write` and `end` do. */
+  /** `body` is all of it; else `write` and `end` follow. */
   readonly complete: boolean;
   /** The protocol that the client wants to switch to. */
   readonly upgrade: string | undefined;
@@ -22,7 +22,7 @@ export interface OutgoingRequest {
 
 /** What carries one request and its response: an HTTP/1.1 connection, or a stream of an HTTP/2 connection. */
 export interface Carrier {
-  /** Each large piece of the response is memory of its own, and garbage once it has passed. */
+  /** Each large piece of the response has memory of its own, which is garbage once the piece has passed. */
   readonly leavesGarbage: boolean;
   send(request: OutgoingRequest): void;
   /** False when it takes no more at present: `Receiver.drained` tells when it does. */
@@ -44,13 +44,13 @@ export interface Carrier {
 export type Repeatable = 'no' | 'stale' | 'unseen' | 'http1';
 
 /**
- * Who sends a request and gets its response. Each call may lead to any call of the carrier. After `ended`, `failed`
+ * Sends a request and gets its response. Each call may lead to any call of the carrier. After `ended`, `failed`
  * and `switched` neither calls the other.
  */
 export interface Receiver {
   /** A connection was made for it, or could not be: comes before `ready` or `failed`, and not where one is used again. */
   opened(times: ConnectionTimes): void;
-  /** A connection is there and nothing has been sent: the last moment to think again. Answer by `send` or `abort`. */
+  /** A connection is ready, and nothing has been sent. Call `send` or `abort`. */
   ready(carrier: Carrier): void;
   responded(head: ResponseHead): void;
   /** @returns false where the piece is still needed after the call, and its bytes may not be used for others */
@@ -64,7 +64,7 @@ export interface Receiver {
 }
 
 export interface SendOptions {
-  /** On a connection that has carried nothing before. */
+  /** Use a connection that has carried nothing before. */
   readonly fresh: boolean;
   /** The request wants to switch protocols, which HTTP/2 can't. */
   readonly upgrade: boolean;
@@ -72,6 +72,6 @@ export interface SendOptions {
   readonly http1: boolean;
   /** Once it has begun to go up, its body can't be sent again, whatever the upstream says. */
   readonly upload: boolean;
-  /** It can't be sent again where its connection ends as it comes: it takes none that might be about to. */
+  /** The request can't be sent again if its connection ends: it takes no connection that might be about to end. */
   readonly once: boolean;
 }

@@ -14,13 +14,13 @@ export interface Http1PoolOptions {
   readonly headerSizeBytes: number;
   /** Opens a connection outside of the pool; never calls back before it returns. */
   readonly open: Connector;
-  /** Connections are plain, so that it can be said what they read into. */
+  /** Connections use no TLS and no proxy, so they can read into a given buffer. */
   readonly plain: boolean;
 }
 
 /** How often connections that have been idle for too long are looked for. */
 const SWEEP_MS = 1_000;
-/** An origin that sent bytes that belong to no request gets each on a connection of its own for so long. */
+/** After bytes that belong to no request, each request to the origin gets a new connection for this long. */
 const DISTRUST_MS = 60_000;
 
 interface Waiting {
@@ -64,9 +64,9 @@ export class Http1Pool implements ConnectionOwner {
     }
   }
 
-  /** @param kept one that is kept serves where a new one can't be made: while names aren't found, say */
+  /** @param kept an idle connection serves where no new one can be made: while the name can't be resolved, say */
   #sendAlone(receiver: Receiver, { upgrade, kept }: { upgrade: boolean; kept: boolean }): void {
-    // What is read from a tunnel is read by the tunnel.
+    // A tunnel reads its bytes itself.
     const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
     const times = new ConnectionTimes();
     this.#open(

@@ -12,9 +12,9 @@ export interface Http2PoolOptions {
   readonly connectTimeoutMs: number;
   /** Opens a connection that offers HTTP/2. */
   readonly open: Connector;
-  /** The upstream has chosen HTTP/1.1: here is the connection, and who waited for it. Called at most once. */
+  /** The upstream has chosen HTTP/1.1: passes the connection, and the receivers that wait. Called at most once. */
   readonly http1: (socket: Socket, times: ConnectionTimes, waiting: readonly Receiver[]) => void;
-  /** The upstream speaks HTTP/2, and wants HTTP/1.1 all the same: here is who waited for a connection. */
+  /** The upstream speaks HTTP/2, but requires HTTP/1.1: passes the receivers that wait for a connection. */
   readonly http1Required: (waiting: readonly Receiver[]) => void;
   /** The upstream ends connections that are in use. */
   readonly retiredEarly: () => void;
@@ -79,7 +79,7 @@ export class Http2Pool implements ConnectionOwner {
   }
 
   gone(connection: Http2Connection, error: Error): void {
-    // One that never came to speak says enough about the next one, for those who have waited for it.
+    // A connection that failed before its SETTINGS: the next would fail alike, so the requests that wait fail, too.
     if (!connection.settled) this.#failWaiting(error);
     else this.room();
   }

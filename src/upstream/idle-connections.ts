@@ -1,7 +1,7 @@
 import { CONNECTION_MAX_AGE_MS } from './connection.ts';
 import type { Http1Connection } from './h1-connection.ts';
 
-/** What is amiss behind an answer, the end of the connection say, has mostly come within this time. */
+/** Trouble after a response, such as the end of the connection, mostly shows within this time. */
 const REST_MS = 5;
 
 /** Its `idleTime` grows each time that the event loop has waited for something to read, and then reads it all. */
@@ -34,7 +34,7 @@ export class IdleConnections {
     this.#freedAtIdleTime = nodeTiming.idleTime;
   }
 
-  /** One that has carried nothing. */
+  /** Adds a connection that has carried nothing. */
   addUnused(connection: Http1Connection): void {
     this.#rested.push(connection);
   }
@@ -69,7 +69,7 @@ export class IdleConnections {
     }
   }
 
-  /** Those that are too old. */
+  /** The connections that are too old. */
   unfit(nowMonoMs: number): Http1Connection[] {
     return this.#all().filter((connection) => !isFit(connection, nowMonoMs));
   }

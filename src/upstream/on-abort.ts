@@ -1,4 +1,4 @@
-/** Calls once the signal has aborted, at once where it has already. */
+/** Calls `stop` once the signal aborts; at once where it has aborted already. */
 export function onAbort(signal: AbortSignal, stop: (reason: unknown) => void): void {
   if (signal.aborted) stop(signal.reason);
   else signal.addEventListener('abort', () => stop(signal.reason), { once: true });

@@ -3,10 +3,10 @@ const SIZE_BYTES = 64 * 1024;
 const SMALL_BYTES = 16 * 1024;
 /** Buffers of bodies that have ended are kept for the next ones. */
 const MOST_SPARE = 16;
-/** So many connections may each have a buffer while they carry nothing. */
+/** Most connections that may each keep a buffer while they are idle. */
 const MOST_IDLE = 64;
 
-/** Where all connections read that don't carry a large body: one buffer, since a piece is copied out of it at once. */
+/** All connections without a large body read into this one buffer: each piece is copied out of it at once. */
 const shared = Buffer.allocUnsafeSlow(SIZE_BYTES);
 const spare: Buffer[] = [];
 let idle = 0;
@@ -38,7 +38,7 @@ export class ReadBuffer {
   #kept = false;
   /** A large piece of the present answer has come. */
   #large = false;
-  /** It has a buffer of its own, though it carries no body. */
+  /** The connection keeps a buffer of its own, though it carries no body. */
   #idle = false;
   #reader: BufferReader | undefined;
 
@@ -46,7 +46,7 @@ export class ReadBuffer {
     this.#reader = reader;
   }
 
-  /** Hands on a piece of what has been read. @param take false where it still needs the piece after the call */
+  /** Passes a piece of what has been read. @param take returns false where it needs the piece after the call */
   pass(piece: Buffer, take: (piece: Buffer) => boolean): void {
     const large = piece.length >= SMALL_BYTES;
     if (large) this.#large = true;
