@@ -1,4 +1,5 @@
 import { PROBLEMS, Problem, type ProblemCode } from '../base/errors.ts';
+import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
 import type { Config } from '../config/config.ts';
 import { formatRate } from '../config/values/rates.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';
@@ -33,11 +34,7 @@ export function explain(tables: RoutesByHost, config: Config, { method, target }
   if (split === undefined) return refusal('bad-path', 'a target begins with / and holds no #', undefined);
   const host = createGuard(config).checkHosts(undefined, split.authority, NOWHERE);
   if (host instanceof Problem)
-    return refusal(
-      'host-refused',
-      `${split.authority} is not a name of this proxy; add it to allowedHosts, or give a route that host`,
-      undefined,
-    );
+    return refusal('host-refused', `${split.authority} is not a name of this proxy`, undefined);
   const table = tables.at(host);
   const match = table.match(method, split.path);
   if (!match.ok) {
@@ -97,6 +94,7 @@ export function explanationText(explanation: Explanation): string {
     ['removed', removed.length === 0 ? null : removed.join(', ')],
     ['limit', limit ?? null],
     ['why', why],
+    ['what to do', code === null ? null : PROBLEM_REMEDIES[code]],
   ];
   return lines
     .filter(([, value]) => value !== null)

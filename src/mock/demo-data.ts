@@ -1,6 +1,6 @@
 /**
  * Invented people and companies, on names that RFC 2606 keeps free. The real shapes of these answers are
- * not known (API.md, Endpoints), so the fields are the mock's own.
+ * not known, so the fields are the mock's own.
  */
 export interface Person {
   readonly id: string;

@@ -27,7 +27,7 @@ export interface Endpoint {
 
 const GET = ['GET', 'HEAD'];
 
-/** The first and second are the API's own (endpoints 2 and 3); the others rehearse what API.md says in words. */
+/** The first two are the API's own; the others rehearse what its documentation says in words. */
 const ENDPOINTS: readonly Endpoint[] = [
   {
     path: /^\/api\/people\/v1\/(o_[^/]+)\/find$/,
@@ -51,7 +51,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
-    // Customer-specific data, which needs an access token (API.md, Authentication 1).
+    // Customer-specific data, which needs an access token.
     path: /^\/api\/reports\/v1\/(o_[^/]+)\/summary$/,
     methods: GET,
     takes: ['token'],

@@ -13,7 +13,7 @@ export interface MockOptions extends MockCredentials {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Of service-account and user tokens alike: the API gives both 15 minutes and 1 hour (API.md, Limits). */
+  /** Of service-account and user tokens alike: the API gives both 15 minutes and 1 hour. */
   readonly tokenLifetimeMs: number;
   /** The wall clock that tokens are issued and judged by, in milliseconds since the epoch. */
   readonly now: () => number;

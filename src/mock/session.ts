@@ -28,7 +28,7 @@ interface Grant {
   readonly secret: string;
 }
 
-/** The session endpoint (API.md, endpoint 1). */
+/** The session endpoint of the API. */
 export async function answerSession(
   mock: MockState,
   request: IncomingMessage,

@@ -274,6 +274,7 @@ t.test('routes says which route another reading of a path would take', async (t)
     const { code, stdout } = await run(t, ['routes', 'GET', path], env);
     t.equal(code, 0);
     t.match(stdout, /refused with 400 bad-path/);
+    t.match(stdout, /^what to do: +Send the path in its plain form/m);
     t.match(stdout, why);
   }
 });

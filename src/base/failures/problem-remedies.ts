@@ -2,7 +2,7 @@ import type { ProblemCode } from '../errors.ts';
 
 /**
  * What can be done about an answer of bearerd's own, where nothing more exact is known of the failure behind it.
- * `bearerd why` shows it.
+ * `bearerd why`, `routes` and `check --online` show it.
  */
 export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {
   'bad-path':

@@ -4,6 +4,7 @@ import { Client } from 'undici';
 import { Gateway } from '../../app/gateway.ts';
 import { PROBLEMS } from '../../base/errors.ts';
 import { type Event, EventBus, type RequestEvent } from '../../base/events.ts';
+import { PROBLEM_REMEDIES } from '../../base/failures/problem-remedies.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -86,7 +87,7 @@ function judge(
   const words = failure?.detail ?? PROBLEMS[code].detail;
   return failed(about, {
     detail: `bearerd answers with status ${status} ${code} (${seen}): ${words.replace(/\.$/, '')}`,
-    remedy: failure?.remedy,
+    remedy: failure?.remedy ?? PROBLEM_REMEDIES[code],
     exitCode: status >= 500 ? EXIT.unavailable : EXIT.failed,
   });
 }
