@@ -19,10 +19,10 @@ import { ProbesListener } from '../listen/probes.ts';
 import { ProxyListener } from '../listen/proxy.ts';
 import type { Readiness, Status } from '../observe/status.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
-import { InForce } from './in-force.ts';
 import { openListener } from './open-listener.ts';
 import { Overview } from './overview.ts';
 import type { RenewSecrets } from './renewed-secrets.ts';
+import { RunningConfig } from './running-config.ts';
 import { type OpenEngine, openRedis } from './sharing.ts';
 import { Sources } from './sources.ts';
 import { Stop } from './stop.ts';
@@ -59,7 +59,7 @@ export class Gateway {
   readonly #events: EventBus;
   readonly #watchdog: Watchdog;
   readonly #sources: Sources;
-  readonly #inForce: InForce;
+  readonly #running: RunningConfig;
   readonly #overview: Overview;
   readonly #proxy: ProxyListener;
   readonly #admin: AdminListener | undefined;
@@ -93,11 +93,11 @@ export class Gateway {
     const secrets = new KnownSecrets(clock);
     events.subscribe((event) => this.#remember(event, secrets));
     const lasting = { clock, lookup, sources: this.#sources, secrets, watchdog: this.#watchdog, loopMark };
-    this.#inForce = new InForce(config, lasting);
+    this.#running = new RunningConfig(config, lasting);
     const stopping = () => this.#stop.announced;
-    this.#overview = new Overview({ ...lasting, events, inForce: this.#inForce, droppedLogLines, stopping });
+    this.#overview = new Overview({ ...lasting, events, running: this.#running, droppedLogLines, stopping });
     this.#proxy = new ProxyListener({
-      settings: () => this.#inForce.settings,
+      settings: () => this.#running.settings,
       context: {
         clock,
         observe,
@@ -139,7 +139,7 @@ export class Gateway {
   async start(): Promise<void> {
     try {
       const { proxy, admin } = this.#sockets;
-      const { config } = this.#inForce;
+      const { config } = this.#running;
       this.urls = await openListener('proxy', config, () =>
         this.#proxy.listen(placesOf(proxy, config.listen)),
       );
@@ -160,7 +160,7 @@ export class Gateway {
 
   /** Loaded only where there are any: most have none. */
   async #openSinks(): Promise<void> {
-    const { sinks } = this.#inForce.config;
+    const { sinks } = this.#running.config;
     if (sinks.length === 0) return;
     const { Sinks } = await import('../integrations/sinks.ts');
     if (this.#stop.draining) return;
@@ -188,7 +188,7 @@ export class Gateway {
    */
   reconfigure(config: Config): string[] {
     if (this.#stop.announced) return [];
-    const restartNeededFor = this.#inForce.take(config);
+    const restartNeededFor = this.#running.take(config);
     if (config.listenTls !== undefined) this.#proxy.renewCertificate(config.listenTls);
     this.#admin?.changed();
     this.#sinks?.look();
@@ -205,7 +205,7 @@ export class Gateway {
 
   /** Open client connections past which a new one is refused: the configured limit, or what the system allows. */
   get maxConnections(): number {
-    return this.#inForce.settings.maxConnections;
+    return this.#running.settings.maxConnections;
   }
 
   /** Requests and tunnels under way. */
@@ -234,7 +234,7 @@ export class Gateway {
       this.#admin?.close(),
       this.#probes.close(),
     ]);
-    this.#inForce.settings.pools.destroy();
+    this.#running.settings.pools.destroy();
   }
 
   /** Until a token ends, no answer may hold it, whichever route sent it. */

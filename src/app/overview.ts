@@ -9,7 +9,7 @@ import { Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Recent } from '../observe/recent.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
-import type { InForce } from './in-force.ts';
+import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
 
 /** What is looked at. */
@@ -18,7 +18,7 @@ export interface Watched {
   readonly events: EventBus;
   readonly sources: Sources;
   readonly watchdog: Watchdog;
-  readonly inForce: InForce;
+  readonly running: RunningConfig;
   readonly droppedLogLines: () => number;
   /** The process is about to stop. */
   readonly stopping: () => boolean;
@@ -33,7 +33,7 @@ export class Overview {
   readonly #metrics: Metrics;
 
   constructor(watched: Watched) {
-    const { clock, events, sources, watchdog, inForce, droppedLogLines } = watched;
+    const { clock, events, sources, watchdog, running, droppedLogLines } = watched;
     this.#watched = watched;
     this.#startedMonoMs = clock.monoMs();
     this.#recent = new Recent(clock);
@@ -45,9 +45,9 @@ export class Overview {
       waiting: () => sources.waiting,
       tokens: () => sources.statuses(),
       droppedLogLines,
-      secretFiles: () => inForce.config.fileNames,
-      ...(inForce.config.listenTls && {
-        certificateExpiryMs: () => inForce.config.listenTls?.validUntilMs ?? 0,
+      secretFiles: () => running.config.fileNames,
+      ...(running.config.listenTls && {
+        certificateExpiryMs: () => running.config.listenTls?.validUntilMs ?? 0,
       }),
     });
     events.subscribe(this.#metrics.observe);
@@ -67,17 +67,17 @@ export class Overview {
   }
 
   get readiness(): Readiness {
-    const { sources, inForce, stopping } = this.#watched;
+    const { sources, running, stopping } = this.#watched;
     return readinessOf({
       draining: stopping(),
       tokens: sources.statuses(),
-      routes: inForce.settings.routes.routes,
+      routes: running.settings.routes.routes,
       share: sources.sharing,
     });
   }
 
   get status(): Status {
-    const { clock, sources, watchdog, inForce, stopping } = this.#watched;
+    const { clock, sources, watchdog, running, stopping } = this.#watched;
     return statusOf({
       version: VERSION,
       uptimeMs: clock.monoMs() - this.#startedMonoMs,
@@ -85,28 +85,28 @@ export class Overview {
       inFlight: watchdog.size,
       tunnels: watchdog.count(Tunnel),
       waiting: sources.waiting,
-      configuredMs: inForce.sinceMs,
-      credentials: inForce.config.credentials,
+      configuredMs: running.sinceMs,
+      credentials: running.config.credentials,
       tokens: sources.statuses(),
-      routes: inForce.settings.routes.routes,
+      routes: running.settings.routes.routes,
       requestsByRoute: this.#metrics.requestsByRoute(),
       recent: this.#recent,
       share: sources.sharing,
-      limits: inForce.limits?.status,
+      limits: running.limits?.status,
     });
   }
 
   /** For the admin listener. */
   view(reload: AdminView['reload']): AdminView {
-    const { sources, inForce: current } = this.#watched;
+    const { sources, running } = this.#watched;
     return {
-      guard: () => current.settings.adminGuard,
+      guard: () => running.settings.adminGuard,
       healthy: () => this.healthy,
       readiness: () => this.readiness,
       status: () => this.status,
       requests: () => this.#recent.requests(),
       why: (id) => this.#why(id),
-      configuration: async () => ({ files: filesRead(current.config), yaml: await inForce(current.config) }),
+      configuration: async () => ({ files: filesRead(running.config), yaml: await inForce(running.config) }),
       page: async () => (await import('../observe/page.ts')).statusPage(),
       metrics: () => this.#metrics.render(),
       renew: () => sources.renewAll(),

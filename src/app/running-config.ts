@@ -41,8 +41,8 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   sinks: (config) => config.sinks,
 };
 
-/** The configuration in force, and what was made of it. */
-export class InForce {
+/** The configuration that runs, and what was made of it. */
+export class RunningConfig {
   config: Config;
   settings: Settings;
   /** When it was taken, on the wall clock. */
