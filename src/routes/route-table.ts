@@ -82,20 +82,7 @@ export function createRouteTable(
 ): RouteTable {
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
-  const otherClosures = others.map((place) => new SessionClosure(place));
-  // Only a route that changes the path can reach the session endpoint under another name.
-  const renaming = new Set(
-    routes.filter(
-      ({ prefix, upstreamPrefix, upstreamOrigin }) =>
-        upstreamPrefix !== session.basePath + withoutSlash(prefix) && closure.isAt(upstreamOrigin),
-    ),
-  );
-  const closing = new Map<Route, SessionClosure[]>();
-  for (const route of routes) {
-    const reached = otherClosures.filter((each) => each.isAt(route.upstreamOrigin));
-    if (renaming.has(route)) reached.push(closure);
-    if (reached.length > 0) closing.set(route, reached);
-  }
+  const closing = closingRoutes(routes, session, others);
 
   function match(method: string, path: string): Match {
     if (method === 'TRACE' || method === 'CONNECT') {
@@ -136,6 +123,26 @@ export function createRouteTable(
   }
 
   return { host, routes, match, closedBeginnings };
+}
+
+/** The session endpoints that a route leads to by another name, or that belong to single credentials. */
+function closingRoutes(
+  routes: readonly Route[],
+  session: SessionPlace,
+  others: readonly SessionPlace[],
+): ReadonlyMap<Route, readonly SessionClosure[]> {
+  const closure = new SessionClosure(session);
+  const otherClosures = others.map((place) => new SessionClosure(place));
+  const closing = new Map<Route, SessionClosure[]>();
+  for (const route of routes) {
+    const { prefix, upstreamPrefix, upstreamOrigin } = route;
+    const reached = otherClosures.filter((each) => each.isAt(upstreamOrigin));
+    // Only a route that changes the path can reach the session endpoint under another name.
+    const isRenamed = upstreamPrefix !== session.basePath + withoutSlash(prefix);
+    if (isRenamed && closure.isAt(upstreamOrigin)) reached.push(closure);
+    if (reached.length > 0) closing.set(route, reached);
+  }
+  return closing;
 }
 
 function refused(code: ProblemCode, route: Route | undefined, why: string): Match {
