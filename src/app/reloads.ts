@@ -54,6 +54,8 @@ export class Reloads {
     this.#apply = apply;
     this.#observe = observe;
     this.#tellWarnings(config);
+    // Those of the start: a series that began with a failure would show no increase.
+    for (const key of config.secretCommands.keys()) observe({ type: 'secret-command', key, result: 'ok' });
     this.#watch = watchSecretFiles({
       files: source.changing(config),
       known: source.contents,

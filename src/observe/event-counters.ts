@@ -110,7 +110,7 @@ function sinkWrites(registers: Registry[]): Counting {
 function secretCommands(registers: Registry[]): Counting {
   const counter = new Counter({
     name: 'bearerd_secret_commands_total',
-    help: 'Runs of a command that prints a secret, after the start, by result (ok, failed).',
+    help: 'Runs of a command that prints a secret, by result (ok, failed).',
     labelNames: ['key', 'result'],
     registers,
   });

@@ -73,6 +73,12 @@ t.test('alerts and dashboard ask for nothing that /metrics does not show', async
   );
 });
 
+t.test('no two alerts tell of the same increase', async (t) => {
+  const increases = alertExpressions.flatMap((expr) => expr.match(/increase\([^[]+/g) ?? []);
+  t.ok(increases.length > 3);
+  t.same(increases, [...new Set(increases)]);
+});
+
 t.test('each of our metrics is in the docs', async (t) => {
   const docs = readFileSync(fileURLToPath(new URL('../../docs/metrics.md', import.meta.url)), 'utf8');
   const names = [...text.matchAll(/^# TYPE (bearerd_\S+)/gm)].map(([, name]) => name!);
