@@ -1,5 +1,9 @@
 import type { ConfigFault } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
+import type { Values } from './declaration/settings.ts';
+import type { CALLER } from './sections/callers.ts';
+import type { ROUTE } from './sections/routes.ts';
+import type { Declared } from './shapes/object.ts';
 
 /** A base URL, taken apart once. `basePath` is empty or begins with `/` and does not end with one. */
 export interface Upstream {
@@ -179,11 +183,9 @@ export type CredentialConfig =
   | ExecCredentialConfig;
 
 /** Milliseconds; 0 means that there is no limit (`off`). */
-export interface Timeouts {
-  readonly connectMs: number;
-  readonly responseMs: number;
-  readonly idleMs: number;
-}
+export type Timeouts = Pick<Values, 'connectMs' | 'responseMs' | 'idleMs'>;
+
+export type Limits = Pick<Values, 'connections' | 'waiting' | 'headerSizeBytes'>;
 
 /** So many requests in so long. */
 export interface RateLimit {
@@ -191,37 +193,20 @@ export interface RateLimit {
   readonly perMs: number;
 }
 
-export interface RouteConfig {
-  /** In lower case, without a port. A route with one is for requests for that name, which see no others. */
-  readonly host?: string;
-  /** Begins with `/`; no trailing slash unless it is `/` itself. */
+/** A route in force: as `ROUTE` describes it, with the global settings where it says nothing. */
+export interface RouteConfig
+  extends Omit<Declared<typeof ROUTE.fields>, 'prefix' | 'credential' | 'upstream' | 'timeouts' | 'scrub'> {
   readonly prefix: string;
-  /** A credential's name, `none`, or `deny`. */
   readonly credential: string;
-  /** Upper case; absent means every method. */
-  readonly methods?: readonly string[];
-  /** The path that replaces the prefix; same shape as `prefix`. */
-  readonly rewrite?: string;
-  /** The base URL of this route (the global one unless it names another). */
   readonly upstream: Upstream;
-  /** Its own, or that of the base URL's origin. */
-  readonly upstreamAddress?: UpstreamAddress;
   readonly timeouts: Timeouts;
-  readonly clientAuthorization: 'replace' | 'keep' | 'reject';
-  /** What becomes of `X-HTTP-Method-Override` and its kind, where a credential goes with the request. */
-  readonly overrideHeaders: 'remove' | 'keep';
-  /** The credential that was sent is struck out of answers. */
   readonly scrub: boolean;
-  readonly limit?: RateLimit;
 }
 
 /** One of those who may call, known by its key. */
-export interface CallerConfig {
+export interface CallerConfig extends Omit<Declared<typeof CALLER.fields>, 'key'> {
   readonly name: string;
   readonly key: Secret;
-  /** The names of the routes that it may use; absent means all of them. */
-  readonly routes?: readonly string[];
-  readonly limit?: RateLimit;
 }
 
 /** A map in the memory of a HAProxy, by its Runtime API. */
@@ -293,47 +278,46 @@ export interface ListenTls {
   readonly validUntilMs: number;
 }
 
-/** The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. */
-export interface Config {
+/** Settings that another part of the configuration holds, by itself or with others. */
+export type PartOfAnother =
+  | 'configFile'
+  | 'upstream'
+  | 'upstreamAddress'
+  | 'allowInsecureUpstream'
+  | 'routes'
+  | 'scrub'
+  | 'listenCertFile'
+  | 'listenKeyFile'
+  | 'caFile'
+  | 'certFile'
+  | 'keyFile'
+  | 'sharePrefix'
+  | keyof Timeouts
+  | keyof Limits
+  | 'logLevel'
+  | 'logFormat'
+  | 'requestIdHeader';
+
+/**
+ * The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. `SETTINGS`
+ * describes each of the single settings; durations are in milliseconds, and a listener that is off has no address.
+ */
+export interface Config extends Omit<Values, PartOfAnother> {
   /** The configuration file that was read, if any. */
   readonly file?: string;
   readonly upstream: Upstream;
   /** By origin: where connections go that no route opens, a login's for one. Others go to the origin's own host. */
   readonly upstreamAddresses: ReadonlyMap<string, UpstreamAddress>;
-  /** HTTP/2 is spoken with upstreams that offer it. */
-  readonly upstreamHttp2: boolean;
-  /** Begins with `/`; joined to the upstream's base path it is where the session endpoint is. */
-  readonly sessionPath: string;
-  readonly tokenWaitMs: number;
-  readonly renewAfterMs: number;
   readonly credentials: ReadonlyMap<string, CredentialConfig>;
   readonly routes: readonly RouteConfig[];
-  readonly listen: readonly ListenAddress[];
   readonly listenTls?: ListenTls;
-  /** Empty when the admin listener is off. */
-  readonly adminListen: readonly ListenAddress[];
-  /** Where probes and nothing else are answered; mostly empty. */
-  readonly probesListen: readonly ListenAddress[];
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  readonly browserCookies: boolean;
   /** The key of callers that have no name. */
   readonly callerKey?: Secret;
   readonly callers: readonly CallerConfig[];
   readonly sinks: readonly SinkConfig[];
-  /** Everyone who reaches it may call, from other machines too, without a caller key. */
-  readonly allowRemoteCallers: boolean;
   readonly share?: ShareConfig;
   readonly timeouts: Timeouts;
-  readonly closeTunnels: 'never' | 'at-expiry';
-  readonly limits: {
-    readonly connections: number;
-    readonly waiting: number;
-    readonly headerSizeBytes: number;
-  };
-  readonly drainTimeoutMs: number;
-  /** From the signal to the drain: requests are taken, and it is not ready. */
-  readonly shutdownDelayMs: number;
+  readonly limits: Limits;
   readonly log: {
     readonly level: string;
     readonly format: 'json' | 'pretty' | 'auto';

@@ -23,9 +23,21 @@ function secretVariables(reading: Reading): readonly string[] {
   return [...new Set([...SECRET_SETTINGS.flatMap(formsOf), ...reading.variablesNamed])];
 }
 
-/** What the single settings give, in the shape of the configuration. */
+/** What the single settings give: the groups of some, and those that stand for themselves. */
 function settingsPart(values: Values) {
   const {
+    configFile,
+    upstream,
+    upstreamAddress,
+    allowInsecureUpstream,
+    routes,
+    scrub,
+    listenCertFile,
+    listenKeyFile,
+    caFile,
+    certFile,
+    keyFile,
+    sharePrefix,
     connectMs,
     responseMs,
     idleMs,
@@ -35,24 +47,12 @@ function settingsPart(values: Values) {
     logLevel,
     logFormat,
     requestIdHeader,
+    ...single
   } = values;
   return {
-    upstreamHttp2: values.upstreamHttp2,
-    sessionPath: values.sessionPath,
-    tokenWaitMs: values.tokenWaitMs,
-    renewAfterMs: values.renewAfterMs,
-    listen: values.listen,
-    adminListen: values.adminListen,
-    probesListen: values.probesListen,
-    allowedHosts: values.allowedHosts,
-    allowedOrigins: values.allowedOrigins,
-    browserCookies: values.browserCookies,
-    allowRemoteCallers: values.allowRemoteCallers,
+    ...single,
     timeouts: { connectMs, responseMs, idleMs },
-    closeTunnels: values.closeTunnels,
     limits: { connections, waiting, headerSizeBytes },
-    drainTimeoutMs: values.drainTimeoutMs,
-    shutdownDelayMs: values.shutdownDelayMs,
     log: { level: logLevel, format: logFormat, ...(requestIdHeader !== undefined && { requestIdHeader }) },
   };
 }

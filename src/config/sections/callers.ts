@@ -66,8 +66,8 @@ export function checkCallers({ unnamed, named }: Callers, names: readonly string
 
 /** Those in force, once there is no fault left. */
 export function callersInForce({ unnamed, named }: Callers): Pick<Config, 'callerKey' | 'callers'> {
-  const callers = [...named].flatMap(([name, { value: { key, routes, limit } = {} }]): CallerConfig[] =>
-    key === undefined ? [] : [{ name, key, ...(routes && { routes }), ...(limit && { limit }) }],
+  const callers = [...named].flatMap(([name, { value: { key, ...rest } = {} }]): CallerConfig[] =>
+    key === undefined ? [] : [{ name, key, ...rest }],
   );
   return { callers, ...(unnamed?.secret && { callerKey: unnamed.secret }) };
 }

@@ -115,10 +115,7 @@ export function namesOf(routes: DeclaredRoutes): readonly string[] {
 }
 
 /** Undefined where it has no prefix. */
-export function nameOf({
-  host,
-  prefix,
-}: { readonly [K in keyof RouteKey]: string | undefined }): string | undefined {
+export function nameOf({ host, prefix }: Partial<RouteKey>): string | undefined {
   return prefix === undefined ? undefined : routeName({ host, prefix });
 }
 
@@ -134,26 +131,16 @@ export function addressOf(
 /** The routes in force, once there is no fault left: with the global settings where they say nothing. */
 export function routesInForce(routes: DeclaredRoutes, values: Values): readonly RouteConfig[] {
   return routes.flatMap(({ value }): RouteConfig[] => {
-    const { host, prefix, credential, upstream = values.upstream } = value ?? {};
-    if (value === undefined || prefix === undefined || credential === undefined || upstream === undefined)
-      return [];
-    const {
-      methods,
-      rewrite,
-      timeouts,
-      clientAuthorization,
-      overrideHeaders,
-      scrub = values.scrub,
-      limit,
-    } = value;
-    const upstreamAddress = addressOf(value.upstreamAddress, upstream, values);
+    if (value === undefined) return [];
+    const { prefix, credential, upstream = values.upstream, timeouts, ...own } = value;
+    if (prefix === undefined || credential === undefined || upstream === undefined) return [];
+    const upstreamAddress = addressOf(own.upstreamAddress, upstream, values);
     return [
       {
-        ...(host !== undefined && { host }),
+        scrub: values.scrub,
+        ...own,
         prefix,
         credential,
-        ...(methods && { methods }),
-        ...(rewrite && { rewrite }),
         upstream,
         ...(upstreamAddress && { upstreamAddress }),
         timeouts: {
@@ -161,10 +148,6 @@ export function routesInForce(routes: DeclaredRoutes, values: Values): readonly 
           responseMs: timeouts?.response ?? values.responseMs,
           idleMs: timeouts?.idle ?? values.idleMs,
         },
-        clientAuthorization,
-        overrideHeaders,
-        scrub,
-        ...(limit && { limit }),
       },
     ];
   });
@@ -172,7 +155,8 @@ export function routesInForce(routes: DeclaredRoutes, values: Values): readonly 
 
 /**
  * Where connections go that no route opens: a login must not come back to us by the very hosts entry that leads clients
- * here. To the base URL's address; elsewhere to that which all routes to an origin have in common.
+ * here. They go to the address of
+ * the base URL, or, for another origin, to the address that all its routes share.
  */
 export function addressesByOrigin(
   routes: readonly RouteConfig[],

@@ -21,11 +21,7 @@ export interface Field<T = unknown> {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-export type TypeOf<F> = F extends { kind: Kind<infer T> }
-  ? T
-  : F extends { kind: Shape<infer T> }
-    ? T
-    : never;
+export type TypeOf<F> = F extends { kind: Kind<infer T> | Shape<infer T> } ? T : never;
 
 /** What holds where nothing is given; where what is given is faulty, too, for as long as faults are looked for. */
 export function defaultOf(field: Field, declared: Readonly<Record<string, unknown>> = {}): unknown {

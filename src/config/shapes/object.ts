@@ -6,9 +6,11 @@ import { objectSchema } from './object-schema.ts';
 import { asShape, type Shape } from './shape.ts';
 import { mapAt, reportUnknown } from './unknown-keys.ts';
 
-/** What the file says, read: undefined for what it doesn't say, or says wrong. */
+/** What the file says, read, without what it doesn't say or says wrong. */
 export type Declared<F> = {
-  readonly [K in keyof F]: F[K] extends { default: string } ? TypeOf<F[K]> : TypeOf<F[K]> | undefined;
+  readonly [K in keyof F as F[K] extends { default: string } ? K : never]: TypeOf<F[K]>;
+} & {
+  readonly [K in keyof F as F[K] extends { default: string } ? never : K]?: TypeOf<F[K]>;
 };
 
 /** An object as it stands in the file, for the rules between its fields. */
@@ -50,7 +52,8 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
     const reading = new ObjectReading(map, at, shapes, glued);
     const declared: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(fields)) {
-      declared[name] = reading.read(name, field) ?? defaultOf(field, declared);
+      const value = reading.read(name, field) ?? defaultOf(field, declared);
+      if (value !== undefined) declared[name] = value;
     }
     for (const [name, field] of Object.entries(fields)) reading.compare(name, field, declared);
     // Each value has come out of its own field's shape.
@@ -69,7 +72,7 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
     show(declared) {
       const values: Readonly<Record<string, unknown>> = declared;
       const shown = Object.entries(fields).flatMap(([name, { onlyWith }]) => {
-        const isMeant = onlyWith === undefined || holds(onlyWith, { ...defaults, ...given(values) });
+        const isMeant = onlyWith === undefined || holds(onlyWith, { ...defaults, ...values });
         const value =
           isMeant && values[name] !== undefined ? shapes.get(name)?.show(values[name]) : undefined;
         return value === undefined ? [] : [[name, value] as const];
@@ -77,10 +80,6 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
       return shown.length === 0 ? undefined : Object.fromEntries(shown);
     },
   };
-}
-
-function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 function holds(conditions: Conditions, values: Readonly<Record<string, unknown>>): boolean {

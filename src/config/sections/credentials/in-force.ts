@@ -4,7 +4,13 @@ import { CREDENTIAL, type DeclaredCredential } from './credential.ts';
 import { execInForce } from './exec.ts';
 import { apiKeyInForce, basicInForce } from './keys.ts';
 import { oauth2InForce } from './oauth2.ts';
-import { type Placement, placementOf, placementShown, type Unplaced } from './placement.ts';
+import {
+  type DeclaredPlacement,
+  type Placement,
+  placementOf,
+  placementShown,
+  type Unplaced,
+} from './placement.ts';
 import { sessionInForce } from './session.ts';
 
 /** A credential as it was declared, and where it goes. */
@@ -76,7 +82,8 @@ export function credentialsShown(all: ReadonlyMap<string, Credential>): Record<s
         placement,
       },
     ]) => {
-      const full = { type, declared: { ...declared, ...placementShown(placement) } };
+      const { in: _in, name: _name, ...own }: DeclaredPlacement = declared;
+      const full = { type, declared: { ...own, ...placementShown(placement) } };
       return [name, CREDENTIAL.show(full as DeclaredCredential)];
     },
   );

@@ -87,5 +87,5 @@ function usualScheme(header: string): string {
 
 /** As the file would say it, with what is in force where it says nothing. */
 export function placementShown({ origins, header, scheme, elsewhere }: Placement) {
-  return { origins, header, scheme, in: elsewhere?.in, name: elsewhere?.name };
+  return { origins, header, scheme, ...elsewhere };
 }
