@@ -25,6 +25,16 @@ t.test('each configuration of the recipes is without a fault', async (t) => {
   t.equal(tried, 7);
 });
 
+t.test('the files for Postman, Bruno and editors name bearerd, and no credential', async (t) => {
+  const [, text = ''] = pages.find(([name]) => name === 'api-clients.md') ?? [];
+  const files = [...text.matchAll(/^```(?:json|bru|http)\n(.*?)^```/gms)].map(([, file = '']) => file);
+  const addresses = files.flatMap((file) => file.match(/https?:\/\/(?!schema\.)[\w.:]+/g) ?? []);
+  t.equal(files.length, 5);
+  t.same(addresses, Array(3).fill('http://localhost:9180'));
+  for (const file of files) t.notMatch(file, /authorization|bearer |api-key/i);
+  for (const json of files.filter((file) => file.startsWith('{'))) t.ok(JSON.parse(json));
+});
+
 t.test('the list of recipes names each page', async (t) => {
   const [, list = ''] = pages.find(([name]) => name === 'README.md') ?? [];
   for (const [name] of pages) if (name !== 'README.md') t.match(list, `(${name})`);

@@ -33,3 +33,19 @@ t.test(
     }
   },
 );
+
+t.test('what the page on gRPC changes there is of the same cluster, host and guards', async (t) => {
+  const blocksOf = (path: string) =>
+    [...readFileSync(path, 'utf8').matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => parse(yaml!));
+  const [, envoy] = blocksOf('docs/envoy.md');
+  const [[route], cluster, tls] = blocksOf('docs/recipes/grpc.md');
+  const manager = envoy.static_resources.listeners[0].filter_chains[0].filters[0].typed_config;
+  const [before] = manager.route_config.virtual_hosts[0].routes;
+  t.same(route.match.headers, before.match.headers, 'no web page');
+  const { cluster: name, host_rewrite_literal: host } = route.route;
+  t.same({ cluster: name, host_rewrite_literal: host }, before.route);
+  const [{ name: known, ...others }] = envoy.static_resources.clusters;
+  t.equal(name, known);
+  for (const added of [cluster, tls])
+    for (const key of Object.keys(added)) t.notOk(key in others, `${key} takes the place of nothing`);
+});

@@ -1,0 +1,26 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { COMPILED } from './support/cli.ts';
+import { mockFor } from './support/mock.ts';
+import { typedIn } from './support/typed.ts';
+
+// The Java program of docs/recipes/java-and-dotnet.md is run as the page says.
+
+const PAGE = readFileSync(
+  fileURLToPath(new URL('../docs/recipes/java-and-dotnet.md', import.meta.url)),
+  'utf8',
+);
+const block = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(PAGE)?.[1] ?? '';
+const skip =
+  spawnSync('java', ['--version']).status !== 0 && 'there is no java (Debian: openjdk-17-jdk-headless)';
+
+t.test('the Java program gets its answer from the API, with no credential', { skip }, async (t) => {
+  const mock = await mockFor(t);
+  const { cwd, env } = typedIn(t, mock, { 'Call.java': block('java') });
+  const options = { cwd, env: { ...COMPILED, ...env }, timeout: 60_000 };
+  const { stdout } = await promisify(execFile)('sh', ['-c', block('sh')], options);
+  t.equal(stdout.trim(), '200');
+});
