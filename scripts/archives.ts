@@ -25,11 +25,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DATE, fixedTar } from './fixed-tar.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/node-binaries');
-/** As npm dates what it packs; earlier ones can't stand in a zip. */
-const DATE = new Date('1985-10-26T08:15:00Z');
 
 interface Binaries {
   readonly version: string;
@@ -61,15 +60,16 @@ export function archiveReadme(text: string): string {
 
 /**
  * @param systems names of `BINARIES.systems`
+ * @param tarball what users of npm get; without it, that of these sources
  * @returns the paths of the archives
  */
-export function makeArchives(systems: readonly string[], out: string): string[] {
+export function makeArchives(systems: readonly string[], out: string, tarball?: string): string[] {
   const unknown = systems.find((name) => !Object.hasOwn(BINARIES.systems, name));
   if (unknown !== undefined)
     throw new Error(`there is no system ${unknown}: take one of ${Object.keys(BINARIES.systems).join(', ')}`);
   const work = mkdtempSync(join(tmpdir(), 'bearerd-archives-'));
   try {
-    const app = unpacked(work);
+    const app = unpacked(work, tarball ?? pack(work));
     const { version } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { version: string };
     mkdirSync(out, { recursive: true });
     return systems.map((system) => archive(system, `bearerd-${version}-${system}`, { app, work, out }));
@@ -78,11 +78,13 @@ export function makeArchives(systems: readonly string[], out: string): string[] 
   }
 }
 
-/** What users of npm get, unpacked. */
-function unpacked(work: string): string {
+function pack(work: string): string {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', work], { cwd: ROOT });
-  const tarball = readdirSync(work).find((name) => name.endsWith('.tgz'))!;
-  execFileSync('tar', ['-xzf', join(work, tarball), '-C', work]);
+  return join(work, readdirSync(work).find((name) => name.endsWith('.tgz'))!);
+}
+
+function unpacked(work: string, tarball: string): string {
+  execFileSync('tar', ['-xzf', tarball, '-C', work]);
   return join(work, 'package');
 }
 
@@ -109,7 +111,7 @@ function archive(system: string, name: string, { app, work, out }: Places): stri
   settle(folder, new Set([node, launcher]));
   const file = join(out, `${name}${isWindows ? '.zip' : '.tar.gz'}`);
   rmSync(file, { force: true });
-  (isWindows ? zip : tar)(work, name, file);
+  (isWindows ? zip : fixedTar)(work, name, file);
   return file;
 }
 
@@ -124,21 +126,6 @@ function settle(path: string, executable: ReadonlySet<string>): void {
   }
   chmodSync(path, 0o755);
   lutimesSync(path, DATE, DATE);
-}
-
-function tar(work: string, name: string, file: string): void {
-  const fixed = [
-    '--sort=name',
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    `--mtime=@${DATE.getTime() / 1000}`,
-  ];
-  const text = execFileSync('tar', ['-c', '--format=ustar', ...fixed, name], {
-    cwd: work,
-    maxBuffer: 2 ** 30,
-  });
-  writeFileSync(file, execFileSync('gzip', ['-9n'], { input: text, maxBuffer: 2 ** 30 }));
 }
 
 function zip(work: string, name: string, file: string): void {

@@ -3,14 +3,13 @@
  *
  *     node scripts/release.ts v1.2.3 --repository https://git.example.com/us/bearerd --out release
  *
- * The tarball, the chart and the image, bills of materials, the notes of that version and the checksums of all. Publishes
- * nothing: `npm publish` of the tarball does, with `--provenance` where CI can vouch for it. `--without image` and
- * `--without chart` leave out what can't be made here.
+ * The tarball, archives with Node, the chart and the image, bills of materials, what vulnerabilities of bundled packages mean (VEX),
+ * the notes of that version and the checksums of all. The same tag gives the same bytes. Publishes nothing: `release.yml` does.
+ * `--without image`, `--without chart` and `--without archives` leave out what can't be made here.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -23,9 +22,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { BINARIES, makeArchives } from './archives.ts';
 import { clusterTool } from './cluster-tools.ts';
+import { fixedTar } from './fixed-tar.ts';
 import { BASE, buildImage, exportImage } from './image/build.ts';
 import { engineIn } from './image/engine.ts';
+import { exploitability, STATEMENTS } from './vex.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -59,8 +61,9 @@ interface Release {
 }
 
 function release({ tag, repository, out, without }: Release): void {
-  const unknown = without.filter((part) => !['image', 'chart'].includes(part));
-  if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(', ')}: say image or chart`);
+  const unknown = without.filter((part) => !['image', 'chart', 'archives'].includes(part));
+  if (unknown.length > 0)
+    throw new Error(`there is no part ${unknown.join(', ')}: say image, chart or archives`);
   const staged = mkdtempSync(join(tmpdir(), 'bearerd-release-'));
   try {
     exportTag(tag, staged);
@@ -80,9 +83,13 @@ function release({ tag, repository, out, without }: Release): void {
     mkdirSync(out, { recursive: true });
     if (readdirSync(out).length > 0) throw new Error(`${out} is not empty`);
     execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: staged });
-    copyFileSync(join(staged, 'dist/sbom.cdx.json'), join(out, `bearerd-${manifest.version}.cdx.json`));
+    const name = join(out, `bearerd-${manifest.version}`);
+    const bill = readFileSync(join(staged, 'dist/sbom.cdx.json'), 'utf8');
+    writeFileSync(`${name}.cdx.json`, bill);
+    writeFileSync(`${name}.vex.cdx.json`, exploitability(STATEMENTS, bill));
+    if (!without.includes('archives')) makeArchives(Object.keys(BINARIES.systems), out, `${name}.tgz`);
     if (!without.includes('chart')) packChart(staged, manifest.version, out);
-    if (!without.includes('image')) packImage(staged, tag, join(out, `bearerd-${manifest.version}`));
+    if (!without.includes('image')) packImage(staged, tag, name);
     writeFileSync(join(out, 'NOTES.md'), notes);
     writeFileSync(join(out, 'SHA256SUMS'), checksums(out));
   } finally {
@@ -90,25 +97,30 @@ function release({ tag, repository, out, without }: Release): void {
   }
 }
 
-/** Under a name of its own: helm would call it as the tarball is called. */
+/** Under a name of its own: helm would call it as the tarball is called. And packed anew: helm dates what it packs. */
 function packChart(staged: string, version: string, out: string): void {
   const helm = clusterTool('helm');
   if (helm === undefined) throw new Error('there is no helm: npm run cluster-tools, or --without chart');
   execFileSync(helm, ['package', join(staged, 'deploy/helm/bearerd'), '--destination', staged], {
     stdio: 'pipe',
   });
-  copyFileSync(join(staged, `bearerd-${version}.tgz`), join(out, `bearerd-chart-${version}.tgz`));
+  const unpacked = join(staged, 'chart');
+  mkdirSync(unpacked);
+  execFileSync('tar', ['-xzf', join(staged, `bearerd-${version}.tgz`), '-C', unpacked]);
+  fixedTar(unpacked, 'bearerd', join(out, `bearerd-chart-${version}.tgz`));
 }
 
 function packImage(staged: string, tag: string, file: string): void {
   const store = join(ROOT, 'node_modules/.cache/release-images');
   const engine = engineIn(store);
   const name = `localhost/bearerd:${tag.slice(1)}`;
-  const args = ['rev-parse', `refs/tags/${tag}^{commit}`];
-  const revision = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+  const args = ['log', '-1', '--format=%H %ct', `refs/tags/${tag}`];
+  const [revision = '', createdS] = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
+    .trim()
+    .split(' ');
   engine.podman('pull', '--quiet', BASE);
   // Its .dockerignore leaves out node_modules, which is a link here.
-  buildImage(engine, { folder: staged, name, revision });
+  buildImage(engine, { folder: staged, name, revision, createdS: Number(createdS) });
   exportImage(engine, name, file);
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withSerialNumber } from './serial-number.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -34,7 +35,7 @@ function licenceOf(license: string): object {
 
 /**
  * What is in the bundle (CycloneDX 1.6), each package with the hash that the lock file has of its tarball. It says no
- * time and no serial number, so that the same sources give the same text.
+ * time, so that the same sources give the same text.
  *
  * @param folders of the packages, from the root: `node_modules/pino`
  */
@@ -58,5 +59,5 @@ export function billOfMaterials(folders: readonly string[]): string {
       { ref: bearerd['bom-ref'], dependsOn: [...new Set(components.map((one) => one['bom-ref']))] },
     ],
   };
-  return `${JSON.stringify(bill, null, 2)}\n`;
+  return `${JSON.stringify(withSerialNumber(bill), null, 2)}\n`;
 }

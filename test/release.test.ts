@@ -1,14 +1,26 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { bundle } from '../scripts/bundle.ts';
 import { clusterTool } from '../scripts/cluster-tools.ts';
+import { fixedTar } from '../scripts/fixed-tar.ts';
 import { imageBill } from '../scripts/image/bill.ts';
 import { located } from '../scripts/image/engine.ts';
 import { notesOf, withHome } from '../scripts/release.ts';
+import { withSerialNumber } from '../scripts/serial-number.ts';
 import { PLACES, released } from '../scripts/version.ts';
+import { exploitability, STATEMENTS, type Statement } from '../scripts/vex.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const HOME = 'https://git.example.com/us/bearerd';
@@ -81,6 +93,7 @@ t.test('the bill of an image has the bundle, the Node and the packages below', a
   const debian = 'libc6 2.36-9+deb12u10 amd64\nlibstdc++6 12.2.0-14 amd64\n';
   const bill = JSON.parse(imageBill({ bundle, node: '26.10.0', debian }));
   t.match(bill, { bomFormat: 'CycloneDX', metadata: { component: { type: 'container', name: 'bearerd' } } });
+  t.not(bill.serialNumber, JSON.parse(imageBill({ bundle, node: '26.10.1', debian })).serialNumber);
   t.same(
     bill.components.map(({ purl }: { purl?: string }) => purl),
     [
@@ -92,9 +105,72 @@ t.test('the bill of an image has the bundle, the Node and the packages below', a
   );
 });
 
-t.test('it is made of a tag: tarball, chart, bill of materials, notes and checksums', async (t) => {
-  const work = t.testdir({ home: {} });
-  const home = join(work, 'home');
+const UUID = '3e671687-395b-41f5-a30f-a58921a69b79';
+
+t.test('the serial number of a document is a UUID, made of what it says', async (t) => {
+  const { serialNumber } = withSerialNumber({ a: 1 });
+  t.match(serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  t.equal(withSerialNumber({ a: 1 }).serialNumber, serialNumber);
+  t.not(withSerialNumber({ a: 2 }).serialNumber, serialNumber);
+});
+
+const BUNDLE = JSON.stringify({
+  serialNumber: `urn:uuid:${UUID}`,
+  version: 1,
+  metadata: { component: { name: 'bearerd' } },
+  components: [
+    { name: 'pino', 'bom-ref': 'pkg:npm/pino@10.4.0' },
+    { group: '@fastify', name: 'http-proxy', 'bom-ref': 'pkg:npm/%40fastify/http-proxy@11.6.3' },
+  ],
+});
+const STATEMENT: Statement = {
+  id: 'CVE-2026-12345',
+  package: '@fastify/http-proxy',
+  state: 'not_affected',
+  justification: 'code_not_reachable',
+  detail: 'No WebSocket goes through it.',
+};
+
+t.test('the VEX says of each known vulnerability of a bundled package what it means here', async (t) => {
+  t.match(JSON.parse(exploitability([], BUNDLE)), { bomFormat: 'CycloneDX', vulnerabilities: [] });
+  const { package: name, ...said } = { ...STATEMENT, id: 'GHSA-2345-6789-cfgh', package: 'pino' };
+  const document = JSON.parse(exploitability([STATEMENT, { ...said, package: name }], BUNDLE));
+  t.match(document.metadata.component, { name: 'bearerd' });
+  t.match(document.vulnerabilities, [
+    {
+      id: 'CVE-2026-12345',
+      source: { url: 'https://nvd.nist.gov/vuln/detail/CVE-2026-12345' },
+      analysis: { state: 'not_affected', justification: 'code_not_reachable', detail: /WebSocket/ },
+      affects: [{ ref: `urn:cdx:${UUID}/1#pkg:npm/%40fastify/http-proxy@11.6.3` }],
+    },
+    {
+      source: { url: 'https://github.com/advisories/GHSA-2345-6789-cfgh' },
+      affects: [{ ref: `urn:cdx:${UUID}/1#pkg:npm/pino@10.4.0` }],
+    },
+  ]);
+});
+
+t.test('a VEX that says too little, or too much, is not made', async (t) => {
+  const wrong: [change: Partial<Statement>, error: RegExp][] = [
+    [{ package: 'left-pad' }, /left-pad is not in the bundle/],
+    [{ id: 'XYZ-1' }, /XYZ-1: neither CVE-YEAR-NUMBER nor GHSA/],
+    [{ state: 'fine' as never }, /the state is/],
+    [{ justification: 'we looked' as never }, /has a justification: code_not_present/],
+    [{ detail: ' ' }, /how it is known/],
+  ];
+  for (const [change, error] of wrong)
+    t.throws(() => exploitability([{ ...STATEMENT, ...change }], BUNDLE), error);
+});
+
+t.test('the statements of this version are about packages that are in the bundle', async (t) => {
+  const folder = t.testdir();
+  await bundle(folder);
+  const bill = readFileSync(join(folder, 'sbom.cdx.json'), 'utf8');
+  t.equal(JSON.parse(exploitability(STATEMENTS, bill)).vulnerabilities.length, STATEMENTS.length);
+});
+
+/** A repository with these sources and the tag of their version. */
+function tagged(home: string): string {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
   });
@@ -113,28 +189,46 @@ t.test('it is made of a tag: tarball, chart, bill of materials, notes and checks
   git('commit', '-qm', 'all of it');
   git('tag', `v${version}`);
   symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
-  const out = join(work, 'out');
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, ['scripts/release.ts', ...args], { cwd: home, encoding: 'utf8' });
+  return version;
+}
 
-  t.match(run(`v${version}`, '--out', out), { status: 1, stderr: /--repository/ });
-  t.match(run('v99.0.0', '--repository', HOME, '--out', out), { status: 1, stderr: /no tag v99\.0\.0/ });
-  const without = [
-    '--without',
-    'image',
-    ...(clusterTool('helm') === undefined ? ['--without', 'chart'] : []),
-  ];
-  t.match(run(`v${version}`, '--repository', HOME, '--without', 'tarball'), {
+const run = (home: string, ...args: string[]) =>
+  spawnSync(process.execPath, ['scripts/release.ts', ...args], { cwd: home, encoding: 'utf8' });
+const HELM = clusterTool('helm');
+const WITHOUT = ['image', 'archives', ...(HELM === undefined ? ['chart'] : [])].flatMap((part) => [
+  '--without',
+  part,
+]);
+
+t.test('it is made of a tag: tarball, chart, bills of materials, notes and checksums', async (t) => {
+  const work = t.testdir({ home: {} });
+  const home = join(work, 'home');
+  const version = tagged(home);
+  const out = join(work, 'out');
+
+  t.match(run(home, `v${version}`, '--out', out), { status: 1, stderr: /--repository/ });
+  t.match(run(home, 'v99.0.0', '--repository', HOME, '--out', out), {
+    status: 1,
+    stderr: /no tag v99\.0\.0/,
+  });
+  t.match(run(home, `v${version}`, '--repository', HOME, '--without', 'tarball'), {
     status: 1,
     stderr: /no part tarball/,
   });
-  const { status, stderr } = run(`v${version}`, '--repository', HOME, '--out', out, ...without);
+  const { status, stderr } = run(home, `v${version}`, '--repository', HOME, '--out', out, ...WITHOUT);
   t.equal(status, 0, stderr);
   const made = readdirSync(out).sort();
-  const chart = without.includes('chart') ? [] : [`bearerd-chart-${version}.tgz`];
+  const chart = HELM === undefined ? [] : [`bearerd-chart-${version}.tgz`];
   t.same(
     made,
-    ['NOTES.md', 'SHA256SUMS', `bearerd-${version}.cdx.json`, `bearerd-${version}.tgz`, ...chart].sort(),
+    [
+      'NOTES.md',
+      'SHA256SUMS',
+      `bearerd-${version}.cdx.json`,
+      `bearerd-${version}.vex.cdx.json`,
+      `bearerd-${version}.tgz`,
+      ...chart,
+    ].sort(),
   );
   const sums = readFileSync(join(out, 'SHA256SUMS'), 'utf8');
   for (const name of made.filter((file) => file !== 'SHA256SUMS')) {
@@ -145,4 +239,26 @@ t.test('it is made of a tag: tarball, chart, bill of materials, notes and checks
   }
   const packed = execFileSync('tar', ['-xzOf', join(out, `bearerd-${version}.tgz`), 'package/package.json']);
   t.match(JSON.parse(packed.toString()), { version, homepage: `${HOME}#readme` });
+});
+
+t.test('helm takes the chart of a release', { skip: HELM === undefined && 'there is no helm' }, async (t) => {
+  const work = t.testdir({ chart: {} });
+  cpSync(join(ROOT, 'deploy/helm/bearerd'), join(work, 'chart/bearerd'), { recursive: true });
+  const sums = [1, 2].map((time) => {
+    utimesSync(join(work, 'chart/bearerd/Chart.yaml'), time, time);
+    chmodSync(join(work, 'chart/bearerd/Chart.yaml'), time === 1 ? 0o600 : 0o664);
+    fixedTar(join(work, 'chart'), 'bearerd', join(work, 'chart.tgz'));
+    return createHash('sha256')
+      .update(readFileSync(join(work, 'chart.tgz')))
+      .digest('hex');
+  });
+  t.equal(sums[0], sums[1], 'neither times nor modes change it');
+  const values = join(ROOT, 'deploy/helm/bearerd/ci/example-values.yaml');
+  const { status, stdout, stderr } = spawnSync(
+    HELM!,
+    ['template', 'x', join(work, 'chart.tgz'), '--values', values],
+    { encoding: 'utf8' },
+  );
+  t.equal(status, 0, stderr);
+  t.match(stdout, /kind: NetworkPolicy/);
 });

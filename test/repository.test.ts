@@ -17,13 +17,20 @@ const workflows = filesIn('.github/workflows', '.yml');
 t.test('each action is pinned by the commit of its release', async (t) => {
   const uses = workflows.flatMap((name) => read(name).match(/uses:.*/g) ?? []);
   t.not(uses.length, 0);
-  for (const line of uses) t.match(line, /^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  for (const line of uses) t.match(line, /^uses: [\w-]+\/[\w-]+(?:\/[\w-]+)?@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });
 
 interface Workflow {
   readonly permissions: object;
   readonly jobs: Readonly<
-    Record<string, { 'timeout-minutes': number; steps: { run?: string; with?: object }[] }>
+    Record<
+      string,
+      {
+        'timeout-minutes': number;
+        permissions?: object;
+        steps: { id?: string; uses?: string; run?: string; with?: Record<string, string>; env?: object }[];
+      }
+    >
   >;
 }
 
@@ -33,15 +40,48 @@ t.test('the workflow runs .ci/run within its time, may only read, and keeps no t
   const { steps, 'timeout-minutes': minutes } = workflow.jobs.ci!;
   t.ok(steps.some(({ run }) => run === '.ci/run'));
   t.equal(minutes, 25);
-  for (const job of Object.values(workflow.jobs))
-    t.match(job.steps[0], { with: { 'persist-credentials': false } });
-  const scripts = Object.values(workflow.jobs).flatMap((job) => job.steps.flatMap(({ run }) => run ?? []));
+});
+
+t.test('each workflow may only read, keeps no token, and calls scripts that exist', async (t) => {
+  t.ok(workflows.length >= 4);
+  const all = workflows.map((name) => parse(read(name)) as Workflow);
+  for (const { permissions } of all) t.same(permissions, { contents: 'read' });
+  const jobs = all.flatMap((workflow) => Object.values(workflow.jobs));
+  for (const job of jobs) {
+    t.match(job.steps[0], { uses: /^actions\/checkout@/, with: { 'persist-credentials': false } });
+    t.ok(job['timeout-minutes'] > 0);
+    // An expression in a script is pasted into it: a name with a quote would be run.
+    for (const { run } of job.steps) t.notMatch(run ?? '', /\$\{\{/);
+  }
+  const scripts = jobs.flatMap((job) => job.steps.flatMap(({ run }) => run ?? []));
   const called = scripts.flatMap((run) => [...run.matchAll(/npm run (\S+)/g)].map(([, name]) => name!));
   const { scripts: known } = JSON.parse(read('package.json')) as { scripts: object };
   t.same(
     called.filter((name) => !(name in known)),
     [],
   );
+});
+
+t.test('the release workflow attests all that a release has, and attaches what it attested', async (t) => {
+  const { jobs } = parse(read('.github/workflows/release.yml')) as Workflow;
+  const { steps, permissions } = jobs.release!;
+  t.same(permissions, { contents: 'write', 'id-token': 'write', attestations: 'write' });
+  const provenance = steps.findIndex(({ uses }) => uses?.startsWith('actions/attest-build-provenance@'));
+  t.equal(steps[provenance]?.with?.['subject-checksums'], 'release/SHA256SUMS', 'that names each file');
+  const bills = steps.filter(({ uses }) => uses?.startsWith('actions/attest-sbom@'));
+  const subjects = bills.map((step) => step.with?.['subject-path'] ?? '').join(' ');
+  for (const ending of ['.tgz', '.tar.gz', '.zip', '.image.tar.gz']) t.match(subjects, ending);
+  const copied = steps.find(({ run }) => run?.includes('.sigstore.json'));
+  for (const { id } of [steps[provenance]!, ...bills])
+    t.ok(Object.values(copied?.env ?? {}).includes(`\${{ steps.${id}.outputs.bundle-path }}`), `${id}`);
+  const published = steps.findIndex(({ run }) => run?.startsWith('gh release create'));
+  t.match(steps[published]?.run, / release\/\*$/);
+  const order = [provenance, steps.indexOf(copied!), published];
+  t.same(
+    order,
+    order.toSorted((a, b) => a - b),
+  );
+  t.notMatch(JSON.stringify(steps), /secrets\./, 'it has no long-lived token');
 });
 
 t.test('the bot updates what goes into the bundle in one go', async (t) => {

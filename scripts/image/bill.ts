@@ -1,3 +1,5 @@
+import { withSerialNumber } from '../serial-number.ts';
+
 interface Bill {
   readonly metadata: { readonly component: Readonly<Record<string, unknown>> };
   readonly components: readonly object[];
@@ -31,5 +33,5 @@ export function imageBill({ bundle, node, debian }: Contents): string {
     metadata: { ...bill.metadata, component },
     components: [...bill.components, runtime, ...system],
   };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return `${JSON.stringify(withSerialNumber(whole), null, 2)}\n`;
 }

@@ -4,13 +4,14 @@
  * Without an option the base is a stand-in, made of Debian's packages and npm's Node; with --pull it is the official
  * one, from its registry. Needs no Docker; what it builds stays in node_modules/.cache, for the next time.
  */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { BASE, buildImage, exportImage } from './build.ts';
+import { BASE, type Build, buildImage, exportImage } from './build.ts';
 import { CHECKS, CONTAINERS, type Setting } from './checks.ts';
 import { type Engine, engineIn } from './engine.ts';
 import { makeStandIn } from './stand-in.ts';
@@ -31,11 +32,15 @@ async function main(): Promise<number> {
   const work = mkdtempSync(join(tmpdir(), 'bearerd-image-'));
   try {
     makeBase(engine);
-    const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+    const args = ['log', '-1', '--format=%H %ct'];
+    const [revision = '', createdS] = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
+      .trim()
+      .split(' ');
+    const build = { folder: ROOT, name: IMAGE, revision, createdS: Number(createdS) };
     const began = Date.now();
-    buildImage(engine, { folder: ROOT, name: IMAGE, revision });
+    buildImage(engine, build);
     const figures = { 'built in': `${((Date.now() - began) / 1000).toFixed(0)} s` };
-    return await runChecks({ engine, image: IMAGE, work, figures });
+    return await runChecks({ engine, image: IMAGE, work, figures }, build);
   } finally {
     for (const name of CONTAINERS) engine.podman('rm', '--force', '--ignore', '--time', '0', name);
     rmSync(work, { recursive: true, force: true });
@@ -50,9 +55,13 @@ function makeBase(engine: Engine): void {
   }
 }
 
-async function runChecks(setting: Setting): Promise<number> {
+async function runChecks(setting: Setting, build: Build): Promise<number> {
   let failed = 0;
-  const all = { ...CHECKS, 'an archive of it is made, and its bill of materials': archived };
+  const all = {
+    ...CHECKS,
+    'an archive of it is made, and its bill of materials': archived,
+    'built anew it has the same files, modes and times': (setting: Setting) => rebuilt(setting, build),
+  };
   for (const [statement, check] of Object.entries(all)) {
     const fault = await check(setting).catch((error: Error) => error);
     console.log(`${fault === undefined ? 'ok' : 'not ok'} - ${statement}`);
@@ -69,4 +78,15 @@ async function archived({ engine, image, work }: Setting): Promise<void> {
   exportImage(engine, image, join(work, 'bearerd'));
   for (const ending of ['image.tar.gz', 'image.cdx.json'])
     if (!existsSync(join(work, `bearerd.${ending}`))) throw new Error(`there is no ${ending}`);
+}
+
+/** By the hashes of its layers: those that the base has, and ours. */
+async function rebuilt({ engine, image }: Setting, build: Build): Promise<void> {
+  const name = `${image}-anew`;
+  buildImage(engine, { ...build, name, anew: true });
+  const layers = (of: string) =>
+    JSON.parse(engine.podman('image', 'inspect', of))[0].RootFS.Layers as string[];
+  assert.deepEqual(layers(name).at(-1), layers(image).at(-1));
+  assert.ok(layers(name).every((layer) => layers(image).includes(layer)));
+  engine.podman('rmi', '--force', name);
 }

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * A CycloneDX document with a serial number made of what it says (a UUID of version 8, RFC 9562 §5.8): the same document has
+ * the same one wherever it is made.
+ */
+export function withSerialNumber<T extends object>(document: T): T & { readonly serialNumber: string } {
+  const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
+  const variant = ((Number.parseInt(hash[16]!, 16) & 3) | 8).toString(16);
+  const groups = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    variant + hash.slice(17, 20),
+    hash.slice(20, 32),
+  ];
+  return { ...document, serialNumber: `urn:uuid:${groups.join('-')}` };
+}
