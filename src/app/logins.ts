@@ -2,13 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
 import { environmentWithout } from '../base/run-command.ts';
 import { Secret } from '../base/secret.ts';
+import type { Config } from '../config/config.ts';
 import type {
   ApiKeyCredentialConfig,
   BasicCredentialConfig,
-  Config,
   CredentialConfig,
   SessionCredentialConfig,
-} from '../config/config.ts';
+} from '../config/credential-config.ts';
 import { COOKIE_VALUE } from '../config/values/header-values.ts';
 import { createExecLogin } from '../login/command-token.ts';
 import type { Login } from '../login/http-login.ts';

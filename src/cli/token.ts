@@ -1,7 +1,8 @@
 import { logsIn } from '../app/logins.ts';
 import { sentOf } from '../app/sources.ts';
 import { UsageError } from '../base/errors.ts';
-import type { Config, CredentialConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { CredentialConfig } from '../config/credential-config.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';

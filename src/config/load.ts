@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
-import { formsOf, SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
+import { formsOf } from './declaration/setting.ts';
+import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
 import { deepFreeze } from './freeze.ts';
 import { reportUnknownVariables } from './reading/environment.ts';
 import { faultList } from './reading/faults.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig, SigningKey, TokenEndpoint } from '../config/config.ts';
+import type { OAuth2CredentialConfig, SigningKey, TokenEndpoint } from '../config/credential-config.ts';
 import { readLoginFile } from './login-file.ts';
 import { type Assertion, signAssertion } from './signed-assertion.ts';
 

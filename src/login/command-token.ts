@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
 import { type CommandEnd, runCommand, startFailure } from '../base/run-command.ts';
-import type { ExecCredentialConfig } from '../config/config.ts';
+import type { ExecCredentialConfig } from '../config/credential-config.ts';
 import { shownProgram } from '../config/values/commands.ts';
 import type { Login } from './http-login.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';

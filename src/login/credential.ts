@@ -1,6 +1,6 @@
 import type { TokenState } from '../base/events.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Elsewhere } from '../config/config.ts';
+import type { Elsewhere } from '../config/credential-config.ts';
 import type { AccessToken } from './access-token.ts';
 
 /** Where a token comes from. The promise of each verb is all that a caller has to know. */

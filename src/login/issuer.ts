@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
 import { LoginError } from '../base/errors.ts';
 import { USER_AGENT } from '../base/version.ts';
-import type { TokenEndpoint } from '../config/config.ts';
+import type { TokenEndpoint } from '../config/credential-config.ts';
 import { isInsecure, parseTokenUrl } from '../config/values/urls.ts';
 import { parseJsonObject } from './json-object.ts';
 import { connectionError, toldOf } from './login-failure.ts';

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { LoginError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
-import type { LoginFile } from '../config/config.ts';
+import type { LoginFile } from '../config/credential-config.ts';
 import { readFailure } from '../config/reading/text-file.ts';
 
 const MAX_FILE_BYTES = 64 * 1024;

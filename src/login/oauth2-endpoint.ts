@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig } from '../config/config.ts';
+import type { OAuth2CredentialConfig } from '../config/credential-config.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
 import { httpLogin, type Login } from './http-login.ts';
 import type { Discovery } from './issuer.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig, TokenEndpoint } from '../config/config.ts';
+import type { OAuth2CredentialConfig, TokenEndpoint } from '../config/credential-config.ts';
 import { jwtOnly, signedBy } from './client-authentication.ts';
 import { readLoginFile } from './login-file.ts';
 

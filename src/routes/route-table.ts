@@ -1,5 +1,7 @@
 import type { ProblemCode } from '../base/errors.ts';
-import type { Elsewhere, RateLimit, Timeouts, UpstreamAddress } from '../config/config.ts';
+import type { RateLimit, Timeouts } from '../config/config.ts';
+import type { Elsewhere } from '../config/credential-config.ts';
+import type { UpstreamAddress } from '../config/upstream-config.ts';
 import type { Credential } from '../login/credential.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';

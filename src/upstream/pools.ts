@@ -1,7 +1,8 @@
 import type { SecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '../base/secret.ts';
-import type { Config, UpstreamAddress } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { UpstreamAddress } from '../config/upstream-config.ts';
 import { formatUpstreamAddress } from '../config/values/addresses.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { Receiver, SendOptions } from './carrier.ts';

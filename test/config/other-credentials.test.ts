@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 
 import t from 'tap';
 
-import type { Config, ExecCredentialConfig, OAuth2CredentialConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { ExecCredentialConfig, OAuth2CredentialConfig } from '../../src/config/credential-config.ts';
 import { CWD, faultsOfYaml, loadFrom, loadYaml } from './load-from.ts';
 
 const yaml = (entry: string, more = '') => `baseUrl: https://api.example.com

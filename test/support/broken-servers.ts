@@ -56,7 +56,7 @@ export const BROKEN_SERVERS: Partial<Record<ConnectionFailure, (t: Test) => Prom
       t,
       createServer(() => {}),
     );
-    return { baseUrl: `https://localhost:${port}`, env: { BEARERD_CONNECT_TIMEOUT: '200ms' } };
+    return { baseUrl: `https://127.0.0.1:${port}`, env: { BEARERD_CONNECT_TIMEOUT: '1s' } };
   },
   'outbound-proxy': async () => ({
     baseUrl: 'https://api.example.com',

@@ -1,6 +1,7 @@
 import { logsIn } from '../../app/logins.ts';
 import { LoginError } from '../../base/errors.ts';
-import type { Config, CredentialConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { CredentialConfig } from '../../config/credential-config.ts';
 import { KEY_NOT_TRIED } from '../check-report.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { logIn } from '../log-in.ts';

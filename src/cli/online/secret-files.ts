@@ -1,5 +1,6 @@
 import { type ConfigFault, formatFault, LoginError } from '../../base/errors.ts';
-import type { Config, CredentialConfig, LoginFile } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { CredentialConfig, LoginFile } from '../../config/credential-config.ts';
 import { readLoginFile } from '../../login/login-file.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed, skipped } from './check-result.ts';

@@ -1,6 +1,7 @@
 import { logsIn } from '../../app/logins.ts';
 import { sentOf } from '../../app/sources.ts';
-import type { Config, CredentialConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { CredentialConfig } from '../../config/credential-config.ts';
 
 /** What went with a request, by its shape alone: `X-Api-Key: <8 characters>`. @param name of a credential, or `none` */
 export function whatWasSent({ credentials }: Config, name: string): string {

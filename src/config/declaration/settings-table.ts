@@ -1,4 +1,5 @@
-import { formsOf, SETTINGS } from './settings.ts';
+import { formsOf } from './setting.ts';
+import { SETTINGS } from './settings.ts';
 
 export const TABLE_BEGIN = '<!-- settings:begin -->';
 export const TABLE_END = '<!-- settings:end -->';

@@ -1,7 +1,8 @@
 import envSchema from 'env-schema';
 import { environmentSchema } from '../declaration/environment-schema.ts';
 import { type FlagTexts, flagName } from '../declaration/flags.ts';
-import { formsOf, KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
+import { formsOf } from '../declaration/setting.ts';
+import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { readDotEnv } from './dot-env.ts';
 import type { Report } from './faults.ts';

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import { formsOf, SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
+import { formsOf } from '../declaration/setting.ts';
+import { SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
 import type { Reading } from '../reading/reading.ts';
 
 /** What decides where a secret goes, or who may be taken for the upstream. */

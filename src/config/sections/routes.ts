@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RouteConfig, Upstream, UpstreamAddress } from '../config.ts';
+import type { RouteConfig } from '../config.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { isAbsent, valueAt } from '../reading/maps.ts';
 import { isWhole, type Reading } from '../reading/reading.ts';
 import { At, standIn } from '../shapes/at.ts';
 import { listOf, type Placed } from '../shapes/collections.ts';
 import { type Declared, object } from '../shapes/object.ts';
+import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
 import { type RouteKey, routeName } from '../values/route-names.ts';
 import * as kinds from '../values/vocabulary.ts';
 import type { Credentials } from './credentials/credentials.ts';
@@ -154,9 +155,9 @@ export function routesInForce(routes: DeclaredRoutes, values: Values): readonly 
 }
 
 /**
- * Where connections go that no route opens: a login must not come back to us by the very hosts entry that leads clients
- * here. They go to the address of
- * the base URL, or, for another origin, to the address that all its routes share.
+ * Where connections go that no route opens: a login must not come back to us by the hosts entry that leads clients
+ * here. For the base URL's origin it is the address that is configured for that; for another origin it is the address
+ * that all its routes have in common.
  */
 export function addressesByOrigin(
   routes: readonly RouteConfig[],

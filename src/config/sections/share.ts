@@ -1,4 +1,5 @@
-import type { CredentialConfig, ShareConfig } from '../config.ts';
+import type { ShareConfig } from '../config.ts';
+import type { CredentialConfig } from '../credential-config.ts';
 import type { Values } from '../declaration/settings.ts';
 import type { Report } from '../reading/faults.ts';
 import { accountSecretOf, isShared } from '../values/account-secret.ts';

@@ -1,10 +1,9 @@
 import type { Secret } from '../../base/secret.ts';
+import type { SecretSetting, Setting } from '../declaration/setting.ts';
 import {
   FILE_KEYS,
   PLAIN_SETTINGS,
   SECRET_SETTINGS,
-  type SecretSetting,
-  type Setting,
   STRUCTURED_KEYS,
   type Values,
 } from '../declaration/settings.ts';

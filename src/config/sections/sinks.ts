@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { CredentialConfig, RouteConfig, SinkConfig } from '../config.ts';
+import type { RouteConfig, SinkConfig } from '../config.ts';
+import type { CredentialConfig } from '../credential-config.ts';
 import { entry, isAbsent, isMap, valueAt } from '../reading/maps.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';
 import { At } from '../shapes/at.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { LoginFile } from '../config.ts';
+import type { LoginFile } from '../credential-config.ts';
 import { entry, isAbsent, isMap } from '../reading/maps.ts';
 import { folderOf } from '../reading/reading.ts';
 import { shown } from '../reading/text-file.ts';

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER } from '../declaration/settings.ts';
+import { LONGEST_TIMER } from '../declaration/setting.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';
 import type { SecretCommand } from '../reading/secret-commands.ts';
 import { placed, shownProgram } from '../values/commands.ts';

@@ -1,5 +1,5 @@
 import { Secret } from '../../base/secret.ts';
-import { formsOf, type SecretSetting } from '../declaration/settings.ts';
+import { formsOf, type SecretSetting } from '../declaration/setting.ts';
 import type { Report } from '../reading/faults.ts';
 import { entry, isAbsent, isMap, type YamlMap } from '../reading/maps.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { formsOf, PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
+import { formsOf } from '../declaration/setting.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
 import { below, isMap } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
 import { SETTINGS_OF_FIELDS } from '../sections/credentials/credentials.ts';

@@ -1,5 +1,5 @@
 import type { Secret } from '../../base/secret.ts';
-import type { CredentialConfig } from '../config.ts';
+import type { CredentialConfig } from '../credential-config.ts';
 
 /**
  * Whether instances may have one token of this credential together. What a command prints may be meant for one place

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-import type { ListenAddress, UpstreamAddress } from '../config.ts';
+import type { ListenAddress } from '../config.ts';
+import type { UpstreamAddress } from '../upstream-config.ts';
 import type { Parsed } from './kind.ts';
 
 /** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */

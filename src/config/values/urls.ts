@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
-import type { TokenEndpoint, Upstream, UpstreamAddress } from '../config.ts';
+import type { TokenEndpoint } from '../credential-config.ts';
+import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
 import { isLoopbackHost } from './addresses.ts';
 import type { Parsed } from './kind.ts';
 import { parsePath } from './paths.ts';

@@ -1,5 +1,7 @@
 import { METHODS } from 'node:http';
-import type { ListenAddress, RateLimit, TokenEndpoint, Upstream, UpstreamAddress } from '../config.ts';
+import type { ListenAddress, RateLimit } from '../config.ts';
+import type { TokenEndpoint } from '../credential-config.ts';
+import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
 import { formatAddress, formatUpstreamAddress, parseAddress, parseUpstreamAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';

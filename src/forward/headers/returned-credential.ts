@@ -1,5 +1,5 @@
 import { type FieldLines, SET_COOKIE } from '../../base/fields.ts';
-import type { Elsewhere } from '../../config/config.ts';
+import type { Elsewhere } from '../../config/credential-config.ts';
 import { setsCookie, unescaped, withoutParameter } from './injection.ts';
 
 /** How far a query reaches: in a value that is one reference, and may hold what no URL should, a blank or a quote; */

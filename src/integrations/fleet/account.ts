@@ -1,5 +1,5 @@
 import { Secret } from '../../base/secret.ts';
-import type { CredentialConfig, OAuth2CredentialConfig } from '../../config/config.ts';
+import type { CredentialConfig, OAuth2CredentialConfig } from '../../config/credential-config.ts';
 import { accountSecretOf } from '../../config/values/account-secret.ts';
 import type { Account } from './keys.ts';
 

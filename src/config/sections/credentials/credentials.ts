@@ -1,5 +1,6 @@
-import type { CredentialConfig } from '../../config.ts';
-import { formsOf, SETTINGS, type SecretSetting } from '../../declaration/settings.ts';
+import type { CredentialConfig } from '../../credential-config.ts';
+import { formsOf, type SecretSetting } from '../../declaration/setting.ts';
+import { SETTINGS } from '../../declaration/settings.ts';
 import { entry, isMap, valueAt } from '../../reading/maps.ts';
 import type { Reading } from '../../reading/reading.ts';
 import { At } from '../../shapes/at.ts';

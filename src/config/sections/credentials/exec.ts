@@ -1,5 +1,5 @@
-import type { ExecCredentialConfig } from '../../config.ts';
-import { LONGEST_TIMER } from '../../declaration/settings.ts';
+import type { ExecCredentialConfig } from '../../credential-config.ts';
+import { LONGEST_TIMER } from '../../declaration/setting.ts';
 import { folderOf } from '../../reading/reading.ts';
 import type { At } from '../../shapes/at.ts';
 import type { Declared } from '../../shapes/object.ts';

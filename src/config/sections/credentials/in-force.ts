@@ -1,4 +1,4 @@
-import type { CredentialConfig } from '../../config.ts';
+import type { CredentialConfig } from '../../credential-config.ts';
 import type { At } from '../../shapes/at.ts';
 import { CREDENTIAL, type DeclaredCredential } from './credential.ts';
 import { execInForce } from './exec.ts';

@@ -1,4 +1,4 @@
-import type { ApiKeyCredentialConfig, BasicCredentialConfig } from '../../config.ts';
+import type { ApiKeyCredentialConfig, BasicCredentialConfig } from '../../credential-config.ts';
 import { entry, type YamlMap } from '../../reading/maps.ts';
 import { type Declared, object } from '../../shapes/object.ts';
 import { type SecretUse, secret } from '../../shapes/secret.ts';

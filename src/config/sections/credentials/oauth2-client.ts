@@ -1,4 +1,4 @@
-import type { ClientAuthentication, ClientCertificate, SigningKey } from '../../config.ts';
+import type { ClientAuthentication, ClientCertificate, SigningKey } from '../../credential-config.ts';
 import type { Fields } from '../../shapes/field.ts';
 import { file, path } from '../../shapes/login-file.ts';
 import { type Declared, object } from '../../shapes/object.ts';

@@ -1,4 +1,4 @@
-import type { AssertionGrant, OAuth2Common } from '../../config.ts';
+import type { AssertionGrant, OAuth2Common } from '../../credential-config.ts';
 import type { YamlMap } from '../../reading/maps.ts';
 import type { Fields } from '../../shapes/field.ts';
 import { file } from '../../shapes/login-file.ts';

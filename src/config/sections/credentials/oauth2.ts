@@ -1,4 +1,4 @@
-import type { ClientAuthentication, OAuth2Common } from '../../config.ts';
+import type { ClientAuthentication, OAuth2Common } from '../../credential-config.ts';
 import { mapOf } from '../../shapes/collections.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';

@@ -1,4 +1,4 @@
-import type { CredentialPlacement } from '../../config.ts';
+import type { CredentialPlacement } from '../../credential-config.ts';
 import type { Fields } from '../../shapes/field.ts';
 import { type Declared, type Entry, object, type Rules } from '../../shapes/object.ts';
 import { cookieNameProblem, parseHeaderName } from '../../values/header-values.ts';

@@ -1,4 +1,4 @@
-import type { SessionCredentialConfig } from '../../config.ts';
+import type { SessionCredentialConfig } from '../../credential-config.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
