@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { environmentSchema } from '../src/config/declaration/environment-schema.ts';
+import { environmentSchema } from '../src/config/reading/environment.ts';
 
 // The bundle has scripts/stand-ins in the place of some packages. What they rely on in those is asked here, so that a
 // new version that changes it fails a test and not a user's start.

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventBus } from '../base/events.ts';
 import { VERSION } from '../base/version.ts';
-import { filesRead, inForce } from '../config/shown/in-force.ts';
+import { annotated, filesRead } from '../config/shown/annotated.ts';
 import { Tunnel } from '../forward/tunnel.ts';
 import type { Watchdog } from '../forward/watchdog.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
@@ -106,7 +106,10 @@ export class Overview {
       status: () => this.status,
       requests: () => this.#recent.requests(),
       why: (id) => this.#why(id),
-      configuration: async () => ({ files: filesRead(running.config), yaml: await inForce(running.config) }),
+      configuration: async () => ({
+        files: filesRead(running.config),
+        yaml: await annotated(running.config),
+      }),
       page: async () => (await import('../observe/page.ts')).statusPage(),
       metrics: () => this.#metrics.render(),
       renew: () => sources.renewAll(),

@@ -1,6 +1,6 @@
 import { ConfigError, ConfigFileError, UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
-import { filesRead, inForce } from '../config/shown/in-force.ts';
+import { annotated, filesRead } from '../config/shown/annotated.ts';
 import { jsonReport, keysNotTried, notTried, warningLines } from './check-report.ts';
 import { type Command, complain, print } from './command.ts';
 import { configurationOf } from './configuration.ts';
@@ -32,7 +32,7 @@ export const check: Command = {
     const request = requestOf(positionals, isOnline);
     if (values.json !== true) {
       const config = await configurationOf(values);
-      await print(`${sources(config)}${await inForce(config)}`);
+      await print(`${sources(config)}${await annotated(config)}`);
       await print(warningLines(config));
       return tell(isOnline ? await online(config, request) : keysNotTried(config));
     }

@@ -1,7 +1,6 @@
 import type { Config } from './config.ts';
 import { formsOf } from './declaration/setting.ts';
 import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
-import { deepFreeze } from './freeze.ts';
 import { reportUnknownVariables } from './reading/environment.ts';
 import { faultList } from './reading/faults.ts';
 import { readOutboundProxy } from './reading/outbound-proxy.ts';
@@ -129,4 +128,13 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     dotEnv: reading.environment.dotEnv,
     warnings: warnings.all(),
   });
+}
+
+/** Freezes a value and all that it holds. Maps stay as they are but for their values: their type is read-only. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  const parts = value instanceof Map ? value.values() : Object.values(value);
+  for (const part of parts) deepFreeze(part);
+  return value;
 }

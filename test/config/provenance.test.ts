@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ConfigError } from '../../src/base/errors.ts';
-import { inForce } from '../../src/config/shown/in-force.ts';
+import { annotated } from '../../src/config/shown/annotated.ts';
 import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 const YAML = `baseUrl: https://api.example.com
@@ -67,7 +67,7 @@ t.test('routes and credentials of variables come from these, whatever stands in 
 });
 
 t.test('it is shown after each value, an empty list on one line', async (t) => {
-  const text = await inForce(await loadYaml(YAML));
+  const text = await annotated(await loadYaml(YAML));
   t.match(text, /^baseUrl: https:\/\/api\.example\.com # bearerd\.yaml:1$/m);
   t.match(text, /^allowedOrigins: \[\] # default$/m);
   for (const line of text.trimEnd().split('\n'))

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { inForce } from '../../src/config/shown/in-force.ts';
+import { annotated } from '../../src/config/shown/annotated.ts';
 import { faultsOfYaml, loadYaml } from './load-from.ts';
 
 // Where else credentials are held: `sinks`.
@@ -46,7 +46,7 @@ sinks:
     { kind: 'envoySds', path: '/srv/app/sds/token.yaml', name: 'bearer', credential: 'token' },
     { kind: 'file', path: '/run/token', credential: 'key' },
   ]);
-  const shown = await inForce(config);
+  const shown = await annotated(config);
   t.match(shown, '# the HAProxy at /run/haproxy.sock holds token, key\n');
   t.match(shown, '# the file for Envoy /srv/app/sds/token.yaml holds token\n');
   t.match(shown, '# the file /run/token holds key\n');
@@ -55,10 +55,10 @@ sinks:
 
 t.test('the engine that tokens are shared by is named, too, and its URL is not', async (t) => {
   const url = 'redis://bearerd:pass@cache.example.com';
-  const shown = await inForce(await loadYaml(TOKEN, { BEARERD_SHARE_URL: url }, FILES));
+  const shown = await annotated(await loadYaml(TOKEN, { BEARERD_SHARE_URL: url }, FILES));
   t.match(shown, '# the engine that share.url names holds access tokens, sealed\n');
   t.notMatch(shown, 'cache.example.com');
-  t.notMatch(await inForce(await loadYaml(TOKEN, {}, FILES)), 'the engine');
+  t.notMatch(await annotated(await loadYaml(TOKEN, {}, FILES)), 'the engine');
 });
 
 t.test('a sink that can not be, or would write over something, is a fault', async (t) => {

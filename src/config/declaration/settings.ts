@@ -36,21 +36,23 @@ export const URL_VARIABLE = 'BEARERD_URL';
 export const STRUCTURED_KEYS = ['credentials', 'routes', 'callers', 'sinks'];
 
 /** Settings that one key of the file gives, `session.path` for one. */
-export const FILE_SETTINGS = PLAIN_SETTINGS.flatMap(([, setting]) =>
+export const FILE_SETTINGS = PLAIN_SETTINGS.flatMap(([name, setting]) =>
   setting.key === undefined || STRUCTURED_KEYS.includes(setting.key)
     ? []
-    : [{ ...setting, key: setting.key }],
+    : [{ ...setting, name, key: setting.key }],
+);
+
+/** The same for secrets: those that are not a part of a credential. */
+export const FILE_SECRETS = SECRET_SETTINGS.filter(
+  ({ key }) => !STRUCTURED_KEYS.includes(key.replace(/\..*/, '')),
 );
 
 export const KNOWN_VARIABLES: readonly string[] = ALL.flatMap(([, setting]) =>
   'secret' in setting ? formsOf(setting) : [setting.variable],
 );
 
-/** Every dotted key of the file: the single settings, `callerKey`, and the structured ones. */
+/** Every dotted key of the file: the single settings, and the structured ones. */
 export const FILE_KEYS: readonly string[] = [
-  ...FILE_SETTINGS.map((setting) => setting.key),
-  SETTINGS.callerKey.key,
-  SETTINGS.shareUrl.key,
-  SETTINGS.shareKey.key,
+  ...[...FILE_SETTINGS, ...FILE_SECRETS].map(({ key }) => key),
   ...STRUCTURED_KEYS,
 ];

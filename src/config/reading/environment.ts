@@ -1,8 +1,7 @@
 import envSchema from 'env-schema';
-import { environmentSchema } from '../declaration/environment-schema.ts';
 import { type FlagTexts, flagName } from '../declaration/flags.ts';
 import { formsOf } from '../declaration/setting.ts';
-import { KNOWN_VARIABLES, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
+import { KNOWN_VARIABLES, PLAIN_SETTINGS, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { readDotEnv } from './dot-env.ts';
 import type { Report } from './faults.ts';
@@ -11,6 +10,21 @@ import type { Environment, LoadInput } from './reading.ts';
 const PREFIX = 'BEARERD_';
 
 type Variables = Readonly<Record<string, string>>;
+
+/** The environment for env-schema, which changes the object that it gets: a new one each time. */
+export function environmentSchema(): Record<string, unknown> {
+  const text = (name: string, description: string) => [name, { type: 'string', description }];
+  const properties = Object.fromEntries([
+    ...PLAIN_SETTINGS.map(([, setting]) => text(setting.variable, setting.description)),
+    ...SECRET_SETTINGS.flatMap(({ variable, description }) => [
+      text(variable, description),
+      text(`${variable}_FILE`, `file that holds it: ${description}`),
+      text(`${variable}_COMMAND`, `command that prints it: ${description}`),
+    ]),
+    text(URL_VARIABLE, 'set by `bearerd exec` for its child; ignored'),
+  ]);
+  return { type: 'object', properties };
+}
 
 /** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
 const SCHEMA = environmentSchema();

@@ -23,3 +23,19 @@ export function valueAt(content: unknown, key: string): unknown {
 export function below(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
+
+/** Values by their dotted keys, as the file has them: `session.path` as `path` of `session`. */
+export function nested(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const map: Record<string, unknown> = {};
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const [key, value] of values) {
+    const [first = '', second] = key.split('.');
+    if (second === undefined) map[first] = value;
+    else {
+      groups[first] ??= {};
+      groups[first][second] = value;
+      map[first] = groups[first];
+    }
+  }
+  return map;
+}

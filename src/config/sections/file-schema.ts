@@ -1,5 +1,5 @@
-import { FILE_SETTINGS, SECRET_SETTINGS, STRUCTURED_KEYS } from '../declaration/settings.ts';
-import type { Fields } from '../shapes/field.ts';
+import { FILE_SECRETS, FILE_SETTINGS } from '../declaration/settings.ts';
+import { nested } from '../reading/maps.ts';
 import { fieldSchema, mapSchema } from '../shapes/object-schema.ts';
 import { secret, secretSchema } from '../shapes/secret.ts';
 import type { JsonSchema } from '../values/kind.ts';
@@ -7,23 +7,18 @@ import { SECTIONS } from './sections.ts';
 
 /** The single settings by their keys, `session.path` as a property of `session`. */
 function settingsProperties(): JsonSchema {
-  const secrets = SECRET_SETTINGS.filter(({ key }) => !STRUCTURED_KEYS.includes(key.replace(/\..*/, '')));
-  const fields: Fields = Object.fromEntries([
-    ...FILE_SETTINGS.map(({ required: _, ...setting }) => [setting.key, setting]),
-    ...secrets.map(({ key, description, ...setting }) => [
-      key,
-      { kind: secret(setting.secret), description },
-    ]),
+  const schemas = [
+    ...FILE_SETTINGS.map(({ required: _, ...setting }) => [setting.key, fieldSchema(setting)] as const),
+    ...FILE_SECRETS.map(
+      ({ key, description, secret: use }) => [key, fieldSchema({ kind: secret(use), description })] as const,
+    ),
+  ];
+  const single = new Set(schemas.map(([key]) => key));
+  const properties = Object.entries(nested(schemas)).map(([key, schema]) => [
+    key,
+    single.has(key) ? schema : mapSchema(schema as JsonSchema),
   ]);
-  const groups = new Map<string, Record<string, JsonSchema>>();
-  for (const [key, field] of Object.entries(fields)) {
-    const [first = '', second] = key.split('.');
-    if (second === undefined) groups.set(first, {});
-    else groups.set(first, { ...groups.get(first), [second]: fieldSchema(field) });
-  }
-  return Object.fromEntries(
-    [...groups].map(([key, inner]) => [key, fields[key] ? fieldSchema(fields[key]) : mapSchema(inner)]),
-  );
+  return Object.fromEntries(properties);
 }
 
 /** The configuration file, for editors and for `bearerd schema` (draft-07, which every editor knows). */

@@ -4,7 +4,7 @@ import { isWhole, type Reading, sourceOf } from '../reading/reading.ts';
 import { isInsecure } from '../values/urls.ts';
 import { asksForKey, checkCallers } from './callers.ts';
 import type { Credentials } from './credentials/credentials.ts';
-import { loginOrigins } from './credentials/in-force.ts';
+import { loginOrigins } from './credentials/resolved.ts';
 import { checkDotEnv } from './dot-env.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './route-checks.ts';

@@ -1,7 +1,8 @@
 import type { Config, ListenTls, TlsFiles } from '../config.ts';
-import { FILE_SETTINGS, PLAIN_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
+import { FILE_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
+import { nested } from '../reading/maps.ts';
 import { CALLERS } from '../sections/callers.ts';
-import { credentialsShown } from '../sections/credentials/in-force.ts';
+import { credentialsShown } from '../sections/credentials/resolved.ts';
 import { ROUTES } from '../sections/routes.ts';
 import type { Declaration } from '../sections/sections.ts';
 import { SINKS } from '../sections/sinks.ts';
@@ -9,22 +10,9 @@ import { HIDDEN } from '../shapes/secret.ts';
 
 /** Every single setting at its place in the file. */
 function settingsView(values: Values): Record<string, unknown> {
-  const view: Record<string, unknown> = {};
-  const groups: Record<string, Record<string, unknown>> = {};
   const named: Readonly<Record<string, unknown>> = values;
-  const inFile = new Set(FILE_SETTINGS.map((setting) => setting.key));
-  for (const [name, setting] of PLAIN_SETTINGS) {
-    const value = named[name];
-    if (setting.key === undefined || !inFile.has(setting.key) || value === undefined) continue;
-    const [first = '', second] = setting.key.split('.');
-    if (second === undefined) view[first] = setting.kind.format(value);
-    else {
-      groups[first] ??= {};
-      groups[first][second] = setting.kind.format(value);
-      view[first] = groups[first];
-    }
-  }
-  return view;
+  const given = FILE_SETTINGS.filter(({ name }) => named[name] !== undefined);
+  return nested(given.map(({ name, key, kind }) => [key, kind.format(named[name])]));
 }
 
 /** As they were found, and not as they were written. */

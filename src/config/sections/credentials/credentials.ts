@@ -7,7 +7,7 @@ import { At } from '../../shapes/at.ts';
 import type { Placed } from '../../shapes/collections.ts';
 import { FromVariables, noteVariables, variableOf } from '../../shapes/secret.ts';
 import { CREDENTIAL, CREDENTIAL_TYPES, CREDENTIALS, type DeclaredCredential } from './credential.ts';
-import { type Credential, placementIn, usableOf } from './in-force.ts';
+import { type Credential, placementIn, usableOf } from './resolved.ts';
 
 /** What variables can give: a name, its type, and the setting of each of its secrets. */
 const FROM_VARIABLES = [

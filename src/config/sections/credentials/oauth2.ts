@@ -3,8 +3,8 @@ import { mapOf } from '../../shapes/collections.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { authenticationOf, CLIENT_FIELDS, certificateOf } from './oauth2-client.ts';
-import { checkAssertionGrant, GRANT_FIELDS, grantOf } from './oauth2-grants.ts';
+import { authenticationOf, CLIENT_FIELDS, certificateOf } from './oauth2-client-fields.ts';
+import { checkAssertionGrant, GRANT_FIELDS, grantOf } from './oauth2-grant-fields.ts';
 import { credential, type Unplaced } from './placement.ts';
 
 /** Form parameters that come from elsewhere, and from where: `parameters` can't set them. */

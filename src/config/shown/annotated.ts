@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts';
-import { ENGINE_WORDS, sinkWords } from '../values/token-places.ts';
+import { ENGINE_WORDS, sinkWords } from '../values/sink-names.ts';
 
 /** What is in force as a file would say it, each value with the place that it comes from. */
-export async function inForce({
+export async function annotated({
   effective,
   provenance,
   share,

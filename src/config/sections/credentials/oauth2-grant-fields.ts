@@ -7,7 +7,7 @@ import { HIDDEN, secret } from '../../shapes/secret.ts';
 import type { Shape } from '../../shapes/shape.ts';
 import { mapAt } from '../../shapes/unknown-keys.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { type CLIENT_FIELDS, signingKeyOf } from './oauth2-client.ts';
+import { type CLIENT_FIELDS, signingKeyOf } from './oauth2-client-fields.ts';
 
 /** Claims that bearerd sets in each assertion. */
 const OWN_CLAIMS: readonly string[] = ['aud', 'exp', 'iat', 'nbf', 'jti'];
