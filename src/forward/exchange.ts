@@ -13,6 +13,8 @@ import type { Tunnel } from './tunnel.ts';
 import type { Upgrade } from './upgrade.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
+/** A request leaves more than this for V8's sweep, which so comes in time for a body of this size by itself. */
+const SMALL_BODY_BYTES = 8 * 1024;
 /** A stream would schedule its end, though there was nothing in it. */
 const NO_BODY = { take: () => {}, end: () => {} };
 
@@ -74,8 +76,9 @@ export class Exchange implements Watched, Sender {
 
   #bodyMoved(): void {
     const { event } = this.#f;
-    this.#context.bytesPassed(this.#body!.bytes - event.bytesIn);
-    event.bytesIn = this.#body!.bytes;
+    const { bytes } = this.#body!;
+    if (bytes > SMALL_BODY_BYTES) this.#context.bytesPassed(bytes - event.bytesIn);
+    event.bytesIn = bytes;
     if (this.#sending.attempt?.carrier !== undefined) this.#sending.limit();
   }
 

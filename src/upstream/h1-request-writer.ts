@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { OutgoingRequest } from './carrier.ts';
+import { writeAtOnce } from './one-write.ts';
 
-/** A body up to this size, whole when the request leaves, goes in one write with its head. */
-const ONE_WRITE_BYTES = 16 * 1024;
 const LAST_CHUNK = '0\r\n\r\n';
 
 /** Writes the requests of one HTTP/1.1 connection, one after the other. */
@@ -32,10 +31,11 @@ export class RequestWriter {
   #writeHead(head: string, body: readonly Buffer[]): void {
     const socket = this.#socket;
     const [first] = body;
-    if (!this.#chunked && (first === undefined || (body.length === 1 && first.length <= ONE_WRITE_BYTES))) {
-      socket.write(first === undefined ? head : head + first.toString('latin1'), 'latin1');
+    if (!this.#chunked && first === undefined) {
+      socket.write(head, 'latin1');
       return;
     }
+    if (!this.#chunked && body.length === 1 && writeAtOnce(socket, head, first!)) return;
     socket.cork();
     socket.write(head, 'latin1');
     for (const piece of body) this.#writePiece(piece);

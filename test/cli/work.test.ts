@@ -37,11 +37,15 @@ const LIMITS = {
 const BESIDES = 0.1;
 
 const TARGET = '/api/people/v1/o_1/find';
-const BODY = JSON.stringify({ text: 'x'.repeat(1_000) });
 const GET = Buffer.from(request('GET', TARGET, 'accept: */*'));
-const POST = Buffer.from(
-  request('POST', TARGET, 'content-type: application/json', `content-length: ${BODY.length}`) + BODY,
-);
+const POST = post(1_000);
+const POST_8K = post(8 * 1024 - 11);
+
+function post(characters: number): Buffer {
+  const body = JSON.stringify({ text: 'x'.repeat(characters) });
+  const fields = ['content-type: application/json', `content-length: ${body.length}`];
+  return Buffer.from(request('POST', TARGET, ...fields) + body);
+}
 
 /** What one run did; all but the number of connections for each request. */
 interface Run extends Work {
@@ -107,6 +111,7 @@ async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
 for (const [name, bytes] of [
   ['a small GET', GET],
   ['a JSON POST', POST],
+  ['a POST of 8 KiB', POST_8K],
 ] as const) {
   t.test(`${name} costs no more than it has to`, async (t) => {
     const figures = await measured(t, bytes);

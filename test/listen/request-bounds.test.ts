@@ -175,7 +175,7 @@ t.test('a request line of another protocol is malformed', async (t) => {
 t.test('a piece of the largest size is read at once, whatever is in it', async (t) => {
   for (const filling of ['\t', ' \t', '\r', '\n', 'a:\t\r\n', 'a\t', ';', ' ', '\t=']) {
     const piece = filling.repeat(65_536 / filling.length);
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     for (const [head, length] of [
       [HEAD('GET', 'x: '), 0],
       [HEAD('POST', '\r\n3;a="'), -1],
@@ -183,6 +183,6 @@ t.test('a piece of the largest size is read at once, whatever is in it', async (
       [HEAD('POST', '\r\n0\r\n'), -1],
     ] as const)
       read([head + piece], [length]);
-    t.ok(performance.now() - begun < 5_000, JSON.stringify(filling));
+    t.ok(process.cpuUsage(begun).user < 5_000_000, JSON.stringify(filling));
   }
 });
