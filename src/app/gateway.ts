@@ -1,25 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { ConfigError } from '../base/errors.ts';
 import type { Event, EventBus } from '../base/events.ts';
-import type { Config, ListenAddress } from '../config/config.ts';
-import { isLoopbackHost } from '../config/values/addresses.ts';
+import type { Config } from '../config/config.ts';
 import { Departures } from '../forward/client/departures.ts';
 import { HeldRuns } from '../forward/scrub/held-runs.ts';
 import { KnownSecrets } from '../forward/scrub/known-secrets.ts';
 import type { Tracing } from '../forward/trace.ts';
 import { Watchdog } from '../forward/watchdog.ts';
 import type { Sinks } from '../integrations/sinks.ts';
-import { AdminListener } from '../listen/admin.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
-import type { Place } from '../listen/bind.ts';
-import { asksForKey } from '../listen/callers.ts';
-import { ProbesListener } from '../listen/probes.ts';
 import { ProxyListener } from '../listen/proxy.ts';
 import type { Readiness, Status } from '../observe/status.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
-import { openListener } from './open-listener.ts';
+import { Listeners, type PassedSockets } from './listeners.ts';
 import { Overview } from './overview.ts';
 import type { RenewSecrets } from './renewed-secrets.ts';
 import { RunningConfig } from './running-config.ts';
@@ -40,7 +34,7 @@ export interface GatewayOptions {
   readonly renewSecrets?: RenewSecrets;
   readonly droppedLogLines?: () => number;
   /** Sockets that listen already, in place of the configured addresses of their listener. */
-  readonly sockets?: { readonly proxy: readonly number[]; readonly admin: readonly number[] };
+  readonly sockets?: PassedSockets;
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
   /** Reads the configuration anew; undefined where it comes from nowhere that it could be read from. */
@@ -55,20 +49,14 @@ export interface GatewayOptions {
  */
 export class Gateway {
   readonly #clock: Clock;
-  readonly #sockets: NonNullable<GatewayOptions['sockets']>;
   readonly #events: EventBus;
   readonly #watchdog: Watchdog;
   readonly #sources: Sources;
   readonly #running: RunningConfig;
   readonly #overview: Overview;
-  readonly #proxy: ProxyListener;
-  readonly #admin: AdminListener | undefined;
-  readonly #probes: ProbesListener;
+  readonly #listeners: Listeners;
   readonly #stop: Stop;
   #sinks: Sinks | undefined;
-  urls: readonly string[] = [];
-  adminUrls: readonly string[] = [];
-  probeUrls: readonly string[] = [];
 
   constructor({
     config,
@@ -86,7 +74,6 @@ export class Gateway {
     const observe = events.tell;
     const loopMark = randomBytes(6).toString('hex');
     this.#clock = clock;
-    this.#sockets = sockets;
     this.#events = events;
     this.#watchdog = new Watchdog(clock);
     this.#sources = new Sources({ clock, observe, openEngine, renewSecrets });
@@ -96,7 +83,7 @@ export class Gateway {
     this.#running = new RunningConfig(config, lasting);
     const stopping = () => this.#stop.announced;
     this.#overview = new Overview({ ...lasting, events, running: this.#running, droppedLogLines, stopping });
-    this.#proxy = new ProxyListener({
+    const proxy = new ProxyListener({
       settings: () => this.#running.settings,
       context: {
         clock,
@@ -113,18 +100,16 @@ export class Gateway {
       headerSizeBytes: config.limits.headerSizeBytes,
       tls: config.listenTls,
     });
-    if (config.adminListen.length > 0 || sockets.admin.length > 0) {
-      this.#admin = new AdminListener(this.#overview.view(reload), config.limits.headerSizeBytes);
-      this.#overview.showTo(() => this.#admin?.changed());
-    }
-    this.#probes = new ProbesListener(this.#overview.view(reload), config.limits.headerSizeBytes);
+    this.#listeners = new Listeners({ config, sockets, proxy, view: this.#overview.view(reload) });
+    const { admin } = this.#listeners;
+    if (admin !== undefined) this.#overview.showTo(() => admin.changed());
     this.#stop = new Stop({
       clock,
       observe,
       watchdog: this.#watchdog,
       sources: this.#sources,
-      proxy: this.#proxy,
-      admin: this.#admin,
+      proxy,
+      admin,
       passedSockets: sockets.proxy.length > 0,
       destroy: () => this.destroy(),
     });
@@ -138,18 +123,7 @@ export class Gateway {
    */
   async start(): Promise<void> {
     try {
-      const { proxy, admin } = this.#sockets;
-      const { config } = this.#running;
-      this.urls = await openListener('proxy', config, () =>
-        this.#proxy.listen(placesOf(proxy, config.listen)),
-      );
-      if (proxy.length > 0) checkReach(this.urls, config);
-      this.adminUrls = await openListener(
-        'admin',
-        config,
-        async () => (await this.#admin?.listen(placesOf(admin, config.adminListen))) ?? [],
-      );
-      this.probeUrls = await openListener('probes', config, () => this.#probes.listen(config.probesListen));
+      await this.#listeners.open(this.#running.config);
     } catch (error) {
       await this.destroy();
       throw error;
@@ -165,7 +139,7 @@ export class Gateway {
     const { Sinks } = await import('../integrations/sinks.ts');
     if (this.#stop.draining) return;
     const present = (name: string) => this.#sources.present(name);
-    const listenForRetries = (path: string) => this.#proxy.listenForRetries(path);
+    const listenForRetries = (path: string) => this.#listeners.proxy.listenForRetries(path);
     this.#sinks = new Sinks({
       sinks,
       present,
@@ -178,7 +152,7 @@ export class Gateway {
 
   /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
   take(request: IncomingMessage, response: ServerResponse, target: string): void {
-    this.#proxy.takeForeign(request, response, target);
+    this.#listeners.proxy.takeForeign(request, response, target);
   }
 
   /**
@@ -189,10 +163,23 @@ export class Gateway {
   reconfigure(config: Config): string[] {
     if (this.#stop.announced) return [];
     const restartNeededFor = this.#running.take(config);
-    if (config.listenTls !== undefined) this.#proxy.renewCertificate(config.listenTls);
-    this.#admin?.changed();
+    if (config.listenTls !== undefined) this.#listeners.proxy.renewCertificate(config.listenTls);
+    this.#listeners.admin?.changed();
     this.#sinks?.look();
     return restartNeededFor;
+  }
+
+  /** Where it listens, and the same for the admin listener and the probes; empty until it does. */
+  get urls(): readonly string[] {
+    return this.#listeners.urls;
+  }
+
+  get adminUrls(): readonly string[] {
+    return this.#listeners.adminUrls;
+  }
+
+  get probeUrls(): readonly string[] {
+    return this.#listeners.probeUrls;
   }
 
   get readiness(): Readiness {
@@ -227,13 +214,7 @@ export class Gateway {
   async destroy(): Promise<void> {
     this.#stop.takeNothing();
     this.#watchdog.stop();
-    await Promise.all([
-      this.#sinks?.close(),
-      this.#sources.abort(),
-      this.#proxy.close(),
-      this.#admin?.close(),
-      this.#probes.close(),
-    ]);
+    await Promise.all([this.#sinks?.close(), this.#sources.abort(), this.#listeners.close()]);
     this.#running.settings.pools.destroy();
   }
 
@@ -243,17 +224,4 @@ export class Gateway {
     const token = this.#sources.token(event.credential);
     if (token !== undefined) secrets.add(token.value, token.expires);
   }
-}
-
-function placesOf(sockets: readonly number[], addresses: readonly ListenAddress[]): readonly Place[] {
-  return sockets.length === 0 ? addresses : sockets.map((fd) => ({ kind: 'passed', fd }));
-}
-
-/** The rule for configured addresses holds for others, too; where they are is seen only now. */
-function checkReach(urls: readonly string[], config: Config): void {
-  if (asksForKey(config) || config.allowRemoteCallers) return;
-  const remote = urls.find((url) => !url.startsWith('unix:') && !isLoopbackHost(new URL(url).hostname));
-  if (remote === undefined) return;
-  const problem = `${remote}, which was passed, can be reached from other machines; set BEARERD_CALLER_KEY, or BEARERD_ALLOW_REMOTE_CALLERS=true`;
-  throw new ConfigError([{ key: 'LISTEN_FDS', problem }]);
 }

@@ -10,9 +10,10 @@ import { createLanes } from '../routes/lanes.ts';
 import { createRoutes } from '../routes/routes-by-host.ts';
 import type { Lookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
+import { secretsOf } from './credentials.ts';
 import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
-import { type Sources, secretsOf } from './sources.ts';
+import type { Sources } from './sources.ts';
 
 /** What a reload replaces as a whole, of both listeners. */
 export interface Settings extends ProxySettings {

@@ -1,28 +1,18 @@
 import type { Clock } from '../base/clock.ts';
-import { untilMs } from '../base/deadline.ts';
 import type { EngineState } from '../base/engine-state.ts';
 import { LoginError } from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
-import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
-import type { CredentialConfig } from '../config/credential-config.ts';
-import { secretsIn } from '../config/values/secrets.ts';
 import type { TokenNews } from '../integrations/fleet/shared-login.ts';
 import type { Present } from '../integrations/sink.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Credential } from '../login/credential.ts';
-import { basicValueOf, headerValueOf } from '../login/header-value.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
-import {
-  type FixedCredentialConfig,
-  type LoginCredentialConfig,
-  loginChange,
-  loginFor,
-  logsIn,
-} from './logins.ts';
+import { fixedCredential, presentOf, tokenCredential } from './credentials.ts';
+import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './logins.ts';
 import { type RenewSecrets, withRenewedSecrets } from './renewed-secrets.ts';
 import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sharing.ts';
 
@@ -82,10 +72,12 @@ export class Sources {
     const credentials = new Map<string, Credential>();
     const sharing = this.#sharing.prepare(config);
     for (const credential of config.credentials.values()) {
+      const { name } = credential;
       if (logsIn(credential)) {
-        prepared.set(credential.name, this.#prepare(credential, { config, before, pools, sharing }));
-      }
-      credentials.set(credential.name, credentialOf(credential, prepared.get(credential.name)?.source));
+        const taken = this.#prepare(credential, { config, before, pools, sharing });
+        prepared.set(name, taken);
+        credentials.set(name, tokenCredential(credential, taken.source));
+      } else credentials.set(name, fixedCredential(credential));
     }
     const commit = () => {
       sharing.commit();
@@ -125,20 +117,7 @@ export class Sources {
 
   /** The credential of that name, while there is one that may be sent. */
   present(name: string): Present | undefined {
-    const credential = this.#credentials.get(name);
-    if (credential?.kind === 'fixed') {
-      const { headerValue, secrets } = credential;
-      const always = { usableMs: Number.POSITIVE_INFINITY, lifetimeMs: Number.POSITIVE_INFINITY };
-      return { headerValue, value: secrets[0] ?? headerValue, ...always };
-    }
-    const token = credential?.source.current();
-    if (token === undefined) return undefined;
-    return {
-      headerValue: token.headerValue,
-      value: token.value,
-      usableMs: untilMs(token.usableUntil, this.#clock),
-      lifetimeMs: token.lifetimeMs,
-    };
+    return presentOf(this.#credentials.get(name), this.#clock);
   }
 
   /** The token of that name, while there is one that may be sent. */
@@ -225,32 +204,4 @@ function newsFor(source: () => RenewingSource): TokenNews {
       if (token !== undefined) source().rejected(token);
     },
   };
-}
-
-/** What is sent of one that doesn't log in, without its scheme. */
-export function sentOf(config: FixedCredentialConfig): Secret {
-  return config.kind === 'basic' ? basicValueOf(config.username, config.password) : config.key;
-}
-
-/** What must not come back in an answer: what is sent, to an upstream or to log in. */
-export function secretsOf({ credentials }: Config): readonly Secret[] {
-  return [...credentials.values()].flatMap((credential) => [
-    ...secretsIn(credential),
-    ...(logsIn(credential) ? [] : [sentOf(credential)]),
-  ]);
-}
-
-function credentialOf(config: CredentialConfig, source: RenewingSource | undefined): Credential {
-  const { name, header, elsewhere, scheme, origins } = config;
-  const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
-  if (source !== undefined) return { ...placement, kind: 'token', source };
-  if (logsIn(config)) throw new Error(`no source for credential ${name}`);
-  const key = sentOf(config);
-  const secrets = config.kind === 'basic' ? [key, secretOfBasic(config)] : [key];
-  return { ...placement, kind: 'fixed', headerValue: headerValueOf(key, scheme), secrets };
-}
-
-/** Without a password, the user name is the key. */
-function secretOfBasic({ username, password }: Extract<FixedCredentialConfig, { kind: 'basic' }>): Secret {
-  return password.equals(new Secret('')) ? username : password;
 }

@@ -1,5 +1,5 @@
+import { sentOf } from '../app/credentials.ts';
 import { logsIn } from '../app/logins.ts';
-import { sentOf } from '../app/sources.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import type { CredentialConfig } from '../config/credential-config.ts';

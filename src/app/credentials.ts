@@ -1,0 +1,57 @@
+import type { Clock } from '../base/clock.ts';
+import { untilMs } from '../base/deadline.ts';
+import { Secret } from '../base/secret.ts';
+import type { Config } from '../config/config.ts';
+import type { CredentialConfig } from '../config/credential-config.ts';
+import { secretsIn } from '../config/values/secrets.ts';
+import type { Present } from '../integrations/sink.ts';
+import type { Credential, TokenSource } from '../login/credential.ts';
+import { basicValueOf, headerValueOf } from '../login/header-value.ts';
+import { type FixedCredentialConfig, type LoginCredentialConfig, logsIn } from './logins.ts';
+
+/** What a fixed credential sends, without its scheme. */
+export function sentOf(config: FixedCredentialConfig): Secret {
+  return config.kind === 'basic' ? basicValueOf(config.username, config.password) : config.key;
+}
+
+/** What no answer may hold: all that the configured credentials send, to an upstream or to log in. */
+export function secretsOf({ credentials }: Config): readonly Secret[] {
+  return [...credentials.values()].flatMap((credential) => [
+    ...secretsIn(credential),
+    ...(logsIn(credential) ? [] : [sentOf(credential)]),
+  ]);
+}
+
+/** A credential for the routes whose token comes from `source`. */
+export function tokenCredential(config: LoginCredentialConfig, source: TokenSource): Credential {
+  return { ...placementOf(config), kind: 'token', source };
+}
+
+/** A credential for the routes that is at hand. */
+export function fixedCredential(config: FixedCredentialConfig): Credential {
+  const key = sentOf(config);
+  const secrets = config.kind === 'basic' ? [key, secretOfBasic(config)] : [key];
+  return { ...placementOf(config), kind: 'fixed', headerValue: headerValueOf(key, config.scheme), secrets };
+}
+
+function placementOf({ name, header, elsewhere, origins }: CredentialConfig) {
+  return { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
+}
+
+/** Without a password, the user name is the key. */
+function secretOfBasic({ username, password }: Extract<FixedCredentialConfig, { kind: 'basic' }>): Secret {
+  return password.equals(new Secret('')) ? username : password;
+}
+
+/** The credential as a sink may write it now; undefined while it has no token. */
+export function presentOf(credential: Credential | undefined, clock: Clock): Present | undefined {
+  if (credential?.kind === 'fixed') {
+    const { headerValue, secrets } = credential;
+    const always = { usableMs: Number.POSITIVE_INFINITY, lifetimeMs: Number.POSITIVE_INFINITY };
+    return { headerValue, value: secrets[0] ?? headerValue, ...always };
+  }
+  const token = credential?.source.current();
+  if (token === undefined) return undefined;
+  const { headerValue, value, usableUntil, lifetimeMs } = token;
+  return { headerValue, value, usableMs: untilMs(usableUntil, clock), lifetimeMs };
+}
