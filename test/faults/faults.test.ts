@@ -1,10 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { request } from '../support/gateway.ts';
+import { run as cli } from '../support/cli.ts';
 import { usedBytes } from '../support/memory.ts';
 import { randomFrom } from '../support/random.ts';
-import { ask } from '../support/raw-client.ts';
 import { assertFacts, recovers } from './facts.ts';
 import type { Played } from './fault.ts';
 import { played } from './table.ts';
@@ -52,8 +51,18 @@ function selection(random: () => number): Case[] {
 
 async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
   const world = await World.startedFor(t, { way, ...fault.options });
-  await fault.play({ t, world, kind, ask: () => world.visit(kind) });
-  if (WHY_FILE !== undefined) appendFileSync(WHY_FILE, await whyPage(world, { fault, kind, way }));
+  const pages: string[] = [];
+  const ask = async () => {
+    const outcome = await world.visit(kind);
+    if (WHY_FILE !== undefined) pages.push(await whyPage(t, world));
+    return outcome;
+  };
+  await fault.play({ t, world, kind, ask });
+  if (WHY_FILE !== undefined) {
+    pages.push(await whyPage(t, world));
+    const page = pages.findLast((each) => !each.startsWith(NOTHING)) ?? pages[0];
+    appendFileSync(WHY_FILE, `=== ${fault.number}: ${fault.title} (${kind}, ${way})\n\n${page}\n`);
+  }
   await Promise.all([world.session.heal(), world.upstream.heal()]);
   world.issuer.answer = undefined;
   world.ledger.answer = world.ledger.early = world.ledger.reached = undefined;
@@ -61,10 +70,14 @@ async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
   await assertFacts(t, world);
 }
 
-/** The page of the last failed request, below what was wrong: for a reader who is shown the page alone. */
-async function whyPage({ proxy }: World, { fault, kind, way }: Case): Promise<string> {
-  const { text } = await ask(proxy.adminPort, request('GET', '/requests/last-failed', 'accept: text/plain'));
-  return `=== ${fault.number}: ${fault.title} (${kind}, ${way})\n\n${text}\n`;
+const NOTHING = 'no request has failed';
+
+/** What `bearerd why` prints: for a reader who is shown that alone. */
+async function whyPage(t: Test, { proxy }: World): Promise<string> {
+  t.testdir({});
+  const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${proxy.adminPort}` };
+  const { stdout, stderr } = await cli(t, ['why'], env);
+  return `${stdout}${stderr}`.replace(/^bearerd: /gm, '');
 }
 
 /** What keeps a process alive, by kind: sockets, listeners, timers. What comes and goes by itself is left out. */
