@@ -1,4 +1,5 @@
-import { ConfigError, ListenError } from '../base/errors.ts';
+import { ConfigError } from '../base/config-error.ts';
+import { ListenError } from '../base/errors.ts';
 import { listenRemedy } from '../base/failures/listen-words.ts';
 import type { Config, ListenAddress } from '../config/config.ts';
 import { flagName } from '../config/declaration/flags.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import { environmentWithout } from '../base/run-command.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';

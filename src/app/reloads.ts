@@ -5,7 +5,7 @@ import {
   ConfigFileError,
   formatFault,
   placedProblem,
-} from '../base/errors.ts';
+} from '../base/config-error.ts';
 import type { Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigurationSource } from '../config/source.ts';

@@ -1,4 +1,4 @@
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
 
 /** Runs the commands that the secrets of a credential come from, and takes what they print into use. Never rejects. */

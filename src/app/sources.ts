@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EngineState } from '../base/engine-state.ts';
-import { LoginError } from '../base/errors.ts';
 import type { Observe } from '../base/events.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { Config } from '../config/config.ts';
 import type { TokenNews } from '../integrations/fleet/shared-login.ts';
 import type { Present } from '../integrations/sink.ts';

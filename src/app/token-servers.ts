@@ -1,4 +1,4 @@
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { ClientCertificate } from '../config/credential-config.ts';

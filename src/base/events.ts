@@ -1,5 +1,6 @@
-import type { LoginError, ProblemCode } from './errors.ts';
 import type { Journey } from './journey.ts';
+import type { LoginError } from './login-error.ts';
+import type { ProblemCode } from './problem.ts';
 
 /**
  * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.

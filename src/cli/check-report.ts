@@ -1,4 +1,4 @@
-import { type ConfigFault, faultAsJson, formatFault, placedProblem } from '../base/errors.ts';
+import { type ConfigFault, faultAsJson, formatFault, placedProblem } from '../base/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { asJson, type Finding, SERVER_CHECKS, skipped } from './online/check-result.ts';
 import { faultySecretFiles } from './online/secret-files.ts';

@@ -1,4 +1,5 @@
-import { ConfigError, ConfigFileError, UsageError } from '../base/errors.ts';
+import { ConfigError, ConfigFileError } from '../base/config-error.ts';
+import { UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { annotated, filesRead } from '../config/shown/annotated.ts';
 import { jsonReport, keysNotTried, notTried, warningLines } from './check-report.ts';

@@ -1,11 +1,6 @@
-import {
-  ConfigError,
-  ConfigFileError,
-  ListenError,
-  LoginError,
-  NotWrittenError,
-  UsageError,
-} from '../base/errors.ts';
+import { ConfigError, ConfigFileError } from '../base/config-error.ts';
+import { ListenError, NotWrittenError, UsageError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 
 /** After sysexits.h, so that a supervisor can tell a wrong configuration from a passing fault. */
 export const EXIT = {

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { ConfigError, NotWrittenError, UsageError } from '../base/errors.ts';
+import { ConfigError } from '../base/config-error.ts';
+import { NotWrittenError, UsageError } from '../base/errors.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { isInsecure } from '../config/values/urls.ts';
 import { type Command, print, textOption } from './command.ts';

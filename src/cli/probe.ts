@@ -1,4 +1,4 @@
-import { ConfigError } from '../base/errors.ts';
+import { ConfigError } from '../base/config-error.ts';
 import type { ListenAddress } from '../config/config.ts';
 import type { OptionValues } from './command.ts';
 import { adminListenOf } from './configuration.ts';

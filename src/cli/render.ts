@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import { ConfigError, UsageError } from '../base/errors.ts';
+import { ConfigError } from '../base/config-error.ts';
+import { UsageError } from '../base/errors.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { addresses } from '../config/values/vocabulary.ts';
 import { type Command, print, textOption } from './command.ts';

@@ -1,5 +1,5 @@
-import { PROBLEMS, Problem, type ProblemCode } from '../base/errors.ts';
 import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
+import { PROBLEMS, Problem, type ProblemCode } from '../base/problem.ts';
 import type { Config } from '../config/config.ts';
 import { formatRate } from '../config/values/rates.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';

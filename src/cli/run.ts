@@ -1,4 +1,5 @@
-import { ConfigError, ConfigFileError, UsageError } from '../base/errors.ts';
+import { ConfigError, ConfigFileError } from '../base/config-error.ts';
+import { UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { nearest } from '../config/values/nearest.ts';
 import { commandIndex, flagProblem, parseArguments, unexpected, unknownFlag } from './arguments.ts';

@@ -1,4 +1,4 @@
-import { PROBLEMS } from '../base/errors.ts';
+import { PROBLEMS } from '../base/problem.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 import { visible } from '../observe/visible.ts';

@@ -1,4 +1,4 @@
-import type { ConfigFault } from '../base/errors.ts';
+import type { ConfigFault } from '../base/config-error.ts';
 import type { Secret } from '../base/secret.ts';
 import type { CredentialConfig } from './credential-config.ts';
 import type { Values } from './declaration/settings.ts';

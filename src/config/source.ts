@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigFileError } from '../base/errors.ts';
+import { ConfigFileError } from '../base/config-error.ts';
 import type { Config } from './config.ts';
 import { Disk } from './disk.ts';
 import { loadAdminListen, loadConfig } from './load.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../base/errors.ts';
+import type { Problem } from '../base/problem.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Reply } from './client/reply.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
-import type { Problem } from '../base/errors.ts';
 import { inWords } from '../base/failures/problem-words.ts';
 import type { AttemptRecord, ConnectionTimes } from '../base/journey.ts';
+import type { Problem } from '../base/problem.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 import { DirectRequest } from '../node/direct-request.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { upstreamFailure } from '../upstream/upstream-error.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../base/errors.ts';
+import type { Problem } from '../base/problem.ts';
 import type { Attempt, AttemptOwner } from './attempt.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Problem } from '../base/errors.ts';
 import { AttemptRecord, type TokenWait } from '../base/journey.ts';
+import type { Problem } from '../base/problem.ts';
 import { type AccessToken, isUsable } from '../login/access-token.ts';
 import type { Carrier, Repeatable, SendOptions } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';

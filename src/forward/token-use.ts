@@ -1,4 +1,4 @@
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { TokenSource } from '../login/credential.ts';
 import type { Forwardable } from './forwardable.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Problem } from '../base/errors.ts';
 import type { RequestEvent, TraceIds } from '../base/events.ts';
+import type { Problem } from '../base/problem.ts';
 import type { Forwardable } from './forwardable.ts';
 
 /** Traces requests; set only where tracing is configured. Forwarding knows no more of it than this. */

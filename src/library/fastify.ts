@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ConfigError, Problem } from '../base/errors.ts';
+import { ConfigError } from '../base/config-error.ts';
+import { Problem } from '../base/problem.ts';
 import type { Config } from '../config/config.ts';
 import { parsePath } from '../config/values/paths.ts';
 import { routeName } from '../config/values/route-names.ts';

@@ -1,5 +1,6 @@
 // The package's own door. Nothing happens on import.
-export { ClosedError, ConfigError, type ConfigFault, ListenError } from '../base/errors.ts';
+export { ConfigError, type ConfigFault } from '../base/config-error.ts';
+export { ClosedError, ListenError } from '../base/errors.ts';
 export type { HostLog } from '../observe/host-log.ts';
 export type { Status } from '../observe/status.ts';
 export { type Bearerd, createBearerd } from './bearerd.ts';

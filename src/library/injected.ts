@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 
 /** What `app.inject` (light-my-request) makes in place of a request that came in by a connection. */
 interface Injected extends IncomingMessage {

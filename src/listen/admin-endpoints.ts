@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type ConfigFault, faultAsJson, Problem } from '../base/errors.ts';
+import { type ConfigFault, faultAsJson } from '../base/config-error.ts';
+import { Problem } from '../base/problem.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import type { Guard } from './guard.ts';
 import { healthText } from './probes.ts';

@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS } from 'node:http';
-import { Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { FieldLines } from '../base/fields.ts';
+import { Problem } from '../base/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import { clientCredentials } from '../forward/headers/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
+import { Problem } from '../base/problem.ts';
 import { answerProblem, USUAL_METHODS } from '../forward/client/problem.ts';
 import type { Admission } from './admission.ts';
 import { answerOptions } from './options.ts';

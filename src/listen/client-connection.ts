@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { Problem } from '../base/errors.ts';
 import type { Member } from '../base/members.ts';
+import { Problem } from '../base/problem.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { linger } from '../forward/client/linger.ts';
 import { answerOnSocket, parserProblem } from '../forward/client/problem.ts';

@@ -1,4 +1,4 @@
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 import type { Config } from '../config/config.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import type { Arrival } from './arrival.ts';

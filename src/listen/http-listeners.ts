@@ -1,8 +1,8 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import { Server, type Socket } from 'node:net';
-import { Problem } from '../base/errors.ts';
 import { type Member, Members } from '../base/members.ts';
+import { Problem } from '../base/problem.ts';
 import type { ListenTls } from '../config/config.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { Departures } from '../forward/client/departures.ts';

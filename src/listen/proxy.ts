@@ -1,8 +1,8 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { PROBLEMS, type Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
+import { PROBLEMS, type Problem } from '../base/problem.ts';
 import type { ListenTls } from '../config/config.ts';
 import { noteProblem } from '../forward/client/problem.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import { Problem } from '../base/errors.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { LimitStatus } from '../base/limit-status.ts';
+import { Problem } from '../base/problem.ts';
 import type { CallerConfig, RateLimit } from '../config/config.ts';
 import { formatRate } from '../config/values/rates.ts';
 import type { Route } from '../routes/route-table.ts';

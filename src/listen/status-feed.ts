@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 
 export interface StatusFeedOptions {
   /** Asked anew for each event. */

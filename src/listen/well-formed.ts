@@ -1,4 +1,4 @@
-import { Problem } from '../base/errors.ts';
+import { Problem } from '../base/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 
 /** The spaces, `HTTP/1.1` and CRLF of a request line. */

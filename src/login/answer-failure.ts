@@ -1,5 +1,5 @@
-import type { LoginError } from '../base/errors.ts';
 import type { AnswerFailure } from '../base/failures/login-words.ts';
+import type { LoginError } from '../base/login-error.ts';
 import { parseHttpDate, parseRetryAfter } from './http-date.ts';
 import { answerFailure } from './login-failure.ts';
 import type { OAuthError } from './oauth-error.ts';

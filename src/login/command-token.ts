@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import { type CommandEnd, runCommand, startFailure } from '../base/run-command.ts';
 import type { ExecCredentialConfig } from '../config/credential-config.ts';
 import { shownProgram } from '../config/values/commands.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { IssuedToken } from './issued-token.ts';
 import { toldOf } from './login-failure.ts';
 import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';

@@ -1,4 +1,4 @@
-import type { LoginError } from '../base/errors.ts';
+import type { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
 import { type AnswerTiming, expiryOf } from './expiry.ts';
 import { answerFailure } from './login-failure.ts';

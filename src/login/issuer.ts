@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import { USER_AGENT } from '../base/version.ts';
 import type { TokenEndpoint } from '../config/credential-config.ts';
 import { isInsecure, parseTokenUrl } from '../config/values/urls.ts';

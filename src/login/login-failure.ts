@@ -1,7 +1,8 @@
-import { LoginError, OutboundProxyError } from '../base/errors.ts';
+import { OutboundProxyError } from '../base/errors.ts';
 import { codeOf, connectionFailureOf } from '../base/failures/kind.ts';
 import { ANSWER_FAILURES, type AnswerFailure } from '../base/failures/login-words.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/words.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 
 /** Of what there is no more to say than the words: whom it is about is added by `toldOf`. */

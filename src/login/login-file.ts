@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
 import type { LoginFile } from '../config/credential-config.ts';
 import { readFailure } from '../config/reading/text-file.ts';

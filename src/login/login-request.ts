@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
 import { codeOf } from '../base/failures/kind.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 import { redirectTargetOf } from './answer-failure.ts';
 import { decodeContent } from './content-coding.ts';

@@ -1,4 +1,4 @@
-import type { LoginFailure } from '../base/errors.ts';
+import type { LoginFailure } from '../base/login-error.ts';
 import { parseJsonObject } from './json-object.ts';
 
 /** An `error` of RFC 6749 that is known, and what it means. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
 import type { OAuth2CredentialConfig } from '../config/credential-config.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';

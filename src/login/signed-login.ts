@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { Login } from './http-login.ts';
 import { type ServerClock, skewText } from './server-clock.ts';
 

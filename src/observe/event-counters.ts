@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { LoginFailure } from '../base/errors.ts';
 import type { Event, RequestEvent } from '../base/events.ts';
+import type { LoginFailure } from '../base/login-error.ts';
 import { SECONDS } from './request-metrics.ts';
 
 const RELOADS = { reloaded: 'ok', 'reload-refused': 'refused', 'secret-trouble': 'unusable' } as const;

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../base/errors.ts';
+import { PROBLEMS, type ProblemCode } from '../base/problem.ts';
 import { visible } from './visible.ts';
 import type { Why, WhyAttempt } from './why.ts';
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../base/errors.ts';
+import type { ProblemCode } from '../base/problem.ts';
 import type { RateLimit, Timeouts } from '../config/config.ts';
 import type { Elsewhere } from '../config/credential-config.ts';
 import type { UpstreamAddress } from '../config/upstream-config.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { LoginError } from '../base/errors.ts';
+import type { LoginError } from '../base/login-error.ts';
 import { retryDelayMs } from './schedule.ts';
 
 export interface Failure {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { LoginError } from '../base/errors.ts';
+import { LoginError } from '../base/login-error.ts';
 import type { IssuedToken } from '../login/issued-token.ts';
 import { LOGIN_FLOOR_MS, LONGEST_SLEEP_MS } from './schedule.ts';
 import type { NotYet } from './source-login.ts';

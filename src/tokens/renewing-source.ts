@@ -1,5 +1,6 @@
-import { LoginError, Problem } from '../base/errors.ts';
 import type { TokenState } from '../base/events.ts';
+import { LoginError } from '../base/login-error.ts';
+import { Problem } from '../base/problem.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { TokenSource } from '../login/credential.ts';
 import { ForcedRenewals } from './forced-renewals.ts';

@@ -1,4 +1,4 @@
-import type { LoginFailure } from '../base/errors.ts';
+import type { LoginFailure } from '../base/login-error.ts';
 
 /**
  * When to log in. Pure: every number that decides is an argument, chance too (`random` in [0, 1)), so that

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { untilMs } from '../base/deadline.ts';
-import { LoginError } from '../base/errors.ts';
 import type { Event, Observe, TokenState } from '../base/events.ts';
+import { LoginError } from '../base/login-error.ts';
 import { type AccessToken, createAccessToken } from '../login/access-token.ts';
 import type { IssuedToken } from '../login/issued-token.ts';
 import { Backoff } from './backoff.ts';

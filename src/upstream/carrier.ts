@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Problem } from '../base/errors.ts';
 import type { ConnectionTimes } from '../base/journey.ts';
+import type { Problem } from '../base/problem.ts';
 import type { ResponseHead } from './response-head.ts';
 
 /** A request as it is sent upstream. */

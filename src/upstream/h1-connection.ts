@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Problem } from '../base/errors.ts';
 import type { ConnectionTimes } from '../base/journey.ts';
 import type { Member } from '../base/members.ts';
+import type { Problem } from '../base/problem.ts';
 import { readBeforeFailing } from '../node/read-before-failing.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
 import { KEEP_ALIVE_MS } from './connection.ts';

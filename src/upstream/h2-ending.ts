@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
-import { Problem } from '../base/errors.ts';
 import { codeOf } from '../base/failures/kind.ts';
+import { Problem } from '../base/problem.ts';
 import type { Http2Stream, Verdict } from './h2-stream.ts';
 import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 

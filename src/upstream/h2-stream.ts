@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import type { Problem } from '../base/errors.ts';
+import type { Problem } from '../base/problem.ts';
 import { SmallFrames } from '../node/small-frames.ts';
 import { onWhole } from '../node/stream-end.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';

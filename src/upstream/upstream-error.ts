@@ -1,6 +1,6 @@
-import { Problem } from '../base/errors.ts';
 import { codeOf, connectionFailureOf, failureOfCode } from '../base/failures/kind.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/words.ts';
+import { Problem } from '../base/problem.ts';
 
 /** Details of the one text for each failure: nothing of the error gets to a client. */
 interface FailureDetails {

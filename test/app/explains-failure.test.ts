@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { PROBLEMS, type ProblemCode } from '../../src/base/errors.ts';
 import { CONNECTION_FAILURES } from '../../src/base/failures/words.ts';
+import { PROBLEMS, type ProblemCode } from '../../src/base/problem.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { later } from '../support/later.ts';
 import { PassedSocket } from '../support/passed-socket.ts';

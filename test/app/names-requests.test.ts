@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ConfigError } from '../../src/base/errors.ts';
+import { ConfigError } from '../../src/base/config-error.ts';
 import { parseRequestIdHeader } from '../../src/config/values/header-values.ts';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { until } from '../support/raw-client.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import t, { type Test } from 'tap';
-import { PROBLEMS, type ProblemCode } from '../../src/base/errors.ts';
+import { PROBLEMS, type ProblemCode } from '../../src/base/problem.ts';
 import { Departures } from '../../src/forward/client/departures.ts';
 import { HttpListeners } from '../../src/listen/http-listeners.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { withRenewedSecrets } from '../../src/app/renewed-secrets.ts';
-import { LoginError, type LoginFailure } from '../../src/base/errors.ts';
+import { LoginError, type LoginFailure } from '../../src/base/login-error.ts';
 import { createTokenSource } from '../../src/library/index.ts';
 import { mockFor } from '../support/mock.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { PROBLEMS } from '../../src/base/errors.ts';
+import { PROBLEMS } from '../../src/base/problem.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ConfigFileError } from '../../src/base/errors.ts';
+import { ConfigFileError } from '../../src/base/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { CWD, FILE, faultsOf, LEAST, loadFrom, loadYaml } from './load-from.ts';
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../src/base/errors.ts';
+import { ConfigError } from '../../src/base/config-error.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { FlagTexts } from '../../src/config/declaration/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';

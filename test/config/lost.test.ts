@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { ConfigError, ConfigFileError } from '../../src/base/errors.ts';
+import { ConfigError, ConfigFileError } from '../../src/base/config-error.ts';
 import type { Config } from '../../src/config/config.ts';
 import { ConfigurationSource } from '../../src/config/source.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ConfigError } from '../../src/base/errors.ts';
+import { ConfigError } from '../../src/base/config-error.ts';
 import { annotated } from '../../src/config/shown/annotated.ts';
 import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 

@@ -1,7 +1,7 @@
 import { Gateway } from '../../src/app/gateway.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { Problem } from '../../src/base/errors.ts';
 import { type Event, EventBus } from '../../src/base/events.ts';
+import { Problem } from '../../src/base/problem.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { accountOf } from '../../src/integrations/fleet/account.ts';
 import type { Engine } from '../../src/integrations/fleet/engine.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { ConfigError, ConfigFileError } from '../../src/base/errors.ts';
+import { ConfigError, ConfigFileError } from '../../src/base/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { canary, leaks } from './canaries.ts';
 import { Chance, mutate } from './chance.ts';

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
-import { LoginError } from '../../src/base/errors.ts';
+import { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
 import { createLogin } from '../../src/login/session-endpoint.ts';

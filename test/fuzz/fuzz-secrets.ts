@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../../src/base/errors.ts';
+import { ConfigError } from '../../src/base/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { watchSecretFiles } from '../../src/config/watch.ts';
 import { canary, leaks } from './canaries.ts';

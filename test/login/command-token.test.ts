@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import type { LoginError } from '../../src/base/errors.ts';
+import type { LoginError } from '../../src/base/login-error.ts';
 import type { ExecCredentialConfig } from '../../src/config/credential-config.ts';
 import { createExecLogin } from '../../src/login/command-token.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
-import { LoginError } from '../../src/base/errors.ts';
+import { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Login } from '../../src/login/http-login.ts';
 import type { LoginEndpoint } from '../../src/login/login-request.ts';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
-import type { LoginError } from '../../src/base/errors.ts';
+import type { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { VERSION } from '../../src/base/version.ts';
 import type { SessionGrant } from '../../src/config/credential-config.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LoginError } from '../../src/base/errors.ts';
+import { LoginError } from '../../src/base/login-error.ts';
 import { type RedirectTarget, redirectTargetOf } from '../../src/login/answer-failure.ts';
 import { readSessionAnswer, type SessionAnswer } from '../../src/login/session-response.ts';
 import { readable } from '../support/outcome.ts';

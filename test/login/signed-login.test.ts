@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import t, { type Test } from 'tap';
-import type { LoginError } from '../../src/base/errors.ts';
+import type { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
 import { FakeClock } from '../support/fake-clock.ts';

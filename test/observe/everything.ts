@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
-import { ListenError, LoginError, PROBLEMS, Problem, type ProblemCode } from '../../src/base/errors.ts';
+import { ListenError } from '../../src/base/errors.ts';
 import type { Event } from '../../src/base/events.ts';
+import { LoginError } from '../../src/base/login-error.ts';
+import { PROBLEMS, Problem, type ProblemCode } from '../../src/base/problem.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
-import { LoginError } from '../../src/base/errors.ts';
+import { LoginError } from '../../src/base/login-error.ts';
 import { RepeatedFailures } from '../../src/observe/repeated-failures.ts';
 import { type LogRecord, terminalLine, wantsColours } from '../../src/observe/terminal-line.ts';
 import { visibleJson } from '../../src/observe/visible.ts';

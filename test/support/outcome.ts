@@ -1,4 +1,4 @@
-import { LoginError } from '../../src/base/errors.ts';
+import { LoginError } from '../../src/base/login-error.ts';
 import type { IssuedToken } from '../../src/login/issued-token.ts';
 
 /** A token that can be compared with a text. */

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import t, { type Test } from 'tap';
-import type { LoginError, Problem } from '../../src/base/errors.ts';
+import type { LoginError } from '../../src/base/login-error.ts';
+import type { Problem } from '../../src/base/problem.ts';
 import type { AccessToken } from '../../src/login/access-token.ts';
 import { Bench, HOUR, type LoginScript, stateOf } from './scripted-login.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { LoginFailure } from '../../src/base/errors.ts';
+import type { LoginFailure } from '../../src/base/login-error.ts';
 import { loginDelayMs, renewalDelayMs, retryDelayMs } from '../../src/tokens/schedule.ts';
 
 const S = 1000;

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import { LoginError, type LoginFailure } from '../../src/base/errors.ts';
 import type { Event } from '../../src/base/events.ts';
+import { LoginError, type LoginFailure } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { AccessToken } from '../../src/login/access-token.ts';
 import type { Login } from '../../src/login/http-login.ts';

@@ -1,5 +1,6 @@
-import { LoginError, type LoginFailure, Problem } from '../../src/base/errors.ts';
 import type { Event } from '../../src/base/events.ts';
+import { LoginError, type LoginFailure } from '../../src/base/login-error.ts';
+import { Problem } from '../../src/base/problem.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { AccessToken } from '../../src/login/access-token.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';

@@ -1,4 +1,4 @@
-import type { LoginFailure } from '../errors.ts';
+import type { LoginFailure } from '../login-error.ts';
 import type { FailureWords } from './words.ts';
 
 type AnswerWords = Pick<FailureWords, 'what' | 'remedy'> & { readonly login: LoginFailure };

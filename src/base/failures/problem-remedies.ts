@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../errors.ts';
+import type { ProblemCode } from '../problem.ts';
 
 /**
  * What can be done about an answer of bearerd's own, where nothing more exact is known of the failure behind it.

@@ -1,4 +1,6 @@
-import { LoginError, OutboundProxyError, type Problem } from '../errors.ts';
+import { OutboundProxyError } from '../errors.ts';
+import { LoginError } from '../login-error.ts';
+import type { Problem } from '../problem.ts';
 
 /** What happened, with the system's code where there is one: no byte of an answer, and no message of a library. */
 export function inWords({ message, cause }: Problem): string {

@@ -1,4 +1,5 @@
-import type { LoginFailure, ProblemCode } from '../errors.ts';
+import type { LoginFailure } from '../login-error.ts';
+import type { ProblemCode } from '../problem.ts';
 
 /** One way in which a request to a server fails: the words for it, which are the same wherever they are shown. */
 export interface FailureWords {

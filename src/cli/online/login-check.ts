@@ -1,5 +1,5 @@
 import { logsIn } from '../../app/logins.ts';
-import { LoginError } from '../../base/errors.ts';
+import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { CredentialConfig } from '../../config/credential-config.ts';
 import { KEY_NOT_TRIED } from '../check-report.ts';

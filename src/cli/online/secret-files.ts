@@ -1,4 +1,5 @@
-import { type ConfigFault, formatFault, LoginError } from '../../base/errors.ts';
+import { type ConfigFault, formatFault } from '../../base/config-error.ts';
+import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { CredentialConfig, LoginFile } from '../../config/credential-config.ts';
 import { readLoginFile } from '../../login/login-file.ts';

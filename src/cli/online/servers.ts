@@ -1,7 +1,7 @@
 import { sessionPlaces } from '../../app/logins.ts';
 import { tokenServers } from '../../app/token-servers.ts';
 import { systemClock } from '../../base/clock.ts';
-import { LoginError } from '../../base/errors.ts';
+import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { OAuth2CredentialConfig } from '../../config/credential-config.ts';
 import type { LoginServer } from '../../login/one-answer.ts';

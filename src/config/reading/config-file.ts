@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 
-import { ConfigFileError } from '../../base/errors.ts';
+import { ConfigFileError } from '../../base/config-error.ts';
 import { NOT_UTF8 } from '../values/encoding.ts';
 import { defaultPlaces } from './default-places.ts';
 import type { Report } from './faults.ts';

@@ -1,4 +1,4 @@
-import { ConfigError, type ConfigFault } from '../../base/errors.ts';
+import { ConfigError, type ConfigFault } from '../../base/config-error.ts';
 import { meantIn } from '../values/nearest.ts';
 
 /** Takes one fault: the variable or file key, what is wrong with it, and where it stands. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { ConfigFileError } from '../../base/errors.ts';
+import { ConfigFileError } from '../../base/config-error.ts';
 import type { Config } from '../config.ts';
 import { SETTINGS } from '../declaration/settings.ts';
 import { isAbsent, valueAt } from '../reading/maps.ts';

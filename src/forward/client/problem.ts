@@ -1,8 +1,8 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { PROBLEMS, Problem, type ProblemCode } from '../../base/errors.ts';
 import type { RequestEvent } from '../../base/events.ts';
 import { remedyOf } from '../../base/failures/problem-words.ts';
+import { PROBLEMS, Problem, type ProblemCode } from '../../base/problem.ts';
 import { linger, lingerAtEnd } from './linger.ts';
 import { elements } from './request-head.ts';
 

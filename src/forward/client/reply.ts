@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Problem } from '../../base/errors.ts';
+import { Problem } from '../../base/problem.ts';
 import { endAbruptly } from './abrupt-end.ts';
 import type { ClientSide } from './client-side.ts';
 import { lingerAtEnd } from './linger.ts';

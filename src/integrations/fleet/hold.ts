@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Deadline, deadlineIn, untilMs } from '../../base/deadline.ts';
-import { LoginError, type LoginFailure } from '../../base/errors.ts';
+import { LoginError, type LoginFailure } from '../../base/login-error.ts';
 import { retryDelayMs } from '../../tokens/schedule.ts';
 import type { Kept } from './engine.ts';
 import type { AccountKeys } from './keys.ts';

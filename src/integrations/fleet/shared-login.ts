@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { LoginError } from '../../base/errors.ts';
 import type { Observe } from '../../base/events.ts';
+import { LoginError } from '../../base/login-error.ts';
 import type { Login } from '../../login/http-login.ts';
 import type { IssuedToken } from '../../login/issued-token.ts';
 import { LOGIN_FLOOR_MS } from '../../tokens/schedule.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../base/errors.ts';
+import { ConfigError } from '../../base/config-error.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Config, ListenAddress } from '../../config/config.ts';
 import { retriesPath } from '../../config/values/sink-names.ts';

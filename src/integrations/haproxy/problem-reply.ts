@@ -1,4 +1,4 @@
-import { PROBLEMS, Problem, type ProblemCode } from '../../base/errors.ts';
+import { PROBLEMS, Problem, type ProblemCode } from '../../base/problem.ts';
 import { bodyOf } from '../../forward/client/problem.ts';
 import { word } from './words.ts';
 

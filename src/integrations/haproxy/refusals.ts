@@ -1,4 +1,4 @@
-import type { ConfigFault } from '../../base/errors.ts';
+import type { ConfigFault } from '../../base/config-error.ts';
 import type { Config, HaproxySinkConfig, ListenAddress } from '../../config/config.ts';
 import { clash, formatAddress, isRemotelyReachable, parseAddress } from '../../config/values/addresses.ts';
 import { retriesPath } from '../../config/values/sink-names.ts';

@@ -21,8 +21,8 @@ import {
   ATTR_URL_PATH,
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions';
-import { PROBLEMS } from '../../base/errors.ts';
 import type { RequestEvent } from '../../base/events.ts';
+import { PROBLEMS } from '../../base/problem.ts';
 import { bareHost } from '../../config/values/addresses.ts';
 import type { Forwardable } from '../../forward/forwardable.ts';
 import type { RequestTrace, SendingTrace } from '../../forward/trace.ts';

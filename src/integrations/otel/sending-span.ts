@@ -3,8 +3,8 @@ import {
   ATTR_HTTP_REQUEST_RESEND_COUNT,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
 } from '@opentelemetry/semantic-conventions';
-import type { Problem } from '../../base/errors.ts';
 import type { RequestEvent } from '../../base/events.ts';
+import type { Problem } from '../../base/problem.ts';
 import type { SendingTrace } from '../../forward/trace.ts';
 import { fail } from './conventions.ts';
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import type { LoginError } from '../../../src/base/errors.ts';
 import { ANSWER_FAILURES, type AnswerFailure } from '../../../src/base/failures/login-words.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../../../src/base/failures/words.ts';
+import type { LoginError } from '../../../src/base/login-error.ts';
 import { BROKEN_SERVERS, plain } from '../../support/broken-servers.ts';
 import { connectProxy, refusal } from '../../support/connect-proxy.ts';
 import { gatewayFor } from '../../support/gateway.ts';

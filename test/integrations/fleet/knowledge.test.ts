@@ -1,6 +1,6 @@
 import t from 'tap';
 import { deadlineIn, untilMs } from '../../../src/base/deadline.ts';
-import { LoginError } from '../../../src/base/errors.ts';
+import { LoginError } from '../../../src/base/login-error.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Findings } from '../../../src/integrations/fleet/account-engine.ts';
 import { type Hold, heldBack, holdAfter } from '../../../src/integrations/fleet/hold.ts';

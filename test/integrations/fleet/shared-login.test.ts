@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { deadlineIn } from '../../../src/base/deadline.ts';
-import { LoginError } from '../../../src/base/errors.ts';
 import type { Event } from '../../../src/base/events.ts';
+import { LoginError } from '../../../src/base/login-error.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Engine, LockAnswer, Seen } from '../../../src/integrations/fleet/engine.ts';
 import { AccountKeys } from '../../../src/integrations/fleet/keys.ts';

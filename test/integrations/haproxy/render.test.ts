@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { ConfigError } from '../../../src/base/errors.ts';
+import { ConfigError } from '../../../src/base/config-error.ts';
 import { VERSION } from '../../../src/base/version.ts';
 import { tablesOf } from '../../../src/cli/unfilled-table.ts';
 import { addresses } from '../../../src/config/values/vocabulary.ts';
