@@ -14,15 +14,16 @@ export interface Build {
   readonly revision: string;
   /** The time that the image and its files say, in seconds since 1970: that of the revision, so that it can be built again. */
   readonly createdS: number;
-  /** Takes no step from an earlier build. */
-  readonly anew?: boolean;
 }
 
 const versionIn = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** The base has to be there. In the format of Docker, since that of the OCI knows no health check. */
-export function buildImage(engine: Engine, { folder, name, revision, createdS, anew = false }: Build): void {
+/**
+ * The base has to be there. In the format of Docker, since that of the OCI knows no health check. Without the steps of an earlier
+ * build: they would keep its time.
+ */
+export function buildImage(engine: Engine, { folder, name, revision, createdS }: Build): void {
   const args = [`VERSION=${versionIn(folder)}`, `REVISION=${revision}`].flatMap((arg) => [
     '--build-arg',
     arg,
@@ -33,8 +34,7 @@ export function buildImage(engine: Engine, { folder, name, revision, createdS, a
     '--format',
     'docker',
     '--pull-never',
-    '--layers',
-    ...(anew ? ['--no-cache'] : []),
+    '--no-cache',
     '--timestamp',
     String(createdS),
     ...args,

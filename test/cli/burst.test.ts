@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
 import { MAIN } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
-import { mallocBytesOf, usesGlibc } from '../support/memory.ts';
+import { keepsFreePages, mallocBytesOf } from '../support/memory.ts';
 import { happens, until } from '../support/raw-client.ts';
 
 // A count of pages, which a busy machine doesn't change: it changes only when they are given back.
@@ -14,9 +14,7 @@ const CONNECTIONS = 800;
 const MOST = 1.25;
 const PATIENCE_MS = 60_000;
 
-const skip = !usesGlibc() && 'only glibc gives it back';
-
-t.test('the C library gives back what a burst of connections took', { skip }, async (t) => {
+t.test('the C library gives back what a burst of connections took', { skip: keepsFreePages() }, async (t) => {
   let asked = 0;
   const upstream = createServer(() => asked++).listen(0, '127.0.0.1');
   await happens(upstream, 'listening');

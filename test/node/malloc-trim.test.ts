@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { isBuiltin } from 'node:module';
 import t from 'tap';
 import { releaseMemory } from '../../src/node/heap.ts';
-import { anonymousBytesOf, usesGlibc } from '../support/memory.ts';
+import { anonymousBytesOf, keepsFreePages } from '../support/memory.ts';
 import { until } from '../support/raw-client.ts';
 
 const BLOCK_BYTES = 10_000; // As large as an HTTP parser of Node's.
@@ -11,13 +11,9 @@ const MODULE = new URL('../../src/node/malloc-trim.ts', import.meta.url).href;
 
 const anonymousBytes = () => anonymousBytesOf(process.pid);
 
-const HAS_FFI = isBuiltin('node:ffi'); // Node 24 has not.
-const skip =
-  (!usesGlibc() && 'only glibc gives it back') || (!HAS_FFI && 'this Node calls no foreign functions');
-
 t.test(
   'free pages of the C library below a block in use are given back, without a warning',
-  { skip },
+  { skip: keepsFreePages() },
   async (t) => {
     const warnings: Error[] = [];
     const warned = (warning: Error) => warnings.push(warning);
@@ -38,7 +34,12 @@ t.test(
 
 t.test('where Node has no foreign functions nothing is given back, and nothing is said', async (t) => {
   const program = `import { trimMalloc } from ${JSON.stringify(MODULE)}; trimMalloc(); trimMalloc();`;
-  const args = [...(HAS_FFI ? ['--no-experimental-ffi'] : []), '--input-type=module', '--eval', program];
+  const args = [
+    ...(isBuiltin('node:ffi') ? ['--no-experimental-ffi'] : []),
+    '--input-type=module',
+    '--eval',
+    program,
+  ];
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: {} });
   t.same([status, stderr], [0, '']);
 });

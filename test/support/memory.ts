@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -26,7 +27,9 @@ export function mallocBytesOf(pid: number): number {
   return 1_024 * Number(heap?.[1]);
 }
 
-export function usesGlibc(): boolean {
+/** Why bearerd can't give back free pages of the C library here; false where it does. */
+export function keepsFreePages(): string | false {
   const { header } = process.report.getReport() as unknown as { header: object };
-  return 'glibcVersionRuntime' in header;
+  if (!('glibcVersionRuntime' in header)) return 'only glibc gives them back';
+  return !isBuiltin('node:ffi') && 'this Node calls no foreign functions';
 }

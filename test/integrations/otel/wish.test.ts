@@ -41,7 +41,11 @@ t.test(
       'on',
     );
     for (const url of ['collector:4318', 'grpc://c:4317', 'localhost', '/v1'])
-      t.match(tracingWish({ [ENDPOINT]: url }), off(/^OTEL_EXPORTER_OTLP_ENDPOINT is not a URL that begins with http:\/\/ or https:\/\// as never), url);
+      t.match(
+        tracingWish({ [ENDPOINT]: url }),
+        off(/^OTEL_EXPORTER_OTLP_ENDPOINT is not a URL that begins with http:\/\/ or https:\/\// as never),
+        url,
+      );
   },
 );
 
