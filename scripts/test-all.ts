@@ -1,5 +1,6 @@
 /**
- * Runs the tests on other versions of Node than the project's own: `npm run test:all`, or `npm run test:all -- 22.22.0`.
+ * Runs all tests at their whole length, those that `.taprc` keeps out of `npm test` too, on each version of Node that
+ * counts: `npm run test:all`, or `npm run test:all -- 22.22.0`.
  * They are the lowest that package.json promises and the newest that there is; each is fetched into a folder of its own.
  * With `--others`, those that aren't the present one, by which `npm test` runs; and of the tests those that touch Node.
  */
@@ -21,6 +22,9 @@ const TOUCHING_NODE = [
   'test/bundle.test.ts',
   'test/package.test.ts',
 ];
+
+/** Named, since `npm test` leaves some out. */
+const ALL = ['test/**/*.test.ts'];
 
 /** `26.10.0` of `>=26.10.0`, the lowest of each further line, and what is newest; each once. */
 function promised(): string[] {
@@ -54,7 +58,7 @@ for (const version of positionals.length > 0 ? positionals : promised()) {
     console.log(`Node ${version}: the present one`);
     continue;
   }
-  const passed = run(version, values.others ? TOUCHING_NODE : []);
+  const passed = run(version, values.others ? TOUCHING_NODE : ALL);
   console.log(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`);
   if (!passed) process.exitCode = 1;
 }

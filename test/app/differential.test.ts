@@ -7,10 +7,11 @@ import type { HttpMessage, MessageHead } from '../support/http-message.ts';
 import { randomFrom } from '../support/random.ts';
 import { RawClient, type RawResponse } from '../support/raw-client.ts';
 import { head, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
+import { share } from '../support/share.ts';
 
 // Each generated request goes to a recording upstream twice: straight, and through bearerd. Whatever differs beyond
 // what docs/forwarding.md lists is a fault. A failure names its seed: SEED=n runs that one alone.
-const CASES = 2_500;
+const CASES = share(2_500);
 
 /** Of this hop, in either direction; `content-length` is compared as framing, and `host` is the upstream's. */
 const OF_THE_HOP = new Set(

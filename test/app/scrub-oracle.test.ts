@@ -5,11 +5,12 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { type Http2Request, Http2Upstream } from '../support/h2-upstream.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
+import { share } from '../support/share.ts';
 
 // A caller whose own text comes back tries to find a credential by what it sees of an answer: how it is cut, and what
 // comes before a pause. At length: PROBES=100000 node test/app/scrub-oracle.test.ts
 
-const PROBES = Number(process.env.PROBES ?? 1_200);
+const PROBES = Number(process.env.PROBES ?? share(1_200));
 /** Beside the right one, at each place. */
 const WRONG = 3;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

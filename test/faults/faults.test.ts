@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { run as cli } from '../support/cli.ts';
 import { usedBytes } from '../support/memory.ts';
 import { randomFrom } from '../support/random.ts';
+import { share } from '../support/share.ts';
 import { assertFacts, recovers } from './facts.ts';
 import type { Played } from './fault.ts';
 import { played } from './table.ts';
@@ -21,7 +22,7 @@ import { WAYS, type Way, World } from './world.ts';
 const ALL = process.argv.includes('all');
 const ONLY = process.argv.slice(2).filter((argument) => argument !== 'all');
 const SEED = Number(process.env.FAULTS_SEED ?? 1);
-const LIMIT_MS = Number(process.env.FAULTS_LIMIT_S ?? 20) * 1_000;
+const LIMIT_MS = Number(process.env.FAULTS_LIMIT_S ?? share(20)) * 1_000;
 const WHY_FILE = process.env.FAULTS_WHY;
 /** After so many cases nothing is loaded or compiled for the first time. */
 const WARM_CASES = 100;

@@ -2,11 +2,12 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { happens } from '../support/raw-client.ts';
+import { share } from '../support/share.ts';
 import { LeakWatch } from './canaries.ts';
 import type { Figures } from './harness.ts';
 
 /**
- * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes.
+ * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes; with `npm test` a fifth.
  *
  *   FUZZ_SEED=7 FUZZ_LIMIT_S=9999 FUZZ_REQUESTS=1000000 node test/fuzz/fuzz.test.ts   at length, from another seed
  *   FUZZ_ONLY=requests FUZZ_SEED=4711 FUZZ_REQUESTS=1 node test/fuzz/fuzz.test.ts   one case again, by its seed
@@ -57,7 +58,7 @@ async function fuzz(name: string, count: number) {
 
 for (const [name, what, variable, usual] of FUZZERS) {
   if (ONLY !== undefined && !ONLY.includes(name)) continue;
-  const count = Number(process.env[variable] ?? usual);
+  const count = Number(process.env[variable] ?? share(usual));
   t.test(
     `whatever is in ${what}: the process lives, no secret gets out, and no wrong credential upstream`,
     async (t) => {

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { randomFrom } from '../support/random.ts';
+import { share } from '../support/share.ts';
 import { SESSION_PATH, tablesOf } from './table.ts';
 import { MODELS } from './upstream-models.ts';
 
-const SPELLINGS = Number(process.env.BEARERD_TEST_SPELLINGS ?? 100_000);
+const SPELLINGS = Number(process.env.BEARERD_TEST_SPELLINGS ?? share(100_000));
 const SEED = Number(process.env.BEARERD_TEST_SEED ?? 20_260_102);
 
 /** Credentials that differ along nearly every step of a path. */

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { happens } from '../support/raw-client.ts';
+import { share } from '../support/share.ts';
 import type { Lives, Pace } from './weeks.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { Lives, Pace } from './weeks.ts';
  * In workers, because tap follows every promise of its own thread, and there are hundreds of millions.
  */
 const FIRST_SEED = Number(process.env.BEARERD_TEST_SEED ?? 1);
-const SEEDS = Number(process.env.BEARERD_TEST_SEEDS ?? 100);
+const SEEDS = Number(process.env.BEARERD_TEST_SEEDS ?? share(100));
 const WORKERS = Math.min(2, SEEDS);
 
 const YEARS = Math.min(2, SEEDS);
@@ -27,10 +28,10 @@ async function run(firstSeed: number, count: number, pace: Pace): Promise<Lives>
 }
 
 async function runAll(count: number, pace: Pace): Promise<Lives> {
-  const share = Math.ceil(count / WORKERS);
+  const each = Math.ceil(count / WORKERS);
   const all = await Promise.all(
     Array.from({ length: WORKERS }, (_, i) =>
-      run(FIRST_SEED + i * share, Math.min(share, count - i * share), pace),
+      run(FIRST_SEED + i * each, Math.min(each, count - i * each), pace),
     ),
   );
   const sum = (what: 'requests' | 'logins') => all.reduce((total, lives) => total + lives[what], 0);

@@ -3,10 +3,11 @@ import { Scrubber } from '../../../src/forward/scrub/scrubber.ts';
 import { Searcher } from '../../../src/forward/scrub/searcher.ts';
 import { Chance } from '../../fuzz/chance.ts';
 import { BETWEEN, cuts, textOf } from '../../fuzz/echo-grammar.ts';
+import { share } from '../../support/share.ts';
 
 // What test/fuzz/fuzz-echoes.ts plays over sockets, without them: six times as many, in less time.
 
-const COUNT = Number(process.env.ECHOES ?? 30_000);
+const COUNT = Number(process.env.ECHOES ?? share(30_000));
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 
 t.test(

@@ -4,10 +4,11 @@ import { NO_HAPROXY } from '../../support/haproxy.ts';
 import { forwardClock, pairFor } from '../../support/lanes.ts';
 import { RawClient, until } from '../../support/raw-client.ts';
 import { head, ok } from '../../support/raw-upstream.ts';
+import { share } from '../../support/share.ts';
 
 // No request fails while tokens change: LANES_REQUESTS=100000 is the long run, with 50 renewals and 10 revocations.
 
-const REQUESTS = Number(process.env.LANES_REQUESTS ?? 5_000);
+const REQUESTS = Number(process.env.LANES_REQUESTS ?? share(5_000));
 const CHANGES = REQUESTS < 50_000 ? 12 : 60;
 /** One of so many changes is a revocation. */
 const REVOKED_OF = 6;

@@ -3,6 +3,7 @@ import { spellingsOf } from '../../routes/spellings.ts';
 import { NO_HAPROXY } from '../../support/haproxy.ts';
 import { type Pair, pairFor } from '../../support/lanes.ts';
 import { SESSION_PATH } from '../../support/raw-upstream.ts';
+import { share } from '../../support/share.ts';
 import { answer, refusedByParser, type Seen, seen } from './compare.ts';
 import { type Generated, generate } from './grammar.ts';
 
@@ -10,7 +11,7 @@ import { type Generated, generate } from './grammar.ts';
 // SEED=n runs that one alone; LANES=n that many.
 
 const SEED = process.env.SEED;
-const CASES = Number(process.env.LANES ?? 2_000);
+const CASES = Number(process.env.LANES ?? share(2_000));
 
 const LIMIT_MS = 30_000 + 10 * CASES;
 
