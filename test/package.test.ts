@@ -133,11 +133,11 @@ t.test('a machine that has but Node runs the demo out of it, and checks a config
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const output = saidBy(t, demo);
-  await until(() => /logged in/.test(output()), 'no login', 60_000);
+  await until(() => /logged in/.test(output()), 'no login');
   const [, url] = /"urls":\["([^"]+)"/.exec(output()) ?? [];
   t.match(await (await fetch(`${url}/companies/example.com`)).json(), { domain: 'example.com' });
   t.match(await (await fetch(`${url}/echo`)).json(), { method: 'GET' });
-  const ended = happens(demo, 'exit', 60_000);
+  const ended = happens(demo, 'exit');
   demo.kill('SIGTERM');
   t.same(await ended, [0, null]);
 

@@ -42,6 +42,9 @@ export class RequestBounds {
   #blank = false;
   /** Bytes of a trailer's line. */
   #trailer = 0;
+  /** Where the head ends in the bytes that are read, or -1: one search serves all its parts. */
+  #headEnd = -1;
+  #searched: Buffer | undefined;
 
   /** Nothing has come of the next request. */
   get between(): boolean {
@@ -106,16 +109,18 @@ export class RequestBounds {
 
   /** @param from the CRLF before it, or what was held of that */
   #readHead(bytes: Buffer, from: number): Step {
-    const end = bytes.indexOf(HEAD_END, Math.max(from, this.start));
+    if (this.#searched !== bytes) this.#headEnd = bytes.indexOf(HEAD_END, Math.max(from, this.start));
+    this.#searched = bytes;
+    const end = this.#headEnd;
     const until = end === -1 ? heldFrom(bytes, this.start) : end + HEAD_END.length;
     for (let at = bytes.indexOf(TAB, from); at !== -1 && at < until; ) {
       const behind = behindBlanks(bytes, at);
       if (bytes[behind] === CR) return this.#part(at, behind);
       at = bytes.indexOf(TAB, behind);
     }
-    if (end === -1) return this.#part(until, until);
+    this.#searched = undefined;
     this.#part(until, until);
-    return 'head';
+    return end === -1 ? 'part' : 'head';
   }
 
   #readLength(bytes: Buffer, from: number): Step {

@@ -240,7 +240,7 @@ t.test('Expect: 100-continue is answered here, whatever its case', async (t) => 
     upstream.reset();
     const client = await proxy.client();
     client.send(request('PUT', '/up', `Expect: ${value}`, 'content-length: 5'));
-    await until(() => client.received.includes('\r\n\r\n'), 'no 100', 4_000);
+    await until(() => client.received.includes('\r\n\r\n'), 'no 100');
     t.equal(client.received, 'HTTP/1.1 100 Continue\r\n\r\n');
     const response = await client.send('12345').response();
     t.same([response.status, response.interim], [200, [100]]);
@@ -257,7 +257,7 @@ t.test('an early answer reaches a client that waits for it', async (t) => {
     upstream.onHead = () => `${head(status, 'content-length: 2')}no`;
     const client = await proxy.client();
     client.send(request('PUT', '/up', 'expect: 100-continue', 'transfer-encoding: chunked'));
-    await until(() => client.received.includes('\r\n\r\n'), 'no 100', 4_000);
+    await until(() => client.received.includes('\r\n\r\n'), 'no 100');
     t.equal((await client.send('1\r\nx\r\n').response()).text, 'no', status);
     client.close();
   }
@@ -772,9 +772,9 @@ t.test('events are not held back', async () => {
   };
   const client = await proxy.client();
   client.send(request('GET', '/events'));
-  await until(() => client.received.endsWith('\r\n\r\n'), 'the head waits for the first event', 4_000);
+  await until(() => client.received.endsWith('\r\n\r\n'), 'the head waits for the first event');
   upstream.last.connection.send('9\r\ndata: 1\n\n\r\n');
-  await until(() => client.received.includes('data: 1'), 'the event waits', 4_000);
+  await until(() => client.received.includes('data: 1'), 'the event waits');
   client.close();
   await upstream.last.connection.closed;
 });

@@ -57,7 +57,7 @@ function optionsFor({ BEARERD_BASE_URL = '', ...env }: Record<string, string>) {
       BEARERD_CLIENT_SECRET: 'canary-secret',
       BEARERD_API_KEY: 'canary-key',
       BEARERD_ROUTES: '/=token,/companies=apiKey',
-      BEARERD_TOKEN_WAIT: '2s',
+      BEARERD_TOKEN_WAIT: '60s',
       ...env,
     },
   };

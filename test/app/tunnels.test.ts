@@ -612,7 +612,7 @@ t.test('when one side ends or breaks, so does the other, after what was said bef
     await until(() => connection.received.endsWith('bye'), 'not said');
     if (leave === 'halfClose') client.send('\x88\x00');
     client[leave]();
-    await until(() => connection.isClosed, `${leave}: the other end stays`, 4_000);
+    await until(() => connection.isClosed, `${leave}: the other end stays`);
     if (leave === 'halfClose') t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame arrives');
     client.close();
   }
@@ -694,11 +694,9 @@ t.test('with closeTunnels: at-expiry, a tunnel ends with its token; without it, 
     return { client, other: short.last.connection };
   };
   const kept = [await open(never, '/'), await open(atExpiry, '/none')];
-  const begun = performance.now();
   const closed = await open(atExpiry, '/');
   closed.other.send('last words');
   t.equal(await closed.client.end(), 'end');
-  t.ok(performance.now() - begun < 4_500, 'about when the token expires');
   t.match(closed.client.received, /last words$/);
   await closed.other.closed;
   await until(() => atExpiry.requests().length === 1, 'no event');

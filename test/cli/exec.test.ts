@@ -53,7 +53,7 @@ async function onTerminal(t: Test): Promise<OnTerminal> {
   });
   const output = saidBy(t, child);
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
-  await until(() => /parent \d+ is up/.test(output()), 'the command is not up', 30_000);
+  await until(() => /parent \d+ is up/.test(output()), 'the command is not up');
   const wrapper = Number(/parent (\d+)/.exec(output())?.[1]);
   return { child, wrapper, output, code: () => within(60_000, closed, () => `no end: ${output()}`) };
 }
@@ -116,7 +116,7 @@ async function inGroup(t: Test) {
   });
   const output = saidBy(t, leader);
   const closed = new Promise<number | null>((resolve) => leader.once('close', resolve));
-  await until(() => /is up$/m.test(output()), 'the command is not up', 30_000);
+  await until(() => /is up$/m.test(output()), 'the command is not up');
   return { leader, output, code: () => within(60_000, closed, () => `no end: ${output()}`) };
 }
 

@@ -55,12 +55,12 @@ t.test('as process 1, a proxy with helpers leaves no zombie, reloads and drains'
   };
   writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify(config));
   const container = inContainer(t, ['start'], {});
-  await until(() => /logged in/.test(container.output()), 'it logs in', 30_000);
+  await until(() => /logged in/.test(container.output()), 'it logs in');
   const settled = () => container.below().length === 1;
-  await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`, 10_000);
+  await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`);
   t.notMatch(container.below()[0]?.state, /^Z/);
   process.kill(Number(container.first()), 'SIGHUP');
-  await until(() => /configuration reloaded/.test(container.output()), 'it reloads', 10_000);
+  await until(() => /configuration reloaded/.test(container.output()), 'it reloads');
   process.kill(Number(container.first()), 'SIGTERM');
   t.equal(await container.code(), 0);
   t.match(container.output(), /"msg":"stopped"/);
@@ -86,7 +86,7 @@ t.test('as process 1 without helpers bearerd is that process itself', { skip }, 
     BEARERD_ADMIN_LISTEN: 'off',
   };
   const container = inContainer(t, ['start'], account);
-  await until(() => /logged in/.test(container.output()), 'it logs in', 30_000);
+  await until(() => /logged in/.test(container.output()), 'it logs in');
   t.same(container.below(), []);
   process.kill(Number(container.first()), 'SIGTERM');
   t.equal(await container.code(), 0);
@@ -107,9 +107,9 @@ t.test(
       BEARERD_ADMIN_LISTEN: 'off',
       BEARERD_LOG_FORMAT: 'json',
     });
-    await until(() => /logged in/.test(container.output()), 'it logs in', 30_000);
+    await until(() => /logged in/.test(container.output()), 'it logs in');
     const settled = () => container.below().length === 1;
-    await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`, 10_000);
+    await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`);
     t.equal(readFileSync(join(dir, 'runs'), 'utf8'), 'run\n');
     process.kill(Number(container.first()), 'SIGTERM');
     t.equal(await container.code(), 0);

@@ -122,7 +122,7 @@ t.test(
       answers.shift();
       child.stdin.write(answer);
     });
-    const [code] = await happens(child, 'close', 60_000);
+    const [code] = await happens(child, 'close');
     t.equal(code, 0, output);
     assertNoInternalError(output);
     const text = readFileSync(join(dir, 'bearerd.yaml'), 'utf8');

@@ -22,7 +22,7 @@ async function limited(t: Test, openFiles: number, baseUrl: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const log = saidBy(t, child);
-  await until(() => /listening on/.test(log()), 'it does not listen', 30_000);
+  await until(() => /listening on/.test(log()), 'it does not listen');
   const { urls, admin } = JSON.parse(log().split('\n')[0]!) as { urls: string[]; admin: string[] };
   const portOf = (url: string) => Number(new URL(url).port);
   return { port: portOf(urls[0]!), adminPort: portOf(admin[0]!), log };

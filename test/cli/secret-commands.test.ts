@@ -123,10 +123,10 @@ t.test('a signal while a command runs at the start takes it along', async (t) =>
   for (const args of [['start'], ['check']]) {
     writeFileSync(at('pid'), '');
     const { child, finished } = start(t, args, LISTEN, at(''));
-    await until(() => readFileSync(at('pid'), 'utf8').endsWith('\n'), 'it has begun', 30_000);
+    await until(() => readFileSync(at('pid'), 'utf8').endsWith('\n'), 'it has begun');
     const pid = Number(readFileSync(at('pid'), 'utf8'));
     child.kill('SIGTERM');
     t.match(await finished, { code: 143 });
-    await until(() => !isRunning(pid), 'the command is left behind', 10_000);
+    await until(() => !isRunning(pid), 'the command is left behind');
   }
 });

@@ -61,20 +61,16 @@ async function serving(t: Test, env: NodeJS.ProcessEnv, args: string[] = [], cwd
   const { urls, admin } = JSON.parse(line) as { urls: string[]; admin: string[] };
   const ready = () => answers(`${admin[0]}/readyz`);
   const busy = () =>
-    eventually(
+    until(
       async () => JSON.parse((await get(`${admin[0]}/status`)).body).requestsInFlight === 1,
       'no request is under way',
     );
   return { ...running, url: urls[0]!, admin: admin[0]!, urls, ready, busy };
 }
 
-/** What the product does within some seconds, and a loaded machine within some more. */
-const PATIENCE_MS = 60_000;
-const eventually = <T>(look: () => T | Promise<T>, what: string) => until(look, what, PATIENCE_MS);
-
 function answers(url: string, options: http.RequestOptions = {}): Promise<boolean> {
   const look = () => get(url, options).then(({ status }) => status === 200);
-  return eventually(() => look().catch(() => false), `${url} does not answer 200`);
+  return until(() => look().catch(() => false), `${url} does not answer 200`);
 }
 
 t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0', async (t) => {
@@ -178,11 +174,10 @@ t.test('SIGTERM while a login hangs ends an idle process at once', async (t) => 
   const mock = await mockFor(t);
   mock.behave({ login: 'hang' });
   const proxy = await serving(t, account(mock));
-  await eventually(() => mock.stats.loginAttempts === 1, 'no login is tried');
-  const started = performance.now();
+  await until(() => mock.stats.loginAttempts === 1, 'no login is tried');
   proxy.child.kill('SIGTERM');
   t.equal((await proxy.finished).code, 0);
-  t.ok(performance.now() - started < 5_000, 'it did not wait for the login’s own 10 s');
+  t.notMatch(proxy.output(), /session endpoint/, 'it did not wait until the login had failed');
 });
 
 t.test(
@@ -256,7 +251,7 @@ t.test(
     t.equal((await get(`${proxy.url}/echo`)).status, 200, 'the token at hand serves to its end');
     writeFileSync(join(secrets, '..v3', 'tmp'), 'right');
     renameSync(join(secrets, '..v3', 'tmp'), join(secrets, '..v3', 'secret'));
-    await eventually(() => mock.stats.logins > logins, 'no login follows');
+    await until(() => mock.stats.logins > logins, 'no login follows');
     for (const secret of ['wrong-1', 'wrong-2', 'wrong-again', 'key-1', 'key-2']) {
       t.notMatch(proxy.output(), new RegExp(secret));
     }
@@ -411,7 +406,7 @@ t.test('the start log and check name each place outside that holds the token', a
     `the file for Envoy ${dir}/sds.yaml holds token`,
     `the file ${dir}/token holds token`,
   ]) {
-    await eventually(() => proxy.output().includes(`"msg":"${words}"`), `the log: ${words}`);
+    await until(() => proxy.output().includes(`"msg":"${words}"`), `the log: ${words}`);
     t.ok(checked.includes(`# ${words}\n`), `check: ${words}`);
   }
   t.notMatch(proxy.output() + checked, 'pass-of-redis');
@@ -454,10 +449,10 @@ t.test('a closed stdout and a full pipe stop nothing', async (t) => {
   for (let n = 0; n < 20; n++) t.equal((await get(`${proxy.url}/echo`)).status, 200);
   const dropped = async () =>
     Number(/^bearerd_log_lines_dropped_total (\d+)$/m.exec((await get(`${proxy.admin}/metrics`)).body)?.[1]);
-  const before = await eventually(dropped, 'no line is lost');
+  const before = await until(dropped, 'no line is lost');
   for (let n = 0; n < 10; n++) await get(`${proxy.url}/echo`);
   const lost = async () => (await dropped()) - before;
-  await eventually(async () => (await lost()) >= 10, 'a line that is lost is not counted');
+  await until(async () => (await lost()) >= 10, 'a line that is lost is not counted');
   t.pass('and each line that is lost is counted');
 });
 
@@ -483,7 +478,7 @@ t.test(
       await answers('http://localhost/readyz', { socketPath });
       const { body } = await get('http://localhost/metrics', { socketPath });
       t.match(body, /^bearerd_internal_errors_total 0$/m);
-      const ended = happens(child, 'exit', 60_000);
+      const ended = happens(child, 'exit');
       child.kill('SIGTERM');
       t.same(await ended, [0, null], line);
     }

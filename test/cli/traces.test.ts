@@ -9,8 +9,8 @@ import { RawUpstream } from '../support/raw-upstream.ts';
 // Tracing by OpenTelemetry's own variables, as a process: what is loaded, what is told, and how it ends.
 
 const TRACEPARENT = 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-/** What a stop takes besides, on a machine that has much else to do. */
-const BESIDES_MS = 6_000;
+/** A collector that hangs is waited for longer than a test waits for the end of a process. */
+const OTEL_WAITS = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000' };
 
 async function running(t: Test, env: Record<string, string>) {
   t.testdir({});
@@ -25,10 +25,9 @@ async function running(t: Test, env: Record<string, string>) {
   const [, port] = await proxy.until(/listening on http:\/\/127\.0\.0\.1:(\d+)"/);
   const get = (...lines: string[]) => ask(Number(port), request('GET', '/x?canary-query', ...lines));
   const stop = async () => {
-    const before = Date.now();
     proxy.child.kill('SIGTERM');
     const { code } = await proxy.finished;
-    return { code, ms: Date.now() - before };
+    return code;
   };
   return { upstream, proxy, get, stop };
 }
@@ -44,8 +43,7 @@ t.test(
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=not-this',
     });
     t.equal((await get(TRACEPARENT)).status, 200);
-    const { code } = await stop();
-    t.equal(code, 0);
+    t.equal(await stop(), 0);
     t.equal(collector.spans.length, 2, 'sent at the end at the latest');
     t.match(collector.requests[0], { path: '/otlp/v1/traces', headers: { 'x-api-key': 'canary-otlp' } });
     t.equal(collector.requests[0]!.headers.authorization, undefined);
@@ -58,16 +56,15 @@ t.test(
   },
 );
 
-t.test('a collector that hangs holds up the end for five seconds at most', async (t) => {
+t.test('a collector that hangs holds up the end for some seconds at most', async (t) => {
   const collector = await OtlpCollector.startedFor(t);
   collector.answer = 'hangs';
   const { proxy, get, stop } = await running(t, {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/here`,
+    ...OTEL_WAITS,
   });
   t.equal((await get()).status, 200);
-  const { code, ms } = await stop();
-  t.equal(code, 0);
-  t.ok(ms < 5_000 + BESIDES_MS, `${ms} ms`);
+  t.equal(await stop(), 0);
   t.equal(collector.requests[0]?.path, '/here');
   t.match(
     proxy.output(),
@@ -84,10 +81,9 @@ t.test('a collector that is not there, or has a fault, is told of once, in words
   });
   for (let n = 1; n <= 3; n++) {
     t.equal((await broken.get()).status, 200);
-    await until(() => collector.requests.length >= n, 'an export', 20_000);
+    await until(() => collector.requests.length >= n, 'an export');
   }
-  const { code } = await broken.stop();
-  t.equal(code, 0);
+  t.equal(await broken.stop(), 0);
   t.equal(broken.proxy.output().match(/traces are lost/g)?.length, 1);
   t.match(broken.proxy.output(), /the collector answers with the status 500"/);
 
@@ -99,8 +95,7 @@ t.test('a collector that is not there, or has a fault, is told of once, in words
   });
   for (let n = 0; n < 3; n++) t.equal((await dead.get()).status, 200);
   await dead.proxy.until(/the collector can't be reached: nothing listens at its address and port"/);
-  const { ms } = await dead.stop();
-  t.ok(ms < 5_000 + BESIDES_MS, `${ms} ms`);
+  t.equal(await dead.stop(), 0);
   t.equal(dead.proxy.output().match(/traces are lost/g)?.length, 1);
 });
 
@@ -121,7 +116,7 @@ t.test('the collector’s certificate is verified, whatever NODE_TLS_REJECT_UNAU
       ...env,
     });
     t.equal((await get()).status, 200);
-    t.equal((await stop()).code, 0);
+    t.equal(await stop(), 0);
     t.equal(collector.requests.length, said === undefined ? 1 : 0);
     if (said !== undefined) t.match(proxy.output(), said);
   }
@@ -147,7 +142,7 @@ t.test('what can not be done is told of at the start, and all else works', async
     t.same(upstream.last.all('traceparent'), [TRACEPARENT.slice('traceparent: '.length)]);
     t.match(proxy.output(), said);
     t.notMatch(proxy.output(), /canary/);
-    t.equal((await stop()).code, 0);
+    t.equal(await stop(), 0);
   }
 });
 
@@ -190,14 +185,13 @@ t.test(
     const call = `fetch(process.env.BEARERD_URL + '/x').then((r) => process.exit(r.status === 200 ? 7 : 1))`;
     for (const answer of [200, 'hangs'] as const) {
       collector.answer = answer;
-      const before = Date.now();
       const { code, stderr } = await start(t, ['exec', '--', process.execPath, '-e', call], {
         BEARERD_BASE_URL: upstream.url,
         BEARERD_API_KEY: 'canary-api-key',
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        ...OTEL_WAITS,
       }).finished;
       t.equal(code, 7, stderr);
-      t.ok(Date.now() - before < 5_000 + 2 * BESIDES_MS, `${Date.now() - before} ms`);
     }
     t.equal(collector.spans.length, 2);
   },

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ConfigError, ConfigFileError } from '../../src/base/config-error.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -11,6 +11,8 @@ import { ConfigurationSource } from '../../src/config/source.ts';
 
 t.jobs = 8;
 const AT_ONCE = { buffered: true };
+/** Of several looks. */
+const WRITING_MS = 150;
 const ENV = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'key-1' };
 const ROUTES = 'routes:\n  - { prefix: /, credential: apiKey }\n  - { prefix: /admin, credential: deny }\n';
 const KEY = 'callerKey: caller-key-0001\n';
@@ -174,9 +176,11 @@ t.test('a reload waits until a file that is being written is whole', AT_ONCE, as
   const whole = `${KEY}${ROUTES}  - { prefix: /more, credential: deny }\n`;
   put('bearerd.yaml', whole.slice(0, 100));
   const loaded = load();
-  for (let end = 101; end < whole.length; end += 20) {
-    await sleep(10);
+  // In each turn of the loop, so that no look finds twice the same, however late this process is.
+  const endMs = performance.now() + WRITING_MS;
+  for (let end = 100; performance.now() < endMs; end = end + 1 < whole.length ? end + 1 : 100) {
     put('bearerd.yaml', whole.slice(0, end));
+    await setImmediate();
   }
   put('bearerd.yaml', whole);
   t.same(await loaded, ['/admin', '/more']);

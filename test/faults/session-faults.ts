@@ -51,11 +51,11 @@ function silent(number: number, title: string, before: (world: World) => unknown
     options: { speed: QUICK, env: SOON, before },
     play: async ({ t, world, ask }) => {
       seen(t, await ask(), 503);
-      await until(() => failures(world).length > 0, 'no login fails', 20_000);
+      await until(() => failures(world).length > 0, 'no login fails');
       const { error, durationMs } = failures(world)[0]!;
       t.equal(error.code, 'unreachable');
       const tookMs = durationMs / QUICK;
-      t.ok(tookMs > 9_500 && tookMs < 15_000, `it was given up after ${tookMs} ms`);
+      t.ok(tookMs > 9_500, `it was given up after ${tookMs} ms`);
     },
   };
 }

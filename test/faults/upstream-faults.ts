@@ -19,12 +19,11 @@ const TIMEOUTS = {
 const refusing: Played = {
   number: 12,
   title: 'the upstream listens no more',
+  // Longer than a visit waits: it is told at once.
+  options: { env: { BEARERD_CONNECT_TIMEOUT: '5m' } },
   play: async ({ t, world, ask }) => {
     world.upstream.refuse();
-    const outcome = await ask();
-    seen(t, outcome, 502);
-    // A tenth of a second on a machine that has nothing else to do.
-    t.ok(outcome.tookMs < 2_000, `after ${outcome.tookMs} ms`);
+    seen(t, await ask(), 502);
   },
 };
 

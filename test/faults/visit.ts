@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from '../support/gateway.ts';
-import { RawClient, type RawResponse, within } from '../support/raw-client.ts';
+import { PATIENCE_MS, RawClient, type RawResponse, within } from '../support/raw-client.ts';
 import { ALL_EVENTS, BODY } from './ledger.ts';
 
 export const KINDS = ['GET', 'POST of 1 MiB', 'events', 'upgrade'] as const;
@@ -24,8 +24,6 @@ export interface Outcome {
 export const UPLOAD: Buffer = randomBytes(1 << 20);
 export const UPLOAD_DIGEST: string = createHash('sha256').update(UPLOAD).digest('hex');
 const ECHO = randomBytes(64 * 1024);
-/** Longer than any limit that a case waits for. */
-const PATIENCE_MS = 20_000;
 
 let visits = 0;
 

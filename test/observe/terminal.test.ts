@@ -183,8 +183,8 @@ t.test('a terminal gets lines for people, in colours that it can show', { skip: 
     });
     const output = saidBy(t, child);
     t.teardown(() => child.exitCode === null && child.stdin.write('\x03'));
-    await until(() => output().includes('logged in'), 'no login', 20_000);
-    const ended = happens(child, 'close', 20_000);
+    await until(() => output().includes('logged in'), 'no login');
+    const ended = happens(child, 'close');
     child.stdin.write('\x03'); // As at a keyboard: who ends `script` leaves the other behind.
     await ended;
     t.match(output(), /stopped/);

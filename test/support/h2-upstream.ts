@@ -5,13 +5,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { type MessageHead, values } from './http-message.ts';
-import { within } from './raw-client.ts';
+import { PATIENCE_MS, within } from './raw-client.ts';
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
 export const readTls = (name: string): Buffer => readFileSync(tlsFile(name));
 export const CA_FILE = tlsFile('ca.pem');
 const SESSION_PATH = '/api/identity/v1/session';
-const LIMIT_MS = 10_000;
 
 /** A request as it came; it is there from its head on. `lines` are the fields without the pseudo ones. */
 export interface Http2Request extends MessageHead {
@@ -150,7 +149,7 @@ export class Http2Upstream {
       pseudo,
       received: () => Buffer.concat(chunks),
       get ended() {
-        return within(LIMIT_MS, ended, () => `the stream of ${this.target} stays open`);
+        return within(PATIENCE_MS, ended, () => `the stream of ${this.target} stays open`);
       },
       all,
       header: (name) => (all(name).length === 0 ? undefined : all(name).join(' | ')),

@@ -76,7 +76,7 @@ export class OtlpCollector {
   /** Those of one trace, the server's first and the others in the order in which they ended. */
   async trace(size: number, traceId?: string): Promise<ReceivedSpan[]> {
     const of = () => this.spans.filter((span) => traceId === undefined || span.traceId === traceId);
-    await until(() => of().length >= size, `${size} spans`, 20_000);
+    await until(() => of().length >= size, `${size} spans`);
     return of().sort((a, b) => Number(b.kind === 'server') - Number(a.kind === 'server'));
   }
 }

@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { ByteReader, type HttpMessage, readBody, readHead, values } from './http-message.ts';
 
-const PATIENCE_MS = 10_000;
+/** What hangs takes so long; what a busy machine holds up takes less. */
+export const PATIENCE_MS = 60_000;
 
 /** An answer as it came, with the interim ones that came before it. */
 export interface RawResponse extends HttpMessage {

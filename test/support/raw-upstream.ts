@@ -8,10 +8,9 @@ import {
   values,
 } from './http-message.ts';
 import type { Lifetime } from './lifetime.ts';
-import { within } from './raw-client.ts';
+import { PATIENCE_MS, within } from './raw-client.ts';
 
 export const SESSION_PATH = '/api/identity/v1/session';
-const LIMIT_MS = 10_000;
 
 /** A request as it came; it is there from its head on. */
 export interface UpstreamRequest extends MessageHead {
@@ -45,7 +44,7 @@ export class UpstreamConnection {
 
   /** Once it is; fails when it stays open. */
   get closed(): Promise<void> {
-    return within(LIMIT_MS, this.#closed, () => 'the connection to the upstream stays open');
+    return within(PATIENCE_MS, this.#closed, () => 'the connection to the upstream stays open');
   }
 
   send(bytes: string | Buffer): this {
@@ -178,7 +177,7 @@ export class RawUpstream {
         method,
         target,
         get message() {
-          return within(LIMIT_MS, message, () => `${target} stays open, and is not whole`);
+          return within(PATIENCE_MS, message, () => `${target} stays open, and is not whole`);
         },
         all,
         header,

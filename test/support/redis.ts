@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { until } from './raw-client.ts';
+import { PATIENCE_MS, until } from './raw-client.ts';
 
 const PROGRAM = ['/usr/bin/redis-server', '/usr/bin/valkey-server', '/usr/local/bin/redis-server'].find(
   existsSync,
@@ -13,8 +13,6 @@ const PROGRAM = ['/usr/bin/redis-server', '/usr/bin/valkey-server', '/usr/local/
 
 /** For a test's `skip`. */
 export const NO_REDIS = PROGRAM === undefined && 'redis-server is not installed';
-
-const START_MS = 10_000;
 
 /** A real redis-server on a unix socket in a folder of its own, with a log of all writes. */
 export class RedisServer {
@@ -44,7 +42,7 @@ export class RedisServer {
     const log = ['--appendonly', 'yes', '--appendfsync', 'no', '--logfile', join(this.folder, 'log')];
     this.#process = spawn(PROGRAM!, [...where, ...log, ...this.#settings], { stdio: 'ignore' });
     const answers = async () => /PONG|NOAUTH/.test(await this.command('PING').catch(() => ''));
-    await until(answers, 'redis-server does not start', START_MS);
+    await until(answers, 'redis-server does not start');
   }
 
   /** Without a word to anybody. */
@@ -76,7 +74,7 @@ export class RedisServer {
     return new Promise((resolve, reject) => {
       let text = '';
       const socket = connect(this.socket, () => socket.write(encode(words)));
-      socket.setTimeout(START_MS, () => socket.destroy(new Error('no answer')));
+      socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('no answer')));
       socket.on('data', (chunk) => {
         text += chunk;
         if (isWhole(text)) socket.end();

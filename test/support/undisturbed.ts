@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Test } from 'tap';
 
 /** What was late by so much may have let one of the product's own limits of a second pass. */
-const STILL_MS = 100;
+export const STILL_MS = 100;
 const TRIES = 5;
 
 /** What a story may do with its test. Its assertions throw, so that a try that counts for nothing says nothing. */

@@ -55,7 +55,7 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     await until(() => client.received.includes('data: 2'), 'no second event');
     const { connection } = upstream.last;
     client.close();
-    await until(() => connection.isClosed, 'the upstream is not told that the client is gone', 4_000);
+    await until(() => connection.isClosed, 'the upstream is not told that the client is gone');
   });
 
   await t.test('a client that leaves before the answer ends its request upstream', async () => {
@@ -66,7 +66,7 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     await until(() => upstream.requests.length > length, 'no request');
     const { connection } = upstream.last;
     client.close();
-    await until(() => connection.isClosed, 'the upstream is not told that the client is gone', 4_000);
+    await until(() => connection.isClosed, 'the upstream is not told that the client is gone');
   });
 
   await t.test('an upgrade becomes a tunnel, through bearerd', async (t) => {
