@@ -1,16 +1,6 @@
-import type { Journey } from './journey.ts';
+import type { Journey, TokenState } from './journey.ts';
 import type { LoginError } from './login-error.ts';
 import type { ProblemCode } from './problem.ts';
-
-/**
- * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.
- * - `starting`: no login has succeeded yet;
- * - `fresh`: a usable token; `renewing`: the same, and a login runs;
- * - `degraded`: a usable token, and the last login failed;
- * - `expired`: no usable token, though there was one;
- * - `refused`: no usable token, and the session endpoint refuses the credentials.
- */
-export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
 
 /**
  * What happens, for log, metrics and page. The stages that do the work neither log nor count: they emit an event,

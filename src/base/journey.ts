@@ -1,4 +1,12 @@
-import type { TokenState } from './events.ts';
+/**
+ * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.
+ * - `starting`: no login has succeeded yet;
+ * - `fresh`: a usable token; `renewing`: the same, and a login runs;
+ * - `degraded`: a usable token, and the last login failed;
+ * - `expired`: no usable token, though there was one;
+ * - `refused`: no usable token, and the session endpoint refuses the credentials.
+ */
+export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
 
 /** What of a request's way is kept, to answer why it went as it did. Moments are on the monotonic clock. */
 export interface Journey {

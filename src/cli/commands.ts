@@ -15,7 +15,7 @@ const BY_NAME = {
   healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
   wait: async () => (await import('./wait.ts')).wait,
   schema: async () => (await import('./schema.ts')).schema,
-  completion: async () => (await import('./completion.ts')).completion,
+  completion: async () => (await import('./completion.ts')).completionOf(COMMANDS),
 } satisfies Readonly<Record<string, () => Promise<Command>>>;
 
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = BY_NAME;

@@ -1,11 +1,12 @@
 import { UsageError } from '../base/errors.ts';
 import { optionsOf } from './arguments.ts';
 import { type Command, print } from './command.ts';
-import { COMMANDS } from './commands.ts';
 import { type CompletedCommand, SHELLS } from './completion-scripts.ts';
 import { EXIT } from './exit-codes.ts';
 
-export const completion: Command = {
+type Commands = Readonly<Record<string, () => Promise<Command>>>;
+
+export const completionOf = (commands: Commands): Command => ({
   synopsis: 'bash|zsh|fish',
   summary: 'prints a completion script for a shell',
   help: '\nIt is made from the commands and flags of this version.\n',
@@ -21,14 +22,14 @@ export const completion: Command = {
     const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
     if (script === undefined)
       throw new UsageError(`${shell}: must be one of ${Object.keys(SHELLS).join(', ')}`);
-    await print(script(await completed()));
+    await print(script(await completed(commands)));
     return EXIT.done;
   },
-};
+});
 
-async function completed(): Promise<readonly CompletedCommand[]> {
+async function completed(commands: Commands): Promise<readonly CompletedCommand[]> {
   return Promise.all(
-    Object.entries(COMMANDS).map(async ([name, load]) => {
+    Object.entries(commands).map(async ([name, load]) => {
       const command = await load();
       const flags = Object.keys(optionsOf(command)).map((flag) => `--${flag}`);
       return {

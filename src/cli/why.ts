@@ -36,7 +36,7 @@ export const why: Command = {
       await print(values.json === true ? `${answer.body}\n` : `${whyText(report)}${now}`);
       return EXIT.done;
     }
-    if (now !== '') await print(now);
+    if (now !== '') await print(now.trimStart());
     complain(unreported(answer, address, path, id));
     return answer.status === 404 ? EXIT.failed : EXIT.unavailable;
   },

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestEvent, TraceIds } from '../base/events.ts';
 import type { Problem } from '../base/problem.ts';
-import type { Forwardable } from './forwardable.ts';
+import type { Route } from '../routes/route-table.ts';
 
 /** Traces requests; set only where tracing is configured. Forwarding knows no more of it than this. */
 export interface Tracing {
@@ -12,7 +12,15 @@ export interface Tracing {
 /** One request. Its event reports its end. */
 export interface RequestTrace extends TraceIds {
   /** An attempt begins: it asks for a connection. */
-  sending(forwardable: Forwardable): SendingTrace;
+  sending(request: TracedRequest): SendingTrace;
+}
+
+/** What an attempt's span says of the request. */
+export interface TracedRequest {
+  readonly event: RequestEvent;
+  readonly route: Route;
+  /** As it goes up. */
+  readonly target: string;
 }
 
 /** One attempt. An attempt without a call for its end ends with the request. */

@@ -3,7 +3,6 @@ import { type ConfigFault, faultAsJson } from '../base/config-error.ts';
 import { Problem } from '../base/problem.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import type { Guard } from './guard.ts';
-import { healthText } from './probes.ts';
 import type { StatusFeed } from './status-feed.ts';
 
 /** A page: what a browser is given, by name, and what it may load and run. */
@@ -181,4 +180,9 @@ async function sendFile(reply: FastifyReply, page: AdminView['page'], name: stri
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')
     .send(file.text);
+}
+
+/** What `/healthz` says: why a process has to be restarted, where it has. */
+export function healthText(isHealthy: boolean): string {
+  return isHealthy ? 'ok\n' : 'too many internal errors: see the log\n';
 }

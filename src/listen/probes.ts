@@ -5,7 +5,7 @@ import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { Departures } from '../forward/client/departures.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { splitTarget } from '../routes/path.ts';
-import type { AdminView } from './admin-endpoints.ts';
+import { type AdminView, healthText } from './admin-endpoints.ts';
 import { HttpListeners } from './http-listeners.ts';
 
 type ProbesView = Pick<AdminView, 'healthy' | 'readiness'>;
@@ -90,9 +90,4 @@ function look({ healthy, readiness }: ProbesView, path: string | undefined): Sig
   if (path !== '/readyz') return undefined;
   const state = readiness();
   return { good: state.ready, type: 'application/json; charset=utf-8', text: JSON.stringify(state) };
-}
-
-/** Why a process is to be restarted, where it is. */
-export function healthText(isHealthy: boolean): string {
-  return isHealthy ? 'ok\n' : 'too many internal errors: see the log\n';
 }

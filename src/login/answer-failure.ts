@@ -3,7 +3,7 @@ import type { LoginError } from '../base/login-error.ts';
 import { parseHttpDate, parseRetryAfter } from './http-date.ts';
 import { answerFailure } from './login-failure.ts';
 import type { OAuthError } from './oauth-error.ts';
-import type { SessionAnswer } from './session-response.ts';
+import type { RedirectTarget, SessionAnswer } from './session-answer.ts';
 
 /** The words for an OAuth error that means a refusal, by the kind of endpoint. */
 export type RefusalWords = 'oauth-refused' | 'oauth-at-session';
@@ -39,14 +39,12 @@ const BY_STATUS: Readonly<Record<number, AnswerFailure>> = {
   410: 'no-such-place',
 };
 
-const REDIRECTS = {
+const REDIRECTS: Readonly<Record<RedirectTarget, string>> = {
   'this-server': 'to another place on the same server',
   'another-server': 'to another server',
   'clear-text': 'to http:// without TLS',
   nowhere: 'to no URL',
-} as const;
-
-export type RedirectTarget = keyof typeof REDIRECTS;
+};
 
 /** Where a `Location` leads, seen from the origin that was asked. It may hold anything, so no part of it is returned. */
 export function redirectTargetOf(location: string, origin: string): RedirectTarget {

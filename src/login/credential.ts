@@ -1,4 +1,4 @@
-import type { TokenState } from '../base/events.ts';
+import type { TokenState } from '../base/journey.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Elsewhere } from '../config/credential-config.ts';
 import type { AccessToken } from './access-token.ts';

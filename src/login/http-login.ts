@@ -3,7 +3,7 @@ import { LoginError } from '../base/login-error.ts';
 import type { IssuedToken } from './issued-token.ts';
 import { toldOf } from './login-failure.ts';
 import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';
-import type { SessionAnswer } from './session-response.ts';
+import type { SessionAnswer } from './session-answer.ts';
 
 /**
  * One login: gives a token, or rejects with a LoginError. Never retries, never follows a redirect, and ends soon

@@ -8,7 +8,7 @@ import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
 import { connectionError } from './login-failure.ts';
 import { answerOf, type LoginServer, type Steps } from './one-answer.ts';
-import type { SessionAnswer } from './session-response.ts';
+import type { SessionAnswer } from './session-answer.ts';
 
 /** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
 const LOGIN_TIMEOUT_MS = 10_000;

@@ -10,7 +10,7 @@ import { grantParameters, isSigned } from './oauth2-grants.ts';
 import { readTokenAnswer } from './oauth2-response.ts';
 import type { LoginServer } from './one-answer.ts';
 import { ServerClock } from './server-clock.ts';
-import type { SessionAnswer } from './session-response.ts';
+import type { SessionAnswer } from './session-answer.ts';
 import { signedLogin } from './signed-login.ts';
 
 /** How token endpoints are reached. */

@@ -1,6 +1,7 @@
 import type { IssuedToken } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
-import { readLogin, type SessionAnswer } from './session-response.ts';
+import type { SessionAnswer } from './session-answer.ts';
+import { readLogin } from './session-response.ts';
 
 /**
  * Judges the answer of a token endpoint (RFC 6749 §5). Pure.

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { parseHttpDate } from './http-date.ts';
-import type { SessionAnswer } from './session-response.ts';
+import type { SessionAnswer } from './session-answer.ts';
 
 /** What is signed for a server has to be right by that server's clock, which its answers tell by their `Date`. */
 export class ServerClock {

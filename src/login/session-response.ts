@@ -1,23 +1,9 @@
-import { failureOf, type RedirectTarget, type RefusalWords } from './answer-failure.ts';
+import { failureOf, type RefusalWords } from './answer-failure.ts';
 import { parseHttpDate } from './http-date.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
 import { oauthErrorIn } from './oauth-error.ts';
-
-/** What came back from the session endpoint. */
-export interface SessionAnswer {
-  readonly status: number;
-  /** First value of each header that matters here. */
-  readonly headers: {
-    readonly date?: string | undefined;
-    readonly retryAfter?: string | undefined;
-  };
-  /** Where a `Location` leads, if there is one. */
-  readonly redirect?: RedirectTarget | undefined;
-  readonly body: Uint8Array;
-  readonly receivedWallMs: number;
-  readonly elapsedMs: number;
-}
+import type { SessionAnswer } from './session-answer.ts';
 
 /**
  * Judges an answer. Pure.

@@ -1,9 +1,15 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CredentialKind } from './authorize.ts';
-import type { Call } from './endpoints.ts';
 import { readBody, sendJson } from './http.ts';
 
+interface Echoed {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly kind: CredentialKind | undefined;
+}
+
 /** Answers with the request as it arrived: `path` with its query, a repeated header as a list. */
-export async function echo({ request, response, kind }: Call): Promise<void> {
+export async function echo({ request, response, kind }: Echoed): Promise<void> {
   const bodyLength = (await readBody(request)).length;
   const { method, url: path, headersDistinct } = request;
   sendJson(response, 200, { method, path, headers: shownHeaders(headersDistinct, kind), bodyLength });

@@ -1,4 +1,4 @@
-import type { TokenState } from '../base/events.ts';
+import type { TokenState } from '../base/journey.ts';
 import { LoginError } from '../base/login-error.ts';
 import { Problem } from '../base/problem.ts';
 import type { AccessToken } from '../login/access-token.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { untilMs } from '../base/deadline.ts';
-import type { Event, Observe, TokenState } from '../base/events.ts';
+import type { Event, Observe } from '../base/events.ts';
+import type { TokenState } from '../base/journey.ts';
 import { LoginError } from '../base/login-error.ts';
 import { type AccessToken, createAccessToken } from '../login/access-token.ts';
 import type { IssuedToken } from '../login/issued-token.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { untilMs } from '../base/deadline.ts';
-import type { TokenState } from '../base/events.ts';
+import type { TokenState } from '../base/journey.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Failure } from './backoff.ts';
 

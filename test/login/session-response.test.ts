@@ -1,7 +1,8 @@
 import t from 'tap';
 import { LoginError } from '../../src/base/login-error.ts';
-import { type RedirectTarget, redirectTargetOf } from '../../src/login/answer-failure.ts';
-import { readSessionAnswer, type SessionAnswer } from '../../src/login/session-response.ts';
+import { redirectTargetOf } from '../../src/login/answer-failure.ts';
+import type { RedirectTarget, SessionAnswer } from '../../src/login/session-answer.ts';
+import { readSessionAnswer } from '../../src/login/session-response.ts';
 import { readable } from '../support/outcome.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -24,8 +24,8 @@ import {
 import type { RequestEvent } from '../../base/events.ts';
 import { PROBLEMS } from '../../base/problem.ts';
 import { bareHost } from '../../config/values/addresses.ts';
-import type { Forwardable } from '../../forward/forwardable.ts';
-import type { RequestTrace, SendingTrace } from '../../forward/trace.ts';
+
+import type { RequestTrace, SendingTrace, TracedRequest } from '../../forward/trace.ts';
 import { fail, methodAttributes, spanMethod } from './conventions.ts';
 import { SendingSpan } from './sending-span.ts';
 
@@ -55,7 +55,7 @@ export class RequestSpan implements RequestTrace {
     this.spanId = spanId;
   }
 
-  sending({ event, route, target }: Forwardable): SendingTrace {
+  sending({ event, route, target }: TracedRequest): SendingTrace {
     const url = new URL(route.upstreamOrigin);
     const end = target.indexOf('?');
     const attributes: Attributes = {

@@ -1,0 +1,17 @@
+/** Where a redirect leads, as far as a message may say. */
+export type RedirectTarget = 'this-server' | 'another-server' | 'clear-text' | 'nowhere';
+
+/** What came back from the session endpoint. */
+export interface SessionAnswer {
+  readonly status: number;
+  /** First value of each header that matters here. */
+  readonly headers: {
+    readonly date?: string | undefined;
+    readonly retryAfter?: string | undefined;
+  };
+  /** Where a `Location` leads, if there is one. */
+  readonly redirect?: RedirectTarget | undefined;
+  readonly body: Uint8Array;
+  readonly receivedWallMs: number;
+  readonly elapsedMs: number;
+}
