@@ -1,5 +1,5 @@
 import { LONGEST_TIMER } from '../declaration/setting.ts';
-import { folderOf, type Reading } from '../reading/reading.ts';
+import { folderOf } from '../reading/reading.ts';
 import type { SecretCommand } from '../reading/secret-commands.ts';
 import { placed, shownProgram } from '../values/commands.ts';
 import * as kinds from '../values/vocabulary.ts';
@@ -43,13 +43,9 @@ export function shellCommand(text: string): SecretCommand {
 }
 
 /** What a command has printed; undefined until it has run, and where that came to nothing, which has been reported. */
-export function printedBy(
-  asked: SecretCommand,
-  key: string,
-  { commands, report, warn }: Pick<Reading, 'commands' | 'report' | 'warn'>,
-): string | undefined {
-  const { text, problem } = commands.outcomeOf(key, asked) ?? {};
-  if (problem !== undefined && text === undefined) report(key, problem);
-  else if (problem !== undefined) warn(key, `${problem}; the last value goes on`);
+export function printedBy(asked: SecretCommand, { key, reading }: At): string | undefined {
+  const { text, problem } = reading.commands.outcomeOf(key, asked) ?? {};
+  if (problem !== undefined && text === undefined) reading.report(key, problem);
+  else if (problem !== undefined) reading.warn(key, `${problem}; the last value goes on`);
   return text;
 }

@@ -10,12 +10,12 @@ import { isOtherEncoding, NOT_UTF8 } from '../values/encoding.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import { variablePlaceholderProblem, wholePlaceholder } from '../values/placeholders.ts';
-import type { At } from './at.ts';
+import { At } from './at.ts';
 import { mapSchema, objectSchema } from './object-schema.ts';
 import { COMMAND, commandAt, printedBy, shellCommand } from './secret-command.ts';
 import type { Shape } from './shape.ts';
 
-/** A header can't carry every text, and a cookie or `Basic` fewer yet; a request body, or a query, carries all. */
+/** A header can't carry every text, a cookie or `Basic` even fewer; a request body or a query carries any. */
 export type SecretUse = SecretSetting['secret'] | 'cookie' | 'username' | 'password';
 
 /** A credential's `parameters`. An alias may stand in itself. */
@@ -42,7 +42,7 @@ export type SecretValue =
   | { readonly file: string }
   | { readonly command: readonly string[]; readonly timeout?: string };
 
-/** In the place of a value of the file: the variables of a setting give it. */
+/** Stands in place of a value of the file that the variables of a setting give. */
 export class FromVariables {
   readonly setting: SecretSetting;
 
@@ -58,8 +58,8 @@ export function secret(use: SecretUse | ((siblings: YamlMap) => SecretUse)): Sha
     holdsSecrets: true,
     read(raw, at, siblings) {
       const meant = typeof use === 'string' ? use : use(siblings);
-      if (raw instanceof FromVariables) return secretFromVariables(raw.setting, meant, at.reading);
-      return secretFromFile(raw, meant, at);
+      if (raw instanceof FromVariables) return secretFromVariables(raw.setting, at, meant);
+      return secretFromFile(raw, at, meant);
     },
     show: () => HIDDEN,
   };
@@ -86,30 +86,24 @@ function problemIn(text: string, use: SecretUse): string | undefined {
   }
 }
 
-function checked(
-  text: string,
-  key: string,
-  use: SecretUse,
-  { report, warn, commands }: Pick<Reading, 'report' | 'warn' | 'commands'>,
-): Secret | undefined {
-  commands.knows(text);
+function checked(text: string, { key, reading }: At, use: SecretUse): Secret | undefined {
+  reading.commands.knows(text);
   const problem = problemIn(text, use);
   if (problem !== undefined) {
-    report(key, problem);
+    reading.report(key, problem);
     return undefined;
   }
   const placeholder = wholePlaceholder(text);
   const doubt = placeholder ? `is ${placeholder.shown}, which nothing replaces here` : doubtAbout(text);
-  if (doubt !== undefined) warn(key, doubt);
+  if (doubt !== undefined) reading.warn(key, doubt);
   return new Secret(text);
 }
 
+/** @param path with the folder where it begins if it is relative */
 function fromTextFile(
-  path: string,
-  folder: string,
-  key: string,
+  [path, folder]: [string, string],
+  { key, reading }: At,
   use: SecretUse,
-  reading: Reading,
 ): Secret | undefined {
   const file = readTextFile(path, folder, key, reading);
   if (file === undefined) return undefined;
@@ -120,7 +114,7 @@ function fromTextFile(
     return undefined;
   }
   // The final line end that editors add is not part of a secret; anything else may be.
-  return checked(file.content.replace(/\r?\n$/, ''), key, use, { ...reading, report });
+  return checked(file.content.replace(/\r?\n$/, ''), new At(key, { ...reading, report }), use);
 }
 
 /** The variable of a secret that is in force: `BEARERD_X`, `BEARERD_X_FILE` or `BEARERD_X_COMMAND`; undefined where none is set. */
@@ -130,49 +124,32 @@ export function variableOf(setting: SecretSetting, { environment }: Reading): st
   return forms.find((name) => environment.variables[name]?.trim() !== '') ?? forms[0];
 }
 
-function secretFromVariables(setting: SecretSetting, use: SecretUse, reading: Reading): Secret | undefined {
-  const { variables } = reading.environment;
-  const name = variableOf(setting, reading);
-  if (name === undefined) return undefined;
-  const text = variables[name] ?? '';
-  const [itself, ...others] = formsOf(setting);
-  const [other] = others.filter((form) => form !== name && variables[form]?.trim());
+/** @param at the variable that is in force */
+function secretFromVariables(setting: SecretSetting, at: At, use: SecretUse): Secret | undefined {
+  const { variables } = at.reading.environment;
+  const text = variables[at.key] ?? '';
+  const [itself, file, command] = formsOf(setting);
+  const other = [file, command].find((form) => form !== at.key && variables[form]?.trim());
   if (text !== '' && other !== undefined) {
-    reading.report(name, `is given together with ${other}; keep one of the two`);
+    at.report(`is given together with ${other}; keep one of the two`);
     return undefined;
   }
-  return name === itself ? checked(text, name, use, reading) : fromOtherForm(setting, name, use, reading);
-}
-
-/** From the file, or from the command, that a variable names. */
-function fromOtherForm(
-  setting: SecretSetting,
-  name: string,
-  use: SecretUse,
-  reading: Reading,
-): Secret | undefined {
-  const text = reading.environment.variables[name] ?? '';
-  const [, fileVariable] = formsOf(setting);
-  const isFile = name === fileVariable;
+  if (at.key === itself) return checked(text, at, use);
+  const isFile = at.key === file;
   const lost = `is empty; it must ${isFile ? 'name a file' : 'be a command that prints the secret'}`;
   // What a shell reads may well hold a `$`.
   const problem = text.trim() === '' ? lost : isFile ? variablePlaceholderProblem(text) : undefined;
-  if (problem !== undefined) reading.report(name, problem);
-  else if (isFile) return fromTextFile(text, reading.cwd, name, use, reading);
-  else return fromCommand(shellCommand(text), name, use, reading);
+  if (problem !== undefined) at.report(problem);
+  else if (isFile) return fromTextFile([text, at.reading.cwd], at, use);
+  else return fromCommand(shellCommand(text), at, use);
   return undefined;
 }
 
-function fromCommand(
-  asked: SecretCommand | undefined,
-  key: string,
-  use: SecretUse,
-  reading: Reading,
-): Secret | undefined {
-  const text = asked && printedBy(asked, key, reading);
+function fromCommand(asked: SecretCommand | undefined, at: At, use: SecretUse): Secret | undefined {
+  const text = asked && printedBy(asked, at);
   if (text === undefined) return undefined;
   // It stands for any value, whatever that has to fit into.
-  return reading.commands.standIns ? new Secret(text) : checked(text, key, use, reading);
+  return at.reading.commands.standIns ? new Secret(text) : checked(text, at, use);
 }
 
 function reference(raw: unknown, name: 'env' | 'file'): string | undefined {
@@ -192,22 +169,21 @@ export function noteVariables(raw: unknown, reading: Reading, depth = 0): void {
  * The secret at one key of the file. No fault here shows what stands there, not even the keys of a map:
  * `{hunter2}` is a map to YAML.
  */
-function secretFromFile(raw: unknown, use: SecretUse, at: At): Secret | undefined {
-  const { reading, key } = at;
+function secretFromFile(raw: unknown, at: At, use: SecretUse): Secret | undefined {
+  const { reading } = at;
   // Where a key is the user name of Basic, there is no password (`curl -u KEY:`).
   if (raw === '' && use === 'password') return new Secret('');
   if (raw === null) at.report('is empty; put it in quotes if it begins with #');
   if (typeof raw === 'string') {
     const placeholder = wholePlaceholder(raw);
-    if (placeholder === undefined) return checked(raw, key, use, reading);
+    if (placeholder === undefined) return checked(raw, at, use);
     at.report(`${placeholder.shown} is not replaced in this file; write { env: ${placeholder.name} }`);
   }
   if (raw === null || typeof raw === 'string') return undefined;
   noteVariables(raw, reading);
-  if (isMap(raw) && entry(raw, 'command') !== undefined)
-    return fromCommand(commandAt(raw, at), key, use, reading);
+  if (isMap(raw) && entry(raw, 'command') !== undefined) return fromCommand(commandAt(raw, at), at, use);
   const path = reference(raw, 'file');
-  if (path !== undefined) return fromTextFile(path, folderOf(reading), key, use, reading);
+  if (path !== undefined) return fromTextFile([path, folderOf(reading)], at, use);
   const name = reference(raw, 'env');
   if (name === undefined) {
     const number = typeof raw === 'number' || typeof raw === 'boolean';
@@ -219,7 +195,7 @@ function secretFromFile(raw: unknown, use: SecretUse, at: At): Secret | undefine
     return undefined;
   }
   const text = reading.environment.lookUp(name);
-  if (!isAbsent(text)) return checked(text, key, use, reading);
+  if (!isAbsent(text)) return checked(text, at, use);
   // Shown only where it looks like a variable's name, since secrets get pasted here too.
   const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? `the variable ${name}, which` : 'a variable that';
   at.report(`names ${shown} is not set`);

@@ -5,8 +5,7 @@ import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
 import { formatAddress, formatUpstreamAddress, parseAddress, parseUpstreamAddress } from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
-import type { Parsed } from './kind.ts';
-import { andThen, type JsonSchema, type Kind, list, scalar } from './kind.ts';
+import { andThen, type JsonSchema, type Kind, list, type Parsed, scalar } from './kind.ts';
 import {
   type Bounds,
   DURATION_PATTERN,
@@ -32,6 +31,7 @@ import {
 } from './urls.ts';
 
 const STRING: JsonSchema = { type: 'string' };
+const HTTP_URL: JsonSchema = { type: 'string', pattern: '^https?://' };
 
 export function duration(bounds: Bounds = {}): Kind<number> {
   const pattern = bounds.off === true ? `${DURATION_PATTERN}|^off$` : DURATION_PATTERN;
@@ -94,23 +94,15 @@ export const keyPrefix: Kind<string> = scalar(parseKeyPrefix, {
 export const text: Kind<string> = scalar(nonEmpty, { type: 'string', minLength: 1 });
 export const path: Kind<string> = scalar(parsePath, { type: 'string', pattern: '^/' });
 export const sessionPath: Kind<string> = scalar(parseSessionPath, { type: 'string', pattern: '^/.' });
-export const baseUrl: Kind<Upstream> = scalar(
-  parseBaseUrl,
-  { type: 'string', pattern: '^https?://' },
-  formatBaseUrl,
-);
+export const baseUrl: Kind<Upstream> = scalar(parseBaseUrl, HTTP_URL, formatBaseUrl);
 export const upstreamAddress: Kind<UpstreamAddress> = scalar(
   parseUpstreamAddress,
   STRING,
   formatUpstreamAddress,
 );
-export const tokenUrl: Kind<TokenEndpoint> = scalar(
-  parseTokenUrl,
-  { type: 'string', pattern: '^https?://' },
-  formatTokenUrl,
-);
+export const tokenUrl: Kind<TokenEndpoint> = scalar(parseTokenUrl, HTTP_URL, formatTokenUrl);
 /** Compared as it stands (RFC 8414 §3.3), so it is kept as it stands. */
-export const issuer: Kind<string> = scalar(parseIssuer, { type: 'string', pattern: '^https?://' });
+export const issuer: Kind<string> = scalar(parseIssuer, HTTP_URL);
 export const headerName: Kind<string> = scalar(parseHeaderName, STRING);
 export const requestIdHeader: Kind<string> = scalar(parseRequestIdHeader, STRING);
 export const scheme: Kind<string> = scalar(parseScheme, STRING);
@@ -140,8 +132,6 @@ export const sdsFile: Kind<string> = scalar(
   { type: 'string', pattern: '\\.(json|ya?ml)$' },
 );
 
-const same = (value: string): string => value;
-
 export const addresses: Kind<readonly ListenAddress[]> = list(parseAddress, formatAddress, {
   needs: 'address',
 });
@@ -149,9 +139,9 @@ export const addressesOrOff: Kind<readonly ListenAddress[]> = list(parseAddress,
   needs: 'address, or off',
   off: true,
 });
-export const allowedHosts: Kind<readonly string[]> = list(parseAllowedHost, same);
-export const webOrigins: Kind<readonly string[]> = list(parseWebOrigin, same);
-export const origins: Kind<readonly string[]> = list(parseOrigin, same, { needs: 'origin' });
+export const allowedHosts: Kind<readonly string[]> = list(parseAllowedHost, String);
+export const webOrigins: Kind<readonly string[]> = list(parseWebOrigin, String);
+export const origins: Kind<readonly string[]> = list(parseOrigin, String, { needs: 'origin' });
 
 /** Case is significant in a method (RFC 9110 §9.1), but `get` never means anything but GET. */
 function parseMethod(name: string): Parsed<string> {
@@ -170,10 +160,10 @@ export const routeHost: Kind<string> = scalar(parseRouteHost, {
 /** Routes, each by what it is called. */
 export const routeNames: Kind<readonly string[]> = list(
   (text) => andThen(parseRouteKey(text), (key) => ({ value: routeName(key) })),
-  same,
+  String,
   { needs: 'prefix of a route' },
 );
-export const methods: Kind<readonly string[]> = list(parseMethod, same, { needs: 'method' });
+export const methods: Kind<readonly string[]> = list(parseMethod, String, { needs: 'method' });
 
 /** A pair of `BEARERD_ROUTES`. */
 export interface RoutePair extends RouteKey {
