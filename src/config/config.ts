@@ -32,7 +32,7 @@ export interface RouteConfig
   readonly scrub: boolean;
 }
 
-/** One of those who may call, known by its key. */
+/** A caller, recognised by its key. */
 export interface CallerConfig extends Omit<Declared<typeof CALLER.fields>, 'key'> {
   readonly name: string;
   readonly key: Secret;
@@ -44,7 +44,7 @@ export interface HaproxySinkConfig {
   /** The unix socket of the Runtime API. */
   readonly path: string;
   readonly map: string;
-  /** Those that it may send: what of the routes' credentials stands in a header. */
+  /** The credentials that HAProxy may send: those of the routes that are sent in a header. */
   readonly credentials: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export interface HaproxySinkConfig {
 export interface EnvoySdsSinkConfig {
   readonly kind: 'envoySds';
   readonly path: string;
-  /** The secret's. */
+  /** Name of the secret. */
   readonly name: string;
   readonly credential: string;
 }
@@ -90,13 +90,13 @@ export interface ShareServer {
 /** Where instances of one account share its token. */
 export interface ShareConfig {
   readonly server: ShareServer;
-  /** Before each key. */
+  /** Prefix of every key. */
   readonly prefix: string;
   /** Goes into the sealing key; needed by accounts that have no secret. */
   readonly key?: Secret;
 }
 
-/** What clients are shown, where they are to speak TLS. */
+/** The listener's certificate, where clients speak TLS. */
 export interface ListenTls {
   readonly certFile: string;
   readonly keyFile: string;
@@ -135,7 +135,7 @@ export interface Config extends Omit<Values, PartOfAnother> {
   /** The configuration file that was read, if any. */
   readonly file?: string;
   readonly upstream: Upstream;
-  /** By origin: where connections go that no route opens, a login's for one. Others go to the origin's own host. */
+  /** By origin: where connections go that no route opens, such as a login's. An origin without one is its own address. */
   readonly upstreamAddresses: ReadonlyMap<string, UpstreamAddress>;
   readonly credentials: ReadonlyMap<string, CredentialConfig>;
   readonly routes: readonly RouteConfig[];

@@ -1,7 +1,7 @@
 import type { Secret } from '../base/secret.ts';
 import type { Upstream } from './upstream-config.ts';
 
-/** A place in a request that is no header of its own: a parameter of the query, or one of the cookies. */
+/** A place in a request other than a header: a query parameter or a cookie. */
 export interface Elsewhere {
   readonly in: 'query' | 'cookie';
   readonly name: string;
@@ -16,7 +16,7 @@ export interface CredentialPlacement {
   readonly header: string;
   /** `Bearer` in `Authorization` and empty elsewhere, unless configured; empty for the bare value. */
   readonly scheme: string;
-  /** Where it stands if in no header. */
+  /** Present where the credential is not sent in a header. */
   readonly elsewhere?: Elsewhere;
 }
 
@@ -27,7 +27,7 @@ export type SessionGrant =
 export interface SessionCredentialConfig extends CredentialPlacement {
   readonly kind: 'session';
   readonly grant: SessionGrant;
-  /** Its own, where it logs in elsewhere than the others. */
+  /** Where it logs in, if not at the global base URL. */
   readonly baseUrl?: Upstream;
   readonly sessionPath?: string;
 }
@@ -112,7 +112,7 @@ export interface TokenExchange {
 export type AssertionGrant =
   | { readonly assertion: LoginFile }
   | (SigningKey & {
-      /** Any but those that we set: `aud`, `iat`, `exp`, `jti`. `iss` and `sub` are the client unless they are here. */
+      /** All but `aud`, `iat`, `exp` and `jti`, which we set. `iss` and `sub` are the client unless given here. */
       readonly claims: Readonly<Record<string, unknown>>;
       readonly lifetimeMs: number;
     });
@@ -128,20 +128,20 @@ export type OAuth2CredentialConfig = OAuth2Common & ClientAuthentication;
 
 export interface OAuth2Common extends CredentialPlacement {
   readonly kind: 'oauth2';
-  /** One of the two is there: the endpoint, or the issuer that tells where it is. */
+  /** Exactly one of these two is present: the endpoint, or the issuer whose metadata names it. */
   readonly tokenEndpoint?: TokenEndpoint;
   readonly issuer?: string;
-  /** The certificate of its own that it shows to the token endpoint. */
+  /** The certificate that it shows to the token endpoint. */
   readonly tls?: ClientCertificate;
-  /** There where the grant is token exchange. */
+  /** Present with the grant `tokenExchange`. */
   readonly exchange?: TokenExchange;
-  /** There where the grant is `jwtBearer`. */
+  /** Present with the grant `jwtBearer`. */
   readonly assertionGrant?: AssertionGrant;
-  /** There where the grant is `password`. */
+  /** Present with the grant `password`. */
   readonly owner?: ResourceOwner;
   readonly scope?: string;
   readonly audience?: string;
-  /** More form parameters; none of those that the fields above make. */
+  /** More form parameters, beside those that the fields above set. */
   readonly parameters: Readonly<Record<string, Secret>>;
 }
 

@@ -6,7 +6,7 @@ export type FileStamp = string | undefined;
 
 /** Both take a path. */
 export interface FileStamps {
-  /** Whether a stamp is had at once. */
+  /** Whether taking a stamp is quick. */
   readonly isQuick: (path: string) => Promise<boolean>;
   /** In microseconds, and without a thread. Only where it is quick: else the process would wait for another machine. */
   readonly of: (path: string) => FileStamp;

@@ -11,7 +11,7 @@ import { readFailure } from './reading/text-file.ts';
 export type CommandLine = Pick<LoadInput, 'configFile' | 'content' | 'flags' | 'defaults'>;
 export type Environment = LoadInput['env'];
 
-/** A file in which nothing changes for so long is written to its end. */
+/** A file that has not changed for this long is whole. */
 const STILL_MS = 50;
 const LOOKS = 20;
 

@@ -5,11 +5,11 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
 import { FILE_KEYS, KNOWN_VARIABLES, STRUCTURED_KEYS } from '../../src/config/declaration/settings.ts';
-import { settingsTable, TABLE_BEGIN, TABLE_END } from '../../src/config/declaration/settings-table.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { environmentSchema } from '../../src/config/reading/environment.ts';
 import { fileSchema } from '../../src/config/sections/file-schema.ts';
 import { SECTIONS } from '../../src/config/sections/sections.ts';
+import { settingsTable, TABLE_BEGIN, TABLE_END } from './settings-table.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLES = readdirSync(join(ROOT, 'config'));

@@ -18,7 +18,7 @@ const QUOTED = /^([ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*)(["'`])[\s\S]*?\2/
 const OWN_NAME = /^(.*?)\b(BEARERD_[A-Z0-9_]+)(.*)$/;
 
 /**
- * What Node's parser passes over without a word, or reads in another way than it looks. Only lines with a name of ours: others
+ * What Node's parser ignores silently, or reads otherwise than it looks. Only lines with one of our names are checked: others
  * may be meant for another program.
  */
 function lineProblem(line: string): string | undefined {

@@ -3,7 +3,7 @@ import { formsOf } from '../declaration/setting.ts';
 import { SECRET_SETTINGS, SETTINGS } from '../declaration/settings.ts';
 import type { Reading } from '../reading/reading.ts';
 
-/** What decides where a secret goes, or who may be taken for the upstream. */
+/** What decides where a secret goes, or which server passes for the upstream. */
 const DESTINATIONS = [
   SETTINGS.configFile,
   SETTINGS.upstream,
@@ -14,8 +14,8 @@ const DESTINATIONS = [
 ].map(({ variable }) => variable);
 
 /**
- * The `.env` of a working directory may be anybody's: one that comes with a checkout must not send the secrets of the
- * environment, or of a user's own file, to a server of its choice.
+ * A `.env` may come with a checkout. It must not send the secrets of the environment, or of a user's own file, to a server of
+ * its choice.
  */
 export function checkDotEnv(reading: Reading): void {
   const owner = secretFromElsewhere(reading);

@@ -24,7 +24,7 @@ function reportClashes({ key, addresses }: Addresses, others: readonly Addresses
   }
 }
 
-/** Two listeners need two addresses, and one that others can reach needs to know who calls. */
+/** Two listeners need two addresses, and a proxy that other machines can reach needs a caller key. */
 export function checkListeners(values: Values, keyRequired: boolean, reading: Reading): void {
   const of = (name: 'listen' | 'adminListen' | 'probesListen'): Addresses => {
     return { key: sourceOf(SETTINGS[name], reading).key, addresses: values[name] };

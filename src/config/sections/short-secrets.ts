@@ -4,12 +4,12 @@ import type { Reading } from '../reading/reading.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { DeclaredRoutes } from './routes.ts';
 
-/** So many random letters and digits can't be guessed, however many texts an echo takes. */
+/** This many random letters and digits can't be guessed through an echo. */
 const SHORTEST = 16;
 
 /**
- * A caller whose own text is echoed sees by its stars that it is a credential: what is short, or a word, can be guessed so.
- * Of tokens and client secrets servers make long ones.
+ * Where an answer echoes a caller's own text, stars in it show that the text is a credential: a short one, or a word, can be
+ * guessed that way. Tokens and client secrets are not checked: servers issue long ones.
  */
 export function checkShortSecrets(
   routes: DeclaredRoutes,

@@ -19,7 +19,7 @@ function rawFromFile(setting: Setting<unknown>, reading: Reading): unknown {
   return valueAt(reading.file.content, setting.key);
 }
 
-/** Variable, else file, else default. A value that loses is checked as well: it may win tomorrow. */
+/** Variable, else file, else default. The value that loses is checked as well: later it may win. */
 function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
   const take = (raw: unknown, key: string, placeholder?: string): unknown => {
     if (isAbsent(raw)) return undefined;

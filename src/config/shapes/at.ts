@@ -1,7 +1,7 @@
 import { below } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
 
-/** Where a value stands; takes the faults of that value. */
+/** Where a value stands. It reports the faults of that value. */
 export class At {
   /** The dotted key, or the variable, that a fault names. */
   readonly key: string;
@@ -28,11 +28,11 @@ export class At {
   }
 }
 
-/** A place for values that have no keys of their own: what is wrong with any of them is told of one variable or key. */
+/** A place for values without keys of their own: a fault of any of them names this variable or key. */
 export function standIn(key: string, words: string, reading: Reading): At {
-  const told =
-    (tell: Reading['report']): Reading['report'] =>
+  const ofKey =
+    (report: Reading['report']): Reading['report'] =>
     (_key, problem, where) =>
-      tell(key, `${words}${problem}`, where);
-  return new At(key, { ...reading, report: told(reading.report), warn: told(reading.warn) });
+      report(key, `${words}${problem}`, where);
+  return new At(key, { ...reading, report: ofKey(reading.report), warn: ofKey(reading.warn) });
 }

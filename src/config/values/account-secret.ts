@@ -2,15 +2,15 @@ import type { Secret } from '../../base/secret.ts';
 import type { CredentialConfig } from '../credential-config.ts';
 
 /**
- * Whether instances may have one token of this credential together. What a command prints may be meant for one place
- * only, and what a token is exchanged for is its bearer's: each instance may have another.
+ * Whether instances may share one token of this credential. What a command prints may be meant for one place only, and
+ * a token from an exchange belongs to the bearer of the subject token, which may differ for each instance.
  */
 export function isShared(credential: CredentialConfig): boolean {
   if (credential.kind === 'oauth2') return credential.exchange === undefined;
   return credential.kind === 'session';
 }
 
-/** The secret that only those have who may log in as this account, where it has one. */
+/** The secret that logs in as this account; undefined where it has none. */
 export function accountSecretOf(credential: CredentialConfig): Secret | undefined {
   switch (credential.kind) {
     case 'session':

@@ -9,7 +9,7 @@ export const API_KEY = credential({
   key: { kind: secret(keyUse), required: true, description: 'the key' },
 });
 
-/** What the key has to fit into; a fault in `in` is told there. */
+/** What the key has to fit into. A fault of `in` is reported by its own field. */
 function keyUse(siblings: YamlMap): SecretUse {
   const where = PLACEMENT.in.kind.parse(entry(siblings, 'in') ?? PLACEMENT.in.default);
   if (!('value' in where) || where.value === 'header') return 'header';

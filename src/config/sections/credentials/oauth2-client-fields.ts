@@ -17,10 +17,10 @@ const CERTIFICATE = object({
 const BY_SECRET = { clientAuthentication: ['basic', 'body'] } as const;
 const BY_ASSERTION = { clientAuthentication: ['assertion'] } as const;
 const BY_KEY = { clientAuthentication: ['privateKeyJwt'] } as const;
-/** There they are about the assertion that is the grant. */
+/** With this grant, these fields are about the assertion that is the grant. */
 const OR_GRANT = { grant: ['jwtBearer'] } as const;
 
-/** How the client says who it is. What belongs to one way says so by `onlyWith`. */
+/** How the client authenticates. Fields of one way name it in `onlyWith`. */
 export const CLIENT_FIELDS = {
   clientId: {
     kind: secret('body'),
@@ -89,7 +89,7 @@ export function signingKeyOf(declared: DeclaredClient): SigningKey | undefined {
   return privateKey && { privateKey, algorithm, ...options };
 }
 
-/** Of the fields those that the way of authentication has. */
+/** The fields that the way of authentication needs; undefined where one is missing. */
 export function authenticationOf(declared: DeclaredClient): ClientAuthentication | undefined {
   const { clientAuthentication, clientId, clientSecret, assertion } = declared;
   switch (clientAuthentication) {

@@ -30,7 +30,7 @@ const BY_EXCHANGE = { grant: ['tokenExchange'] } as const;
 const BY_JWT = { grant: ['jwtBearer'] } as const;
 const BY_PASSWORD = { grant: ['password'] } as const;
 
-/** What a token is given for. What belongs to one grant says so by `onlyWith`. */
+/** What a token is requested by. Fields of one grant name it in `onlyWith`. */
 export const GRANT_FIELDS = {
   grant: {
     kind: kinds.choice(['clientCredentials', 'tokenExchange', 'jwtBearer', 'password']),
@@ -86,7 +86,7 @@ const ONLY_SIGNED = [
   'assertionLifetime',
 ];
 
-/** An assertion that is the grant comes from a file, or is signed here; it says who asks. */
+/** An assertion that is the grant comes from a file, or is signed here. It identifies the client by itself. */
 export function checkAssertionGrant(
   { grant, clientAuthentication, assertionClaims }: DeclaredGrant,
   { has, report }: Entry,

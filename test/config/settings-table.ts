@@ -1,5 +1,5 @@
-import { formsOf } from './setting.ts';
-import { SETTINGS } from './settings.ts';
+import { formsOf } from '../../src/config/declaration/setting.ts';
+import { SETTINGS } from '../../src/config/declaration/settings.ts';
 
 export const TABLE_BEGIN = '<!-- settings:begin -->';
 export const TABLE_END = '<!-- settings:end -->';
