@@ -132,6 +132,18 @@ t.test('no test gets one more wait by the clock', async (t) => {
     t.ok([...text.matchAll(WAIT)].length <= (WAITS[name] ?? 0), name);
 });
 
+t.test('no test of how renewals are spread is a game of chance', async (t) => {
+  const chances = /new (?:SharedLogin|RenewingSource)\(/;
+  t.same(
+    files
+      .filter(
+        ({ name, text }) => !name.startsWith('fleet/') && chances.test(text) && !/\brandom\b/.test(text),
+      )
+      .map(({ name }) => name),
+    [], // `randomFrom` of support/random.ts.
+  );
+});
+
 t.test('no timer of a test ends a connection of which something may not have been read', async (t) => {
   const timed = /setTimeout\(\(\) => [\w.!]+\.(?:reset|end|destroy|resetAndDestroy)\(/;
   t.same(

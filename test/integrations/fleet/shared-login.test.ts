@@ -9,6 +9,7 @@ import { SharedLogin } from '../../../src/integrations/fleet/shared-login.ts';
 import { sealToken } from '../../../src/integrations/fleet/shared-token.ts';
 import { RenewingSource } from '../../../src/tokens/renewing-source.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { randomFrom } from '../../support/random.ts';
 import { MemoryEngine } from './memory-engine.ts';
 
 // When each of many logs in by itself, and when none does. The engine is a stub: what a real one does is in
@@ -84,12 +85,14 @@ function fleet<E extends Engine>(t: Test, options: FleetOptions<E>) {
   const { size, login, lifetimeMs = LIFETIME_MS, clock = new FakeClock(), engine } = options;
   const logins: number[] = [];
   const events: Event[] = [];
+  const random = randomFrom(1);
   const members = Array.from({ length: size }, () => {
     const observe = (event: Event) => events.push(event);
     const shared = new SharedLogin({
       keys,
       engine,
       clock,
+      random,
       observe,
       login: async () => {
         logins.push(clock.monoMs());
@@ -105,6 +108,7 @@ function fleet<E extends Engine>(t: Test, options: FleetOptions<E>) {
       tokenWaitMs: 10_000,
       maxWaiting: 10,
       clock,
+      random,
       observe,
     });
     const loop = source.keepFresh();
