@@ -6,7 +6,7 @@ import { trimMalloc } from './malloc-trim.ts';
 /** V8 frees on other threads, and in later turns, what the objects that it swept had outside of its heap. */
 const TRIM_MS = 1_000;
 /** Node would keep a thousand HTTP parsers of 10 KB for connections to come. */
-const IDLE_PARSERS = 64;
+const IDLE_PARSERS = 16;
 
 /**
  * V8 goes through the whole heap twice in the minute after it was last at work, for 25 ms each: most of what an idle process
