@@ -5,7 +5,7 @@ import { ask, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { shortest } from '../support/shortest.ts';
-import { type Story, undisturbed } from '../support/undisturbed.ts';
+import { type Story, TRY_MS, undisturbed } from '../support/undisturbed.ts';
 
 // Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds foreign values.
 
@@ -13,7 +13,7 @@ import { type Story, undisturbed } from '../support/undisturbed.ts';
 const REDIS = { skip: NO_REDIS, buffered: true };
 t.jobs = 2;
 const FLOOR_MS = 1_050; // One login a second, at most.
-const COMES_BACK_MS = 8_000;
+const COMES_BACK_MS = TRY_MS;
 
 async function setUp(t: Story, ...settings: string[]) {
   const redis = await RedisServer.startedFor(t, ...settings);

@@ -4,7 +4,7 @@ import { configOf, type GatewayOptions, gatewayFor, request, type TestGateway } 
 import { ask, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
-import { type Story, undisturbed } from '../support/undisturbed.ts';
+import { type Story, TRY_MS, undisturbed } from '../support/undisturbed.ts';
 
 // Whole proxies and a real redis-server, which does well. What it may do wrong: shares-troubles.test.ts.
 
@@ -91,7 +91,7 @@ t.test(
       [200, 200],
     );
     const retired = () => members.every((member) => !before.has(fingerprint(member)));
-    await until(retired, 'some keep the token');
+    await until(retired, 'some keep the token', TRY_MS);
     t.equal(upstream.logins, 2);
   }),
 );

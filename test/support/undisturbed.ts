@@ -5,6 +5,8 @@ import type { Test } from 'tap';
 /** What was late by so much may have let one of the product's own limits of a second pass. */
 export const STILL_MS = 100;
 const TRIES = 5;
+/** In which a try has what it waits for, or is played again. */
+export const TRY_MS = 8_000;
 
 /** What a story may do with its test. Its assertions throw, so that a try that counts for nothing says nothing. */
 export type Story = Pick<Test, 'teardown'> & {
