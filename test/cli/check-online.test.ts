@@ -16,6 +16,7 @@ import { freePort } from '../support/free-port.ts';
 import { configOf } from '../support/gateway.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 const NAMES = ['secret-files', 'outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'];
 const SECRET = 'hunter2-s3cret';
@@ -25,7 +26,7 @@ const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 
 /** An API over TLS that takes each login; what it was asked. */
-async function secureApi(t: Test, headers: http.OutgoingHttpHeaders = {}) {
+async function secureApi(t: Pick<Test, 'teardown'>, headers: http.OutgoingHttpHeaders = {}) {
   const requests: http.IncomingMessage[] = [];
   const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
   const server = https.createServer(options, (request, response) => {
@@ -414,7 +415,7 @@ t.test('a share that cannot be reached fails the check, with its address and wha
 t.test(
   'a share is tried after the logins, and is left out where none is configured',
   { skip: NO_REDIS },
-  async (t) => {
+  undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
     const { port } = await secureApi(t);
     const checks = async (more: object) => {
@@ -428,5 +429,5 @@ t.test(
     ]);
     const cluster = await RedisServer.startedFor(t, '--cluster-enabled', 'yes');
     t.same((await checks({ BEARERD_SHARE_URL: cluster.url })).at(-1), ['share', false]);
-  },
+  }),
 );

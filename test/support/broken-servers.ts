@@ -13,7 +13,10 @@ export const tlsPath = (name: string) => fileURLToPath(new URL(`../support/tls/$
 export const tlsFile = (name: string) => readFileSync(tlsPath(name), 'utf8');
 export const CA = { BEARERD_TLS_CA_FILE: tlsPath('ca.pem') };
 
-export async function listening(t: Test, server: Server | http.Server | https.Server): Promise<number> {
+export async function listening(
+  t: Pick<Test, 'teardown'>,
+  server: Server | http.Server | https.Server,
+): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     if ('closeAllConnections' in server) server.closeAllConnections();
