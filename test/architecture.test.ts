@@ -171,8 +171,3 @@ t.test('a secret comes out by expose() where it leaves the process, and nowhere 
   const exposing = files.filter((file) => /\.expose\(\)/.test(readFileSync(join(SRC, file), 'utf8')));
   t.same(exposing.sort(), Object.keys(EXPOSES).sort());
 });
-
-t.test('the content of a secret is shown by derive() to the encodings of a login alone', async (t) => {
-  const deriving = files.filter((file) => /\.derive\(/.test(readFileSync(join(SRC, file), 'utf8')));
-  t.same(deriving.sort(), ['login/client-authentication.ts', 'login/header-value.ts']);
-});

@@ -1,6 +1,11 @@
 import { createHash, type Hash, type Hmac } from 'node:crypto';
 import { inspect } from 'node:util';
 
+/** Text in UTF-8 with a character for each byte, as header values, paths and answers are here. */
+export function asBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
 /**
  * A value that cannot print itself: whatever turns it into text (a template, JSON, console.log, a logger,
  * an error's inspection) gets `***`. Its content comes out by `expose()` alone.
@@ -12,7 +17,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The JSON of a value that may hold secrets, which is one then. */
+  /** The JSON of a value that may hold secrets. */
   static json(value: unknown): Secret {
     const shown = function (this: Record<string, unknown>, key: string, given: unknown): unknown {
       const original = this[key]; // `given` went through `toJSON`.
@@ -27,9 +32,9 @@ export class Secret {
     return new Secret(new URLSearchParams(pairs).toString());
   }
 
-  /** One secret of several. */
-  static joined(parts: readonly Secret[], separator: string): Secret {
-    return new Secret(parts.map((part) => part.#value).join(separator));
+  /** One secret made of several parts. */
+  static joined(parts: readonly (string | Secret)[], separator: string): Secret {
+    return new Secret(parts.map((part) => (part instanceof Secret ? part.#value : part)).join(separator));
   }
 
   /** The content itself, for a place where it leaves the process: `test/architecture.test.ts` names them all. */
@@ -37,12 +42,22 @@ export class Secret {
     return this.#value;
   }
 
-  /** A secret that is made of it. */
-  derive(make: (content: string) => string): Secret {
-    return new Secret(make(this.#value));
+  /** In UTF-8 with a character for each byte: as it is sent in a header. */
+  asBytes(): Secret {
+    return new Secret(asBytes(this.#value));
   }
 
-  /** Takes it into a digest, in UTF-8. */
+  /** In base64, from UTF-8. */
+  base64(): Secret {
+    return new Secret(Buffer.from(this.#value, 'utf8').toString('base64'));
+  }
+
+  /** As a value of `application/x-www-form-urlencoded`. */
+  formEncoded(): Secret {
+    return new Secret(new URLSearchParams([['', this.#value]]).toString().slice(1));
+  }
+
+  /** Adds the content to a digest, in UTF-8. */
   addTo(hash: Hash | Hmac): void {
     hash.update(this.#value, 'utf8');
   }
@@ -56,12 +71,12 @@ export class Secret {
     return other !== undefined && other.#value === this.#value;
   }
 
-  /** Whether the content is of this form; tells no more of it. */
+  /** Whether the content matches. */
   fits(pattern: RegExp): boolean {
     return pattern.test(this.#value);
   }
 
-  /** How many characters it has: enough to see that it is the wrong one, or cut off. */
+  /** The number of characters: enough to see that it is the wrong secret, or cut off. */
   characters(): number {
     return [...this.#value].length;
   }

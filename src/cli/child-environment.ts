@@ -1,3 +1,4 @@
+import { asBytes } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
 import { secretsIn } from '../config/values/secrets.ts';
@@ -31,9 +32,6 @@ export function childEnvironment(
   for (const [variable, value] of told) env[variable] = value;
   return { ...env, ...withoutProxy(env, config) };
 }
-
-/** In UTF-8, each character a byte. */
-const asBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /** Keeps the command's calls to bearerd from the outbound proxy. Some programs read only one of the two spellings. */
 function withoutProxy(

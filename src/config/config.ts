@@ -73,7 +73,8 @@ export interface TlsFiles {
   readonly keyFile?: string;
   /** PEM texts, read when the configuration was. */
   readonly ca?: string;
-  readonly cert?: string;
+  /** It may stand with its key in one file. */
+  readonly cert?: Secret;
   readonly key?: Secret;
 }
 
@@ -101,7 +102,7 @@ export interface ListenTls {
   readonly certFile: string;
   readonly keyFile: string;
   /** PEM texts, read when the configuration was. */
-  readonly cert: string;
+  readonly cert: Secret;
   readonly key: Secret;
   /** When the first certificate of the chain expires, in epoch milliseconds. */
   readonly validUntilMs: number;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { AUTHORIZATION, foldedName } from '../base/fields.ts';
-import type { Secret } from '../base/secret.ts';
+import { asBytes, type Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import { queryWithout } from '../forward/headers/injection.ts';
@@ -48,7 +48,7 @@ interface Found {
 function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>): KeyPlace | undefined {
   if (elsewhere === undefined) return `header ${foldedName(header)}`;
   // A query's characters are bytes.
-  return elsewhere.in === 'query' ? `query ${Buffer.from(elsewhere.name).toString('latin1')}` : undefined;
+  return elsewhere.in === 'query' ? `query ${asBytes(elsewhere.name)}` : undefined;
 }
 
 /** Whether a client has to send a key. */

@@ -48,7 +48,7 @@ export function renewCertificate(server: https.Server, tls: ListenTls): void {
 
 function contextOf({ cert, key }: ListenTls): SecureContextOptions {
   return {
-    cert,
+    cert: cert.expose(),
     key: key.expose(),
     minVersion: 'TLSv1.2',
     ciphers: strictCiphers(),

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
 import type { OAuth2CredentialConfig, SigningKey, TokenEndpoint } from '../config/credential-config.ts';
+import { basicValueOf, headerValueOf } from './header-value.ts';
 import { readLoginFile } from './login-file.ts';
 import { type Assertion, signAssertion } from './signed-assertion.ts';
 
@@ -78,14 +79,9 @@ export function jwtOnly(token: Secret, what: string): Secret {
 }
 
 /**
- * Both parts are form-encoded before they are joined (RFC 6749 §2.3.1), which `Basic` alone doesn't ask for: an ID
- * may hold a colon, and both may hold what is no Latin-1.
+ * Both parts are form-encoded before they are joined (RFC 6749 §2.3.1), unlike in other uses of `Basic`: an ID may hold
+ * a colon, and both may hold characters outside Latin-1.
  */
 function basic(id: Secret, secret: Secret): Secret {
-  const pair = Secret.joined([id.derive(formEncoded), secret.derive(formEncoded)], ':');
-  return pair.derive((text) => `Basic ${Buffer.from(text).toString('base64')}`);
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
+  return headerValueOf(basicValueOf(id.formEncoded(), secret.formEncoded()), 'Basic');
 }

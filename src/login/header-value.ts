@@ -5,13 +5,11 @@ import { Secret } from '../base/secret.ts';
  * values are here; text is UTF-8 on the wire, so that a key leaves as the bytes that its file holds.
  */
 export function headerValueOf(value: Secret, scheme: string): Secret {
-  const bytes = value.derive((text) => Buffer.from(text, 'utf8').toString('latin1'));
-  return scheme === '' ? bytes : bytes.derive((text) => `${scheme} ${text}`);
+  const bytes = value.asBytes();
+  return scheme === '' ? bytes : Secret.joined([scheme, bytes], ' ');
 }
 
 /** `user:password` in base64, as `Basic` has it (RFC 7617 §2), in UTF-8. */
 export function basicValueOf(username: Secret, password: Secret): Secret {
-  return Secret.joined([username, password], ':').derive((pair) =>
-    Buffer.from(pair, 'utf8').toString('base64'),
-  );
+  return Secret.joined([username, password], ':').base64();
 }

@@ -1,16 +1,13 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { Secret } from '../base/secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { TlsFiles } from '../config/config.ts';
 import { strictCiphers } from '../node/loosening.ts';
-
-/** A certificate for logins alone may stand with its key in one secret. */
-type OwnCertificate = Omit<TlsFiles, 'cert'> & { readonly cert?: string | Secret | undefined };
 
 /**
  * What every TLS connection of one configuration shares. It is made at the first of them, since reading the system's
  * certificates takes longer than all else at the start, and once, since each holds more than a megabyte.
  */
-export function lazySecureContext(tls: OwnCertificate): () => SecureContext {
+export function lazySecureContext(tls: TlsFiles): () => SecureContext {
   let context: SecureContext | undefined;
   return () => {
     context ??= createSecureContext({
@@ -19,8 +16,8 @@ export function lazySecureContext(tls: OwnCertificate): () => SecureContext {
       ca: [...trusted(tls.ca)],
       // Whatever was configured is trusted, be it an intermediate authority alone.
       allowPartialTrustChain: true,
-      ...(tls.cert === undefined ? {} : { cert: tls.cert instanceof Secret ? tls.cert.expose() : tls.cert }),
-      ...(tls.key === undefined ? {} : { key: tls.key.expose() }),
+      ...(tls.cert && { cert: tls.cert.expose() }),
+      ...(tls.key && { key: tls.key.expose() }),
     });
     return context;
   };
@@ -37,6 +34,9 @@ function trusted(configured: string | undefined): ReadonlySet<string> {
 
 /** Whether both make the same context. */
 export function sameTls(a: TlsFiles, b: TlsFiles): boolean {
-  const sameKey = a.key === undefined ? b.key === undefined : a.key.equals(b.key);
-  return a.ca === b.ca && a.cert === b.cert && sameKey;
+  return a.ca === b.ca && sameSecret(a.cert, b.cert) && sameSecret(a.key, b.key);
+}
+
+function sameSecret(a: Secret | undefined, b: Secret | undefined): boolean {
+  return a === undefined ? b === undefined : a.equals(b);
 }

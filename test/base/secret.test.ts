@@ -12,7 +12,9 @@ t.test('a secret, and what is made of it, prints nothing', async (t) => {
     Secret.json({ token: secret }),
     Secret.form([['password', secret]]),
     Secret.joined([secret, secret], ':'),
-    secret.derive((content) => `Bearer ${content}`),
+    secret.asBytes(),
+    secret.base64(),
+    secret.formEncoded(),
   ];
   for (const each of made) {
     t.equal(`${each}`, '***');
@@ -39,10 +41,13 @@ t.test('what is made of secrets holds their content in its form', async (t) => {
     'user=x+y&password=p%26ss+%22w%C3%B6rd%22',
   );
   t.equal(Secret.joined([new Secret('a'), new Secret('b')], ':').expose(), 'a:b');
-  t.equal(secret.derive((content) => content.slice(0, 1)).expose(), 'p');
+  t.equal(Secret.joined(['Bearer', new Secret('a')], ' ').expose(), 'Bearer a');
+  t.equal(secret.asBytes().expose(), 'p&ss "w\u00c3\u00b6rd"');
+  t.equal(secret.base64().expose(), Buffer.from(CONTENT).toString('base64'));
+  t.equal(secret.formEncoded().expose(), 'p%26ss+%22w%C3%B6rd%22');
 });
 
-t.test('a digest takes it in UTF-8', async (t) => {
+t.test('a digest takes a secret in UTF-8', async (t) => {
   const hash = createHash('sha256');
   secret.addTo(hash);
   t.equal(hash.digest('hex'), createHash('sha256').update(CONTENT, 'utf8').digest('hex'));

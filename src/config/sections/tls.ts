@@ -129,7 +129,7 @@ export function readTls(values: Values, reading: Reading): TlsFiles {
   if (cert) validUntilMs(cert, reading);
   return {
     ...(ca && { caFile: ca.path, ca: ca.pem }),
-    ...(cert && { certFile: cert.path, cert: cert.pem }),
+    ...(cert && { certFile: cert.path, cert: new Secret(cert.pem) }),
     ...(key && { keyFile: key.path, key: new Secret(key.pem) }),
   };
 }
@@ -141,7 +141,7 @@ export function readListenTls(values: Values, reading: Reading): ListenTls | und
   return {
     certFile: cert.path,
     keyFile: key.path,
-    cert: cert.pem,
+    cert: new Secret(cert.pem),
     key: new Secret(key.pem),
     validUntilMs: validUntilMs(cert, reading),
   };

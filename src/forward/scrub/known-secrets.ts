@@ -66,4 +66,4 @@ export class KnownSecrets {
 }
 
 /** A secret as it is sent, a character for each byte: what is searched for. */
-export const asSent = (secret: Secret): string => Buffer.from(secret.expose(), 'utf8').toString('latin1');
+export const asSent = (secret: Secret): string => secret.asBytes().expose();

@@ -31,7 +31,7 @@ function identityOf(credential: CredentialConfig, sessionUrl: string | undefined
     case 'oauth2': {
       const { tokenEndpoint, issuer, clientAuthentication, scope, audience, parameters } = credential;
       const where = tokenEndpoint === undefined ? issuer : tokenEndpoint.origin + tokenEndpoint.path;
-      const asked = Object.entries(parameters).sort();
+      const asked = byName(parameters);
       const by = [clientAuthentication, clientOf(credential), ...grantOf(credential)];
       return ['oauth2', where, ...by, scope, audience, asked];
     }
@@ -46,7 +46,12 @@ function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
   if (assertionGrant === undefined) return [];
   return 'assertion' in assertionGrant
     ? ['jwtBearer', assertionGrant.assertion.path]
-    : ['jwtBearer', Object.entries(assertionGrant.claims).sort(), assertionGrant.assertionAudience];
+    : ['jwtBearer', byName(assertionGrant.claims), assertionGrant.assertionAudience];
+}
+
+/** Two instances may list the same names in another order. A whole pair can't be sorted: every secret prints alike. */
+function byName(values: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
+  return Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** An assertion may be all that names the client; then the file that it stands in does. */

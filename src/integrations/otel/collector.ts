@@ -94,7 +94,7 @@ function agentFor(protocol: string): http.Agent {
   const [ca, cert, key] = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].map(fileNamedBy);
   const secureContext = lazySecureContext({
     ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
+    ...(cert !== undefined && { cert: new Secret(cert) }),
     ...(key !== undefined && { key: new Secret(key) }),
   })();
   return new https.Agent({ keepAlive: true, rejectUnauthorized: true, secureContext });
