@@ -116,7 +116,7 @@ t.test('it tells systemd that it is ready, that it lives, and that it stops', as
   t.match(environment(), /NOTIFY_SOCKET=@\/nowhere/);
   t.notMatch(environment(), /BEARERD_|LISTEN_/, 'nothing else is given away');
   t.equal(await stop(), 0);
-  t.ok(said().includes('STOPPING=1'));
+  await until(() => said().includes('STOPPING=1'), 'it does not say that it stops');
 });
 
 t.test('where it can not be told, the log says so, and all goes on', async (t) => {

@@ -185,10 +185,7 @@ t.test('a piece is read in a time that grows with its length only, whatever is i
       ] as const)
         read([head + piece], [length]);
     };
-    const times = timesAsLong(80, reading(65_536), reading(4_096));
-    t.ok(
-      times < 80,
-      `${JSON.stringify(filling)}: ${times.toFixed(1)} times as long for sixteen times as much`,
-    );
+    const times = timesAsLong(300, reading(65_536), reading(2_048));
+    t.ok(times < 300, `${JSON.stringify(filling)}: ${times.toFixed(1)} times as long for 32 times as much`);
   }
 });

@@ -150,8 +150,8 @@ t.test('any text is scrubbed in a time that grows with its length only', async (
         for (let at = 0; at < text.length; at += 65_536) scrubber.push(text.subarray(at, at + 65_536), 0);
       };
     };
-    const times = timesAsLong(80, scrubbing(800_000), scrubbing(50_000));
-    t.ok(times < 80, `${times.toFixed(1)} times as long for sixteen times as much of ${unit.slice(0, 20)}`);
+    const times = timesAsLong(300, scrubbing(800_000), scrubbing(25_000));
+    t.ok(times < 300, `${times.toFixed(1)} times as long for 32 times as much of ${unit.slice(0, 20)}`);
   }
 });
 
