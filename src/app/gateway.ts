@@ -23,12 +23,12 @@ import { Stop } from './stop.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
-  /** What happens is told here. */
+  /** Receives every event. */
   readonly events: EventBus;
   readonly clock?: Clock;
   /** Finds the upstream's addresses; the system's unless a test has its own. */
   readonly lookup?: Lookup;
-  /** What tokens are shared by; the configured one unless a test has its own. */
+  /** Opens the engine through which tokens are shared; the configured one unless a test has its own. */
   readonly openEngine?: OpenEngine;
   /** Called after a refused login of a credential whose secrets come from commands. */
   readonly renewSecrets?: RenewSecrets;
@@ -37,14 +37,14 @@ export interface GatewayOptions {
   readonly sockets?: PassedSockets;
   /** Called with the size of each piece of a body or a tunnel, either way. */
   readonly bytesPassed?: (bytes: number) => void;
-  /** Reads the configuration anew; undefined where it comes from nowhere that it could be read from. */
+  /** Reads the configuration anew; undefined if there is no source to read it from. */
   readonly reload?: AdminView['reload'];
-  /** Undefined where no traces are configured. */
+  /** Undefined if no traces are configured. */
   readonly tracing?: Tracing | undefined;
 }
 
 /**
- * The whole proxy, put together: the one place where every part is made and handed what it needs.
+ * The whole proxy: the one place that makes every part and gives it what it needs.
  * `start`, `demo`, `exec` and the tests run this same object.
  */
 export class Gateway {
@@ -132,7 +132,7 @@ export class Gateway {
     this.#sources.start();
   }
 
-  /** Loaded only where there are any: most have none. */
+  /** Loads the sinks' code only if there are sinks: most configurations have none. */
   async #openSinks(): Promise<void> {
     const { sinks } = this.#running.config;
     if (sinks.length === 0) return;
@@ -150,15 +150,15 @@ export class Gateway {
     this.#events.subscribe(this.#sinks.observe);
   }
 
-  /** Takes over a request that came in elsewhere: on a server of the program that bearerd is a part of. */
+  /** Takes over a request that arrived at a server of the host program. */
   take(request: IncomingMessage, response: ServerResponse, target: string): void {
     this.#listeners.proxy.takeForeign(request, response, target);
   }
 
   /**
    * Takes a new configuration whole; requests under way end with the one that they began with.
-   * What belongs to the listening sockets stays as it is until a restart; gives the keys of it that differ.
-   * Nothing is taken once it drains: a new credential would mean a login.
+   * Settings of the listening sockets stay until a restart; gives the keys of those that differ. Does nothing once the
+   * stop is announced: a new credential would mean a login.
    */
   reconfigure(config: Config): string[] {
     if (this.#stop.announced) return [];
@@ -190,7 +190,7 @@ export class Gateway {
     return this.#overview.status;
   }
 
-  /** Open client connections past which a new one is refused: the configured limit, or what the system allows. */
+  /** More client connections than this are refused: the configured limit, or what the system allows. */
   get maxConnections(): number {
     return this.#running.settings.maxConnections;
   }
@@ -200,7 +200,7 @@ export class Gateway {
     return this.#watchdog.size;
   }
 
-  /** Is not ready from now on, and serves as before for so long. */
+  /** Reports "not ready" from now on, and serves as before for `delayMs`. */
   announceStop(delayMs: number, signal: string): Promise<void> {
     return this.#stop.announce(delayMs, signal);
   }
@@ -218,7 +218,7 @@ export class Gateway {
     this.#running.settings.pools.destroy();
   }
 
-  /** Until a token ends, no answer may hold it, whichever route sent it. */
+  /** Until a token expires, no answer may hold it, whichever route sent it. */
   #remember(event: Event, secrets: KnownSecrets): void {
     if (event.type !== 'login-succeeded') return;
     const token = this.#sources.token(event.credential);

@@ -19,17 +19,17 @@ import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { tokenServers } from './token-servers.ts';
 
-/** A credential that is at hand. */
+/** A credential that needs no login. */
 export type FixedCredentialConfig = ApiKeyCredentialConfig | BasicCredentialConfig;
 
-/** A credential that is a token, and has to be got. */
+/** A credential whose token comes from a login. */
 export type LoginCredentialConfig = Exclude<CredentialConfig, FixedCredentialConfig>;
 
 export function logsIn(credential: CredentialConfig | undefined): credential is LoginCredentialConfig {
   return credential !== undefined && credential.kind !== 'api-key' && credential.kind !== 'basic';
 }
 
-/** How this credential gets its token: the one place that knows all the ways. */
+/** How this credential gets its token: the one place that knows all kinds. */
 export function loginFor(
   credential: LoginCredentialConfig,
   config: Config,
@@ -40,7 +40,7 @@ export function loginFor(
   return credential.elsewhere?.in === 'cookie' ? forCookie(login) : login;
 }
 
-/** A token that no cookie can hold would be read as another one, or as two cookies. */
+/** A token with characters that no cookie may hold would be read as another one, or as two cookies. */
 function forCookie(login: Login): Login {
   return async (signal) => {
     const issued = await login(signal);
@@ -74,7 +74,7 @@ function loginOf(
 /**
  * What a new configuration does to a credential's login.
  * - `same`: nothing;
- * - `changed`: a new login follows at once, and the token at hand serves until then;
+ * - `changed`: a new login follows at once, and the present token is used until then;
  * - `replaced`: the present token is from another issuer, and may not go where the new one goes.
  */
 export function loginChange(
@@ -106,12 +106,12 @@ export function sessionUrlOf(credential: CredentialConfig, config: Config): stri
   return origin + basePath + path;
 }
 
-/** Where a session credential logs in: at a place of its own, or where all do. */
+/** Where a session credential logs in: at its own endpoint, or at the global one. */
 function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, config: Config): SessionPlace {
   return { ...(baseUrl ?? config.upstream), path: sessionPath ?? config.sessionPath };
 }
 
-/** Every session endpoint that is known, the global one first: nothing is forwarded to any of them. */
+/** Every known session endpoint, the global one first: no request is forwarded to one. */
 export function sessionPlaces(config: Config): SessionPlaces {
   const sessions = [...config.credentials.values()].filter((credential) => credential.kind === 'session');
   const own = sessions.filter(
@@ -123,7 +123,7 @@ export function sessionPlaces(config: Config): SessionPlaces {
   ];
 }
 
-/** Whether both log in alike and make the same of the token. Where it may go, and in which header, is no matter. */
+/** Whether both log in alike and treat the token alike, apart from its origins and its header. */
 function sameCredential(a: CredentialConfig, b: CredentialConfig): boolean {
   const { header: _a, origins: _b, elsewhere: _e, ...ours } = a;
   const { header: _c, origins: _d, elsewhere: _f, ...theirs } = b;

@@ -1,13 +1,13 @@
-/** What the process needs beside its clients: listeners, logs, logins, the admin listener, refused clients. */
+/** Files besides those of clients: listeners, logs, logins, the admin listener, refused clients. */
 const RESERVED = 80;
 const FEWEST = 8;
 
 /**
  * How many files the process may have open. Node has raised its soft limit to the hard one at the start.
- * Infinity where the system has no such limit, or doesn't tell.
+ * Infinity if the system has no such limit, or doesn't report one.
  */
 export function openFilesLimit(): number {
-  // It would look up the host names of all peers; Node's types don't know the setting.
+  // Else the report looks up the host names of all peers. Node's types don't know the setting.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: number | string } };
@@ -16,7 +16,7 @@ export function openFilesLimit(): number {
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }
 
-/** So many clients fit below that limit: each may need a connection to the upstream, too. */
+/** How many clients fit below that limit: each may need a connection to the upstream, too. */
 export function connectionsWithin(openFiles: number): number {
   return Math.max(FEWEST, Math.floor((openFiles - RESERVED) / 2));
 }

@@ -12,7 +12,7 @@ import { type Readiness, readinessOf, type Status, statusOf } from '../observe/s
 import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
 
-/** What is looked at. */
+/** What the overview reads. */
 export interface Watched {
   readonly clock: Clock;
   readonly events: EventBus;
@@ -24,7 +24,7 @@ export interface Watched {
   readonly stopping: () => boolean;
 }
 
-/** What people and programs are shown of a running proxy: health, readiness, metrics, the last requests. */
+/** What a running proxy shows of itself: health, readiness, metrics, the last requests. */
 export class Overview {
   readonly #watched: Watched;
   readonly #startedMonoMs: number;
@@ -54,7 +54,7 @@ export class Overview {
     events.subscribe(this.#health.observe);
   }
 
-  /** Keeps the last requests from here on, and tells of each change: there is an admin listener that shows them. */
+  /** Keeps the last requests from now on, for the admin listener, and calls `changed` after each event. */
   showTo(changed: () => void): void {
     this.#watched.events.subscribe((event) => {
       this.#recent.observe(event);
@@ -117,7 +117,7 @@ export class Overview {
     };
   }
 
-  /** @param id of a request; undefined for the last that failed */
+  /** @param id a request's; undefined for the last request that failed */
   #why(id: string | undefined): ReturnType<AdminView['why']> {
     const report = id === undefined ? this.#recent.whyLastFailed() : this.#recent.why(id);
     return report && { report, text: async () => (await import('../observe/why-text.ts')).whyText(report) };

@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { type SecretFileWatch, watchSecretFiles } from '../config/watch.ts';
 
-/** An id and its secret change together, but are seen one after the other: a login with half of a pair is refused. */
+/** An ID and its secret change together but are seen one after the other, and a login with half of a pair is refused. */
 const GATHER_MS = 100;
 
 export interface ReloadsOptions {
@@ -30,8 +30,8 @@ export type ReloadResult =
   | { readonly reloaded: false; readonly faults: readonly ConfigFault[] };
 
 /**
- * Takes a changed configuration into use while the proxy runs: all of it when asked, and by itself what changes in
- * secret and TLS files. One at a time, and none once it is stopped. What is faulty leaves the old one as it is.
+ * Takes a changed configuration into use while the proxy runs: all of it when asked, and changed secret and TLS files by
+ * itself. One reload at a time, and none after `stop`. A faulty one leaves the old configuration in use.
  */
 export class Reloads {
   readonly #source: ConfigurationSource;
@@ -39,14 +39,14 @@ export class Reloads {
   readonly #observe: Observe;
   readonly #watch: SecretFileWatch;
   readonly #ended = new AbortController();
-  /** What stands in files by now and is not in use: not tried yet, or refused for want of what belongs to it. */
+  /** New contents of files, by path, that are not in use: not tried yet, or refused because a part is missing. */
   readonly #waiting = new Map<string, string>();
-  /** Of those, the ones that have come since the last try. */
+  /** Those of them that have come since the last try. */
   readonly #fresh = new Set<string>();
   #gathering: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #warnings: Config['warnings'] = [];
-  /** A reload of everything that has not begun stands for all that are asked for until then. */
+  /** A reload of everything that has not begun yet; later requests for one share it. */
   #next: Promise<ReloadResult | undefined> | undefined;
 
   constructor({ config, source, apply, observe }: ReloadsOptions) {
@@ -54,7 +54,7 @@ export class Reloads {
     this.#apply = apply;
     this.#observe = observe;
     this.#tellWarnings(config);
-    // Those of the start: a series that began with a failure would show no increase.
+    // Counts the runs of the start: a series that began with a failure would show no increase.
     for (const key of config.secretCommands.keys()) observe({ type: 'secret-command', key, result: 'ok' });
     this.#watch = watchSecretFiles({
       files: source.changing(config),
@@ -66,7 +66,7 @@ export class Reloads {
     });
   }
 
-  /** Reads everything anew from the disk. Undefined where it is stopped before that is done. It never rejects. */
+  /** Reads everything anew from the disk. Undefined if it is stopped before. Never rejects. */
   all(by: string): Promise<ReloadResult | undefined> {
     this.#next ??= this.#enqueue(() => {
       this.#next = undefined;
@@ -87,7 +87,7 @@ export class Reloads {
     }
   }
 
-  /** Runs the commands that the secrets of one credential come from, and takes what has changed into use. Never rejects. */
+  /** Runs the commands of one credential's secrets, and takes changed secrets into use. Never rejects. */
   renewSecrets(credential: string): Promise<void> {
     const by = `commands of ${credential}`;
     return this.#enqueue(async () => {
@@ -101,7 +101,7 @@ export class Reloads {
     });
   }
 
-  /** How secrets' commands run. */
+  /** Options for running the commands of secrets. */
   #running() {
     const onRun = (key: string, result: 'ok' | 'failed') =>
       this.#observe({ type: 'secret-command', key, result });
@@ -127,7 +127,7 @@ export class Reloads {
     return done;
   }
 
-  /** Tries what waits, with what has been refused before: a certificate waits for its key, in whatever order they come. */
+  /** Tries all new contents, those that were refused before too: a certificate waits for its key, in either order. */
   async #changes(): Promise<void> {
     const fresh = [...this.#fresh];
     this.#fresh.clear();
@@ -157,7 +157,7 @@ export class Reloads {
     return restartNeededFor;
   }
 
-  /** Each once, as long as it holds. */
+  /** Emits each warning once, as long as it holds. */
   #tellWarnings({ warnings }: Config): void {
     const before = new Set(this.#warnings.map(formatFault));
     this.#warnings = warnings;
@@ -179,14 +179,14 @@ function isKnown(error: unknown): error is ConfigError | ConfigFileError {
   return error instanceof ConfigError || error instanceof ConfigFileError;
 }
 
-/** What another error says may be a library's, and hold anything. */
+/** Another error's message may come from a library and hold anything. */
 function faultsOf(error: unknown): readonly ConfigFault[] {
   if (error instanceof ConfigError) return error.faults;
   if (error instanceof ConfigFileError) return [{ key: error.path, problem: error.reason }];
   return [{ key: 'configuration', problem: UNUSABLE }];
 }
 
-/** All at once; else one faulty change may not hold up the others: each alone, and each pair. */
+/** Groups of paths to try: all at once, then each alone and each pair, so that one faulty file does not block others. */
 function together(paths: readonly string[]): readonly (readonly string[])[] {
   const pairs = paths.flatMap((a, index) => paths.slice(index + 1).map((b) => [a, b]));
   return [paths, ...paths.map((path) => [path]), ...pairs].filter((group) => group.length > 0);

@@ -15,7 +15,7 @@ import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import type { Sources } from './sources.ts';
 
-/** What a reload replaces as a whole, of both listeners. */
+/** What a reload replaces as a whole, for both listeners. */
 export interface Settings extends ProxySettings {
   readonly adminGuard: Guard;
 }
@@ -31,7 +31,7 @@ export interface Lasting {
   readonly loopMark: string;
 }
 
-/** What was made once at the start, by its key in the file. */
+/** Settings that are read only at the start, by their key in the file. */
 const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (config) => config.listen,
   listenTls: (config) => config.listenTls !== undefined,
@@ -42,11 +42,11 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   sinks: (config) => config.sinks,
 };
 
-/** The configuration that runs, and what was made of it. */
+/** The configuration in use, and what was made of it. */
 export class RunningConfig {
   config: Config;
   settings: Settings;
-  /** When it was taken, on the wall clock. */
+  /** When it was taken into use, on the wall clock. */
   sinceMs: number;
   limits: RateLimits | undefined;
   readonly #lasting: Lasting;
@@ -62,7 +62,7 @@ export class RunningConfig {
   /**
    * Takes a new configuration whole; requests under way end with the one that they began with.
    *
-   * @returns the keys of what belongs to the listening sockets, differs, and stays as it is until a restart
+   * @returns the keys of changed settings that need a restart
    */
   take(config: Config): string[] {
     const before = this.config;
@@ -75,7 +75,7 @@ export class RunningConfig {
       .map(([key]) => key);
   }
 
-  /** Everything that may fail comes first: what is in use is changed only when nothing can. */
+  /** Everything that may fail comes first: a failure changes nothing that is in use. */
   #make(config: Config, before?: Config, poolsBefore?: UpstreamPools): Settings {
     const { clock, lookup, sources, secrets, watchdog, loopMark } = this.#lasting;
     const pools = new UpstreamPools(config, lookup, poolsBefore);

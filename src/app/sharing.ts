@@ -20,7 +20,7 @@ export interface EngineOptions {
 
 export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
 
-/** Loaded only where it is configured. */
+/** Loads the Redis client only if it is configured. */
 export const openRedis: OpenEngine = async ({ share, tls, onState }) => {
   const { RedisEngine } = await import('../integrations/fleet/fleet.ts');
   return new RedisEngine({ server: share.server, probe: `${share.prefix}:probe`, tls, onState });
@@ -32,7 +32,7 @@ export interface SharingOptions {
   readonly openEngine: OpenEngine;
 }
 
-/** How a credential logs in, and who else hears of what becomes of its token. */
+/** How a credential logs in, and the observer of its token's events. */
 export interface Wrapped {
   readonly login: SourceLogin;
   readonly observe: Observe;
@@ -40,15 +40,15 @@ export interface Wrapped {
 
 export interface PreparedSharing {
   /**
-   * The same login, made once for all instances where its tokens are shared.
+   * The same login, made once for all instances if its tokens are shared.
    *
-   * @param unchanged it is what it was with the configuration in use
+   * @param unchanged the credential is the same as in the configuration in use
    */
   wrap(credential: CredentialConfig, unchanged: boolean, own: Login, told: TokenNews): Wrapped;
   commit(): void;
 }
 
-/** `HOST:PORT`, or the path of a socket: a share URL without what is secret. */
+/** `HOST:PORT`, or the path of a socket: a share URL without its secrets. */
 export function shareAddress({ address }: ShareServer): string {
   return 'path' in address ? address.path : formatUpstreamAddress(address);
 }
@@ -116,7 +116,7 @@ class SharedCredential {
   };
 
   start(): Promise<SharedLogin> {
-    // Through the field: a reload may give another way to the same account.
+    // Through the field: a reload may replace the login to the same account.
     this.#login ??= this.#load((abort) => this.#own(abort));
     return this.#login;
   }
@@ -135,7 +135,7 @@ class SharedCredential {
   }
 }
 
-/** All that is shared. What a reload leaves as it was goes on; an engine that is not configured costs nothing. */
+/** All shared logins, and their engine. A reload keeps those that it doesn't change. */
 export class Sharing {
   readonly #options: SharingOptions;
   readonly #closing = new Set<Promise<void>>();
@@ -178,7 +178,7 @@ export class Sharing {
     return { wrap, commit };
   }
 
-  /** Opens what is new, so that others are heard before the next login is due. */
+  /** Opens new shared logins, so that they hear other instances before their next login is due. */
   start(): void {
     for (const shared of this.#credentials.values()) shared.start().catch(() => {}); // As above.
   }

@@ -19,12 +19,12 @@ import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sha
 export interface SourcesOptions {
   readonly clock: Clock;
   readonly observe: Observe;
-  /** Opens what tokens are shared by; the configured one unless a test has its own. */
+  /** Opens the engine through which tokens are shared; the configured one unless a test has its own. */
   readonly openEngine?: OpenEngine;
   readonly renewSecrets?: RenewSecrets | undefined;
 }
 
-/** What a configuration makes of the credentials, before anything has been changed by it. */
+/** The credentials of a new configuration, which is not in use yet. */
 export interface PreparedSources {
   /** By name, for the routes. */
   readonly credentials: ReadonlyMap<string, Credential>;
@@ -39,7 +39,7 @@ interface Preparation {
   readonly sharing: PreparedSharing;
 }
 
-/** A source, and what becomes of it with the new configuration. */
+/** A source, and how it takes the new configuration. */
 interface Prepared {
   readonly source: RenewingSource;
   readonly take: () => void;
@@ -106,7 +106,7 @@ export class Sources {
     await this.#sharing.close();
   }
 
-  /** How it stands with the engine that tokens are shared by; undefined where they are not. */
+  /** The state of the engine through which tokens are shared; undefined if they are not. */
   get sharing(): EngineState | undefined {
     return this.#sharing.state;
   }
@@ -115,12 +115,12 @@ export class Sources {
     return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
   }
 
-  /** The credential of that name, while there is one that may be sent. */
+  /** The credential of that name, while it may be sent. */
   present(name: string): Present | undefined {
     return presentOf(this.#credentials.get(name), this.#clock);
   }
 
-  /** The token of that name, while there is one that may be sent. */
+  /** The token of that credential, while it may be sent. */
   token(name: string): AccessToken | undefined {
     return this.#sources.get(name)?.current();
   }
@@ -132,7 +132,7 @@ export class Sources {
     return waiting;
   }
 
-  /** Renews every token now; gives the reasons of those that could not be. */
+  /** Renews every token now; gives the reasons for those that failed. */
   async renewAll(): Promise<{ renewed: string[]; failed: Record<string, string> }> {
     const renewed: string[] = [];
     const failed: Record<string, string> = {};
@@ -150,7 +150,7 @@ export class Sources {
     const known = before && this.#sources.get(credential.name);
     const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
     const own = loginFor(credential, config, pools, this.#clock);
-    // Nothing is told before the source has begun to log in.
+    // It is called only after the source has begun to log in.
     const told = newsFor(() => source);
     const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, told);
     const options: RenewingSourceOptions = {
@@ -195,7 +195,7 @@ export class Sources {
   }
 }
 
-/** What other instances have to say to a source: it has words for both already. */
+/** Passes the news of other instances to a source. */
 function newsFor(source: () => RenewingSource): TokenNews {
   return {
     fresher: () => source().loginDue(),

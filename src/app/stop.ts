@@ -5,7 +5,7 @@ import type { AdminListener } from '../listen/admin.ts';
 import type { ProxyListener } from '../listen/proxy.ts';
 import type { Sources } from './sources.ts';
 
-/** What is stopped, and in which order that has to be. */
+/** What a stop works on. */
 export interface Stoppable {
   readonly clock: Clock;
   readonly observe: Observe;
@@ -19,18 +19,18 @@ export interface Stoppable {
   readonly destroy: () => Promise<void>;
 }
 
-/** While draining, connections that have become idle are looked for this often. */
+/** While draining, idle connections are looked for this often. */
 const DRAIN_SWEEP_MS = 50;
 const CUT_SWEEPS = 100;
-/** So long clients that are connected may still ask, where a stop is to lose nothing. */
+/** Connected clients may still ask for this long, if a stop must lose nothing. */
 const LAST_CALL_MS = 500;
 const LAST_CALL_LOOK_MS = 5;
 
-/** How far a proxy's stop has come, and what is left of it. */
+/** The stop of a proxy: how far it has come, and the rest of it. */
 export class Stop {
-  /** Not ready any more; requests are still taken. */
+  /** Reported as "not ready"; requests are still taken. */
   announced = false;
-  /** No request is taken any more. */
+  /** No requests are taken. */
   draining = false;
   readonly #parts: Stoppable;
 
@@ -39,8 +39,8 @@ export class Stop {
   }
 
   /**
-   * Reports "not ready" and serves as before for this long: a load balancer has to see
-   * it first. Each answer is the last one on its connection.
+   * Reports "not ready" and serves as before for this long: a load balancer has to see it first. Each answer is the last
+   * one on its connection.
    */
   async announce(delayMs: number, signal: string): Promise<void> {
     const { clock, observe, admin } = this.#parts;
@@ -71,19 +71,19 @@ export class Stop {
     }
     const cut = watchdog.size;
     await destroy();
-    // Those that were cut tell of it when their connections have closed.
+    // A request that was cut off emits its event when its connection has closed.
     for (let n = 0; n < CUT_SWEEPS && watchdog.size > 0; n++) await clock.sleep(1);
     observe({ type: 'stopped', cut });
     return cut;
   }
 
-  /** Nothing is taken from now on. */
+  /** Takes no requests from now on. */
   takeNothing(): void {
     this.announced = true;
     this.draining = true;
   }
 
-  /** Who is connected couldn't know: each gets an answer that ends its connection, and may ask elsewhere. */
+  /** Connected clients don't know of the stop: each gets an answer that closes its connection, and can ask elsewhere. */
   async #lastCall(): Promise<void> {
     const { clock, proxy } = this.#parts;
     const end = clock.monoMs() + LAST_CALL_MS;

@@ -7,7 +7,7 @@ import type { TokenServers } from '../login/oauth2-endpoint.ts';
 import type { LoginServer } from '../login/one-answer.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 
-/** How one credential reaches token endpoints: as all do, or with a certificate that is its own. */
+/** How one credential reaches token endpoints: like all others, or with a client certificate of its own. */
 export function tokenServers(
   { timeouts: { connectMs } }: Config,
   pools: UpstreamPools,
@@ -41,7 +41,7 @@ function withCertificate(
   try {
     return pools.loginServer(origin, connectMs, pair);
   } catch {
-    // OpenSSL's reasons don't help, and we can't vouch for what its text holds.
+    // OpenSSL's reasons don't help, and its text may hold anything.
     throw new LoginError(
       'unreachable',
       "the client certificate and its key can't be used: no PEM, or no pair",

@@ -1,5 +1,5 @@
 /**
- * Time as the program sees it, so that a test can hold it in its hand.
+ * The program's time. A test replaces it by a clock of its own.
  *
  * Two clocks, because neither is enough: the wall clock jumps when it is set, and the monotonic
  * clock stops while the machine sleeps.
@@ -11,7 +11,7 @@ export interface Clock {
   monoMs(): number;
   /**
    * Resolves after `ms` milliseconds, or as soon as `signal` aborts; it never rejects.
-   * `ms` may be any finite number; what is longer than a timer can hold is cut to that.
+   * `ms` may be any finite number; a longer delay than a timer can hold is cut to the longest.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

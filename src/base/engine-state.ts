@@ -1,5 +1,5 @@
-/** How the connection to the engine of a fleet stands: what `/status` and `/readyz` show as `share`. */
+/** The state of the connection to the engine of a fleet; `/status` and `/readyz` show it as `share`. */
 export type EngineState =
   | { readonly state: 'connecting' | 'ready' }
-  /** `reason` is a code, and holds nothing that a library or the engine has said. */
+  /** `reason` is a code: no text of a library or of the engine. */
   | { readonly state: 'gone'; readonly reason: string };

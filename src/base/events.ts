@@ -3,8 +3,8 @@ import type { LoginError } from './login-error.ts';
 import type { ProblemCode } from './problem.ts';
 
 /**
- * What happens, for log, metrics and page. The stages that do the work neither log nor count: they emit an event,
- * and `observe/` makes lines, numbers and a page of it.
+ * What happens, for log, metrics and page. The folders below `observe/` neither log nor count: they emit events, and
+ * `observe/` makes lines, numbers and a page of them.
  */
 export type Event =
   | {
@@ -16,7 +16,7 @@ export type Event =
       readonly lifetimeMs: number;
       readonly renewInMs: number;
       readonly warnings: readonly string[];
-      /** It is another instance's, which has logged in. */
+      /** Another instance has logged in; this is its token. */
       readonly taken?: true;
     }
   | {
@@ -40,7 +40,7 @@ export type Event =
       readonly type: 'upstream-failed';
       readonly code: ProblemCode;
       readonly route: string;
-      /** What the client was told, and what to do about it. */
+      /** The client's answer says the same; `remedy` says what to do about it. */
       readonly detail: string;
       readonly remedy: string | undefined;
       readonly cause: unknown;
@@ -51,7 +51,7 @@ export type Event =
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
   | CountedEvent
-  /** Whether the engine by which instances share tokens can be reached; `reason` is a code. */
+  /** Whether the engine through which instances share tokens can be reached. */
   | { readonly type: 'share-state'; readonly state: 'ready' }
   | {
       readonly type: 'share-state';
@@ -62,9 +62,9 @@ export type Event =
       readonly detail: string;
       readonly remedy: string;
     }
-  /** Not ready any more, though requests are taken for so long. */
+  /** Not ready from now on, while requests are still taken for `delayMs`. */
   | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
-  /** A place outside of this process holds the credential now, or none any more. */
+  /** A place outside of this process now holds the credential, or no longer holds one. */
   | { readonly type: 'sink-written'; readonly sink: string }
   | { readonly type: 'sink-failed'; readonly sink: string; readonly code: string; readonly again: boolean }
   | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
@@ -78,13 +78,13 @@ export type Event =
     }
   | { readonly type: 'traces-resumed'; readonly collector: string };
 
-/** What a request is called in a tracing system: hexadecimal digits. */
+/** A request's IDs in a tracing system: hexadecimal digits. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** What an instance asks of the engine that tokens are shared by. */
+/** What an instance asks of the engine through which tokens are shared. */
 export type ShareOperation = 'look' | 'lock' | 'publish' | 'hold' | 'retire';
 
 /** Counted, and not logged. */
@@ -92,7 +92,7 @@ export type CountedEvent =
   | {
       readonly type: 'share-operation';
       readonly op: ShareOperation;
-      /** The engine's answer, in a word; `gone` where there was none. */
+      /** The engine's answer in one word; `gone` if none came. */
       readonly result: string;
     }
   /** A command that a secret comes from has run; a failure is a doubtful setting, too. */
@@ -102,22 +102,22 @@ export function isCounted(event: Event): event is CountedEvent {
   return event.type === 'share-operation' || event.type === 'secret-command';
 }
 
-/** One request, when it is over. One object for each, filled as the request goes its way. */
+/** One request, emitted when it ends. Each request has one object, which its stages fill. */
 export interface RequestEvent extends Journey {
   readonly type: 'request';
   requestId: string;
-  /** In lower case: where both sides are told the ID; undefined where they aren't. */
+  /** The header that gives the ID to both sides, in lower case; undefined for none. */
   requestIdHeader: string | undefined;
   readonly method: string;
   /** Without the query: its values may be secrets. */
   path: string;
-  /** The name of the one that was chosen: its prefix, or `//HOST/PREFIX`. Empty for none. */
+  /** The chosen route's name: its prefix, or `//HOST/PREFIX`. Empty for none. */
   route: string;
   credential: string;
-  /** The name of the caller whose key it came with; empty for the key without a name. */
+  /** The name of the caller whose key the request held; empty for the key without a name. */
   caller?: string;
   status: number;
-  /** Where bearerd answered itself. */
+  /** Set if bearerd answered itself. */
   code: ProblemCode | undefined;
   readonly startedMonoMs: number;
   durationMs: number;
@@ -125,13 +125,13 @@ export interface RequestEvent extends Journey {
   bytesOut: number;
   /** The client was gone before the answer was complete. */
   aborted: boolean;
-  /** There where requests are traced. */
+  /** Set if requests are traced. */
   trace?: TraceIds;
   /** A credential was struck out of the answer. */
   scrubbed?: true;
-  /** Whose limit it was past: there only with `rate-limited`. */
+  /** Whose limit the request exceeded: only with `rate-limited`. */
   limitedBy?: 'route' | 'caller';
-  /** Why bearerd ended what both sides would have kept: a tunnel, or an answer that the client did not read. */
+  /** Why bearerd ended a tunnel, or an answer that the client did not read. */
   closedBy?: 'token-expiry' | 'idle-timeout';
 }
 

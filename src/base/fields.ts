@@ -1,6 +1,6 @@
 /**
  * The header names that mean something to bearerd, as small numbers: a name is looked at once, where its line is read,
- * and all that is asked of it later is a comparison of numbers. A leaf: it knows names and nothing else.
+ * and later questions compare numbers.
  */
 export const OTHER = 0;
 export const CONNECTION = 1;

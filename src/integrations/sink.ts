@@ -6,9 +6,9 @@ export interface Present {
   readonly headerValue: Secret;
   /** The token or key alone. */
   readonly value: Secret;
-  /** Until it may not be sent any more; Infinity for a key. */
+  /** How long it may still be sent; Infinity for a key. */
   readonly usableMs: number;
-  /** From when it came to its end; Infinity for a key. */
+  /** From its login to its end; Infinity for a key. */
   readonly lifetimeMs: number;
 }
 
@@ -20,8 +20,8 @@ export interface Sink {
   /** How often to look whether the place still holds what was written. */
   readonly lookMs: number;
   /**
-   * Makes the place hold what is present, and nothing else of ours. Gives whether anything had to be written;
-   * rejects where it could not be.
+   * Makes the place hold the present credentials and no others of ours. Gives whether it wrote anything; rejects if
+   * that failed.
    */
   settle(present: PresentOf): Promise<boolean>;
 }

@@ -11,7 +11,7 @@ export interface Failure {
 
 /**
  * The last failure, and the pause that follows it. By the monotonic clock alone: setting the wall clock
- * must not make us ask again.
+ * must not cause a login.
  */
 export class Backoff {
   failure: Failure | undefined;
@@ -29,14 +29,14 @@ export class Backoff {
     return this.failure?.error.code === 'refused';
   }
 
-  /** Milliseconds until the next login; zero where nothing failed or the pause is over. */
+  /** Milliseconds until the next login may start; zero if nothing failed or the pause is over. */
   get remainingMs(): number {
     return Math.max(0, this.#endsMonoMs - this.#clock.monoMs());
   }
 
   /** Begins a pause, and gives its length in milliseconds. */
   begin(error: LoginError): number {
-    // "Wrong credentials" and "not now" each count for themselves: their pauses are of different sizes.
+    // "Wrong credentials" and "not now" are counted apart: their pauses differ.
     const goesOn = this.failure !== undefined && this.refused === (error.code === 'refused');
     const consecutive = goesOn ? this.failure!.consecutive + 1 : 1;
     const pauseMs = retryDelayMs(error.code, consecutive, error.retryAfterMs, this.#random());

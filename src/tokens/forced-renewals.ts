@@ -3,7 +3,7 @@ import { FORCED_RENEWAL_FLOOR_MS } from './schedule.ts';
 
 /**
  * Whether an upstream's 401 may end a token. One endpoint that always says 401 (a missing role, say) must neither
- * make us log in all the time nor take the token from all other endpoints.
+ * cause logins without end nor take the token from all other endpoints.
  */
 export class ForcedRenewals {
   readonly #clock: Clock;
@@ -14,12 +14,12 @@ export class ForcedRenewals {
     this.#clock = clock;
   }
 
-  /** Not while the token at hand is itself what a forced renewal has just got; so they are as far apart as that. */
+  /** Not while the present token comes from a recent forced renewal: that spaces forced renewals. */
   get allowed(): boolean {
     return this.#clock.monoMs() >= this.#protectedUntilMonoMs;
   }
 
-  /** A token has been marked dead; whatever login succeeds next is its renewal. */
+  /** The token was dropped; the next login that succeeds is its renewal. */
   begin(): void {
     this.#pending = true;
   }

@@ -3,7 +3,7 @@ import { afterSetBack, type Deadline, deadlineIn, untilMs } from '../base/deadli
 import { type AccessToken, isUsable } from '../login/access-token.ts';
 import { WallWatch } from './wall-watch.ts';
 
-/** The token at hand and the time of its renewal. It is let go of as soon as it may not be sent any more. */
+/** The present token and the time of its renewal. The token is dropped as soon as it may not be sent any more. */
 export class HeldToken {
   readonly #clock: Clock;
   readonly #wall: WallWatch;
@@ -11,7 +11,7 @@ export class HeldToken {
   #token: AccessToken | undefined;
   #renewAt: Deadline = { wallMs: 0, monoMs: 0 };
 
-  /** @param expired hears of a token whose end has been noticed. */
+  /** @param expired called with a token that has expired. */
   constructor(clock: Clock, expired: (token: AccessToken) => void) {
     this.#clock = clock;
     this.#wall = new WallWatch(clock);

@@ -4,7 +4,7 @@ import type { IssuedToken } from '../login/issued-token.ts';
 import { LOGIN_FLOOR_MS, LONGEST_SLEEP_MS } from './schedule.ts';
 import type { NotYet } from './source-login.ts';
 
-/** After "not yet", until it is asked again, whatever hurry there is. */
+/** The least pause after "not yet". */
 const ASK_FLOOR_MS = 100;
 
 export interface LoginLoopOptions {
@@ -12,7 +12,7 @@ export interface LoginLoopOptions {
   /** Milliseconds until the next login is due; asked anew after every sleep. */
   readonly delayMs: () => number;
   readonly login: (signal: AbortSignal) => Promise<IssuedToken | NotYet>;
-  /** Called when a login has ended, unless it was abandoned: what that one has to say is out of date. */
+  /** Called when a login has ended, unless it was abandoned: then its outcome is out of date. */
   readonly ended: (outcome: IssuedToken | NotYet | LoginError) => void;
 }
 
@@ -50,7 +50,7 @@ export class LoginLoop {
     return LOGIN_FLOOR_MS - this.elapsedMs;
   }
 
-  /** Until `stop`. Never rejects. */
+  /** Runs until `stop`. Never rejects. */
   async run(): Promise<void> {
     while (!this.stopped) {
       const delayMs = this.#options.delayMs();
@@ -59,12 +59,12 @@ export class LoginLoop {
     }
   }
 
-  /** Says that a login may be due sooner than it was, or that the loop may have slept together with the machine. */
+  /** Call it if a login may be due sooner than before, or if the machine may have slept. */
   reconsider(): void {
     if (this.#clock.monoMs() + this.#options.delayMs() < this.#wakesMonoMs) this.#wake.abort();
   }
 
-  /** Breaks off a login under way. */
+  /** Aborts a login under way. */
   abandonLogin(): void {
     this.#login?.abort();
   }
@@ -81,7 +81,7 @@ export class LoginLoop {
     const before = this.#loginStartedMonoMs;
     this.#loginStartedMonoMs = this.#clock.monoMs();
     const outcome = await this.#outcomeOf(login.signal);
-    // No server was asked: that puts off the next login by a moment, and not by the floor.
+    // No server was asked: the next login may start after a moment, before the floor.
     if ('notYetMs' in outcome) {
       const nextMonoMs = this.#clock.monoMs() + ASK_FLOOR_MS;
       this.#loginStartedMonoMs = Math.max(before, nextMonoMs - LOGIN_FLOOR_MS);

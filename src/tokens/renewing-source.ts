@@ -15,7 +15,7 @@ export interface RenewingSourceOptions extends TokenKeeperOptions {
   readonly maxWaiting: number;
 }
 
-/** One credential's token as requests see it: they read it, wait for it, or tell that the upstream rejected it. */
+/** One credential's token for requests: they read it, wait for it, or report that the upstream rejected it. */
 export class RenewingSource implements TokenSource {
   readonly name: string;
   #options: RenewingSourceOptions;
@@ -23,7 +23,7 @@ export class RenewingSource implements TokenSource {
   readonly #forced: ForcedRenewals;
   /** Requests that have no token. */
   readonly #waiters: Waiters<AccessToken>;
-  /** Those who want to know how the next login ends, whichever way. */
+  /** Callers that wait for the next login's end, success or failure. */
   #outcomes: ((outcome: Outcome) => void)[] = [];
 
   constructor(options: RenewingSourceOptions) {
@@ -55,19 +55,19 @@ export class RenewingSource implements TokenSource {
   rejected(token: AccessToken): AccessToken | Promise<AccessToken | undefined> | undefined {
     const current = this.current();
     if (current !== undefined) {
-      // A late 401 for an older token says nothing about the one at hand, unless both are the same.
+      // A late 401 for an older token says nothing about the present one, unless both are the same.
       if (!current.value.equals(token.value)) return current;
       if (!this.#forced.allowed) return undefined;
       this.#forced.begin();
       this.#keeper.drop(current);
     }
     this.#keeper.reconsider();
-    // A backoff stands, whatever clients do.
+    // Clients can't cut a backoff short.
     if (this.#keeper.stopped || this.#keeper.pausing || this.#crowded) return undefined;
     return this.#nextOutcome().then((outcome) => (outcome instanceof LoginError ? undefined : outcome));
   }
 
-  /** Logs in now, whatever the backoff (one a second still). Gives the token, or the reason why not. */
+  /** Logs in now in spite of a backoff, at most once a second. Gives the token, or why there is none. */
   renewNow(): Promise<Outcome> {
     if (this.#keeper.stopped) return Promise.resolve(stopping());
     const outcome = this.#nextOutcome();
@@ -75,14 +75,14 @@ export class RenewingSource implements TokenSource {
     return outcome;
   }
 
-  /** A login is due, though the token at hand may still be sent. */
+  /** Makes a login due, though the present token may still be sent. */
   loginDue(): void {
     this.#keeper.loginDue();
   }
 
   /**
-   * Takes changed settings. Where the credentials have changed, a new login follows at once and the token at hand
-   * serves until then; with `forgetToken` it does not: it belongs to another server, or to another account.
+   * Takes changed settings. If the credentials have changed, a new login follows at once. The present token is used until
+   * then, but not with `forgetToken`: then it belongs to another server or account.
    */
   reconfigure(options: RenewingSourceOptions, credentialsChanged: boolean, forgetToken = false): void {
     this.#options = options;
@@ -109,7 +109,7 @@ export class RenewingSource implements TokenSource {
     if (!this.#keeper.loggingIn) this.#endWaiting();
   }
 
-  /** No more logins, and none that is under way. */
+  /** Starts no more logins, and aborts one under way. */
   abort(): void {
     this.#keeper.abort();
     this.#endWaiting();

@@ -26,7 +26,7 @@ export interface TokenKeeperOptions {
 /** How a login ended. */
 export type Outcome = AccessToken | LoginError;
 
-/** One credential's token and the logins that renew it. Of requests it knows nothing. */
+/** One credential's token and the logins that renew it. It knows nothing of requests. */
 export class TokenKeeper {
   readonly #loop: LoginLoop;
   readonly #backoff: Backoff;
@@ -35,10 +35,10 @@ export class TokenKeeper {
   readonly #ended: (outcome: Outcome) => void;
   readonly #held: HeldToken;
   #lastLoginMs: number | undefined;
-  /** Until one succeeds, a login is wanted whatever the token's age: new credentials, or a request for one. */
+  /** A login is wanted at any age of the token, until one succeeds: the credentials are new, or it was asked for. */
   #wanted = false;
 
-  /** @param ended hears how each login ends, once the keeper itself has drawn its conclusions. */
+  /** @param ended called with each login's outcome, after the keeper has acted on it. */
   constructor(options: TokenKeeperOptions, ended: (outcome: Outcome) => void) {
     const { clock, random = Math.random } = options;
     this.#options = options;
@@ -61,7 +61,7 @@ export class TokenKeeper {
     return this.#held.current;
   }
 
-  /** The upstream has rejected the token at hand: it is not sent again. */
+  /** Drops the present token, which the upstream has rejected. */
   drop(token: AccessToken): void {
     this.#held.drop();
     this.#tell({
@@ -96,7 +96,7 @@ export class TokenKeeper {
     return this.#backoff.failure?.error;
   }
 
-  /** Until the loop has been stopped. Never rejects. */
+  /** Runs until the loop is stopped. Never rejects. */
   run(): Promise<void> {
     return this.#loop.run();
   }
@@ -111,7 +111,7 @@ export class TokenKeeper {
     this.#loop.stop();
   }
 
-  /** No more logins, and none that is under way. */
+  /** Starts no more logins, and aborts one under way. */
   abort(): void {
     this.#loop.stop();
     this.#loop.abandonLogin();
@@ -126,15 +126,15 @@ export class TokenKeeper {
     });
   }
 
-  /** Asks for a login now, whatever the token's age and the backoff. One that runs already will do. */
+  /** Asks for a login now, at any age of the token and in spite of a backoff. A login that runs already counts. */
   renew(): void {
-    this.#wanted = true; // Also where one runs: it may yet say that it is too soon.
+    this.#wanted = true; // Also while one runs: it may still answer "not yet".
     if (this.#loop.loggingIn) return;
     this.#backoff.cutShort();
     this.#loop.reconsider();
   }
 
-  /** As if it were time for it, whatever the backoff. */
+  /** Makes a login due, in spite of a backoff. */
   loginDue(): void {
     this.#held.renewIn(0);
     this.#backoff.cutShort();
@@ -145,7 +145,7 @@ export class TokenKeeper {
     this.#options = options;
     if (forgetToken) this.#held.drop();
     if (!credentialsChanged) return;
-    // What the old credentials met, or still wait for, says nothing about the new ones.
+    // Failures and logins of the old credentials say nothing about the new ones.
     this.#backoff.clear();
     this.#loop.abandonLogin();
     this.renew();
@@ -174,7 +174,7 @@ export class TokenKeeper {
     };
   }
 
-  /** For how long the token at hand will do; 0 where there is none, or where another one is wanted now. */
+  /** How long the present token may still be sent; 0 if there is none, or if another one is wanted now. */
   get #spareMs(): number {
     const token = this.current();
     return token === undefined || this.#wanted ? 0 : untilMs(token.usableUntil, this.#options.clock);
@@ -227,7 +227,7 @@ export class TokenKeeper {
     try {
       this.#options.observe(event);
     } catch {
-      // Telling of it would go the same way.
+      // An event about it would fail in the same way.
     }
   }
 }

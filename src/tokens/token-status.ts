@@ -4,7 +4,7 @@ import type { TokenState } from '../base/journey.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Failure } from './backoff.ts';
 
-/** What a person wants to know of a credential; no part of it is secret. */
+/** A credential's state for people; no part of it is secret. */
 export interface TokenStatus {
   readonly state: TokenState;
   readonly usable: boolean;
@@ -18,9 +18,9 @@ export interface TokenStatus {
   readonly nextLoginInMs: number;
 }
 
-/** What its state follows from, but for the token. */
+/** What the state follows from, besides the token. */
 export interface Circumstances {
-  /** That of the last login; undefined where it succeeded. */
+  /** The last login's failure; undefined if it succeeded. */
   readonly failure: Failure | undefined;
   readonly lastLoginMs: number | undefined;
   readonly loggingIn: boolean;

@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts';
 const NOTICEABLE_MS = 1_000;
 
 /**
- * Notices when the wall clock is set back. A time that was noted before would else come too late by as much, if the
- * machine sleeps afterwards: then the wall clock is the only one that goes on.
+ * Notices when the wall clock is set back. A deadline from before would come too late by as much if the machine then
+ * sleeps, since only the wall clock goes on meanwhile.
  */
 export class WallWatch {
   readonly #clock: Clock;
@@ -16,11 +16,11 @@ export class WallWatch {
     this.#offsetMs = this.#readOffset();
   }
 
-  /** By how much the wall clock has been set back since the last look; mostly 0. */
+  /** Milliseconds by which the wall clock was set back since the last call; mostly 0. */
   setBackMs(): number {
     const before = this.#offsetMs;
     const now = this.#readOffset();
-    // A little at a time, it must not go unnoticed: what is not noticed now stays to be noticed.
+    // Small steps add up: a step that is not reported now is kept for the next call.
     if (now < before && before - now < NOTICEABLE_MS) return 0;
     this.#offsetMs = now;
     return Math.max(0, before - now);

@@ -57,13 +57,13 @@ const BY_PATTERN: readonly (readonly [RegExp, ConnectionFailure])[] = [
 
 /** Why there was no answer. */
 export function connectionFailureOf(error: unknown): ConnectionFailure {
-  // Named before its code is judged: what has to be looked at is the proxy.
+  // Before its code is judged: the operator has to look at the proxy.
   if (error instanceof OutboundProxyError) return 'outbound-proxy';
   if (error instanceof ConnectTimeoutError) return `${error.step}-timeout`;
   return failureOfCode(codeOf(error));
 }
 
-/** What a code alone says: through an outbound proxy as well as without one. */
+/** The failure of a code, with an outbound proxy or without. */
 export function failureOfCode(code: string): ConnectionFailure {
   return BY_CODE[code] ?? BY_PATTERN.find(([pattern]) => pattern.test(code))?.[1] ?? 'other';
 }

@@ -14,12 +14,12 @@ const BY_CODE: Readonly<Record<string, ListenWords>> = {
   ENOTFOUND: { reason: 'the name does not resolve', remedy: '' },
 };
 
-/** @param code the system's, of the error that an attempt to listen gave */
+/** @param code the system's error code */
 export function listenReason(code: string | undefined): string {
   return BY_CODE[code ?? '']?.reason ?? code ?? 'unknown error';
 }
 
-/** What can be done about it, but for the address; ends where "give another address" goes on. */
+/** What to do besides giving another address: a text before "give another address", empty or ending in "or ". */
 export function listenRemedy(code: string | undefined, port: number | undefined): string {
   const { remedy } = BY_CODE[code ?? ''] ?? OTHER;
   const isLow = code === 'EACCES' && port !== undefined && port < 1024;

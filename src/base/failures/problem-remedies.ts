@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../problem.ts';
 
 /**
- * What can be done about an answer of bearerd's own, where nothing more exact is known of the failure behind it.
+ * What to do about an answer of bearerd's own, if nothing more exact is known of its cause.
  * `bearerd why`, `routes` and `check --online` show it.
  */
 export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {

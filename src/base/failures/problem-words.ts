@@ -2,14 +2,14 @@ import { OutboundProxyError } from '../errors.ts';
 import { LoginError } from '../login-error.ts';
 import type { Problem } from '../problem.ts';
 
-/** What happened, with the system's code where there is one: no byte of an answer, and no message of a library. */
+/** What happened, with the system's code if there is one. It holds no byte of an answer and no library's message. */
 export function inWords({ message, cause }: Problem): string {
   if (cause instanceof OutboundProxyError) return `${cause.message}.`; // Our own words, which name the proxy.
   const code = systemCode(cause);
   return code === undefined ? message : `${message.replace(/\.$/, '')} (${code}).`;
 }
 
-/** What can be done about this very one; a login that failed says it in its own words. */
+/** What to do about this problem; a failed login says it in its message. */
 export function remedyOf({ remedy, cause }: Problem): string | undefined {
   return remedy ?? (cause instanceof LoginError ? sentence(cause.message) : undefined);
 }

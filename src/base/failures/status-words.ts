@@ -1,7 +1,7 @@
-/** What a request went up with. */
+/** What a request was sent with. */
 export type SentAs = 'token' | 'key' | 'nothing' | "the client's own";
 
-/** What can be done about an upstream's own answer. `bearerd why` shows it. */
+/** What to do about an upstream's own answer. `bearerd why` shows it. */
 export const STATUS_REMEDIES = {
   '401 token':
     'The upstream refuses a token that came fresh from the login. Check that the login and the API belong to one environment, and that the API takes the token in this header.',

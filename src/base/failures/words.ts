@@ -1,15 +1,15 @@
 import type { LoginFailure } from '../login-error.ts';
 import type { ProblemCode } from '../problem.ts';
 
-/** One way in which a request to a server fails: the words for it, which are the same wherever they are shown. */
+/** The words for one way in which a request to a server fails; they are the same in all places. */
 export interface FailureWords {
-  /** What happened; its subject is the server. Constant, so that a client may be told it too. */
+  /** What happened; its subject is the server. Constant, so that a client may see it too. */
   readonly what: string;
   /** What the operator of bearerd can do. */
   readonly remedy: string;
-  /** What it makes of a login. */
+  /** The class of a login that fails so. */
   readonly login: LoginFailure;
-  /** What it makes of a request. */
+  /** The answer to a request that fails so. */
   readonly problem: ProblemCode;
   /** The `error` parameter of `Proxy-Status` (RFC 9209 §2.3). */
   readonly proxyStatus: string;

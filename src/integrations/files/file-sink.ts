@@ -4,7 +4,7 @@ import type { EnvoySdsSinkConfig, FileSinkConfig } from '../../config/config.ts'
 import type { PresentOf, Sink } from '../sink.ts';
 import { NO_FILE, replaceFile, traceOf } from './private-file.ts';
 
-/** How soon a file that was removed or overwritten is back. */
+/** A file that was removed or overwritten is written again within this time. */
 const LOOK_MS = 2_000;
 
 /**

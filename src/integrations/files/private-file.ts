@@ -3,14 +3,14 @@ import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Puts a text in the place of a file, whole or not at all. What is written is a new file that is ours alone: a link that
- * waits at either name is replaced and never followed. Envoy, too, looks for a rename and for nothing else.
+ * Replaces a file by a text, whole or not at all. It writes a new file for our user alone and renames it: a link at
+ * either name is replaced and never followed. Envoy, too, notices only a rename.
  *
  * @returns the trace of what was written; one that no file bears where another has changed it since
  */
 export async function replaceFile(path: string, content: Buffer): Promise<string> {
   const next = join(dirname(path), `.${basename(path)}.bearerd`);
-  // What another run left there, when it was killed between the two steps.
+  // Left by a run that was killed between the two steps.
   await rm(next, { force: true });
   try {
     const written = await write(await open(next, 'wx', 0o600), content);

@@ -12,7 +12,7 @@ import { openToken, type SharedToken, sealToken } from './shared-token.ts';
 /** A lock holder that dies blocks the others this long; a live one extends the lock each third of it. */
 const LEASE_MS = 3_000;
 
-/** What could be opened of what the engine holds. */
+/** The values of the engine that could be opened. */
 export interface Findings {
   readonly token: SharedToken | undefined;
   readonly hold: Hold | undefined;
@@ -27,7 +27,7 @@ export class AccountEngine {
   readonly #clock: Clock;
   readonly #observe: Observe;
   readonly #owner = randomUUID();
-  /** Version of what was there last, if it couldn't be opened. */
+  /** Version of the last value, if it couldn't be opened. */
   #unreadable = '';
 
   constructor(engine: Engine, keys: AccountKeys, clock: Clock, observe: Observe) {

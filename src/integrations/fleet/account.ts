@@ -4,7 +4,7 @@ import { accountSecretOf } from '../../config/values/account-secret.ts';
 import type { Account } from './keys.ts';
 
 /**
- * What two instances have in common when they may use one token: who logs in where, for what, and the secret.
+ * What instances that may share a token have in common: account, endpoint, scope and secret.
  *
  * @param sessionUrl the whole URL of a session credential's endpoint
  * @param key the configured one
@@ -40,7 +40,7 @@ function identityOf(credential: CredentialConfig, sessionUrl: string | undefined
   }
 }
 
-/** Whom the token is for, where that is not the client: by another grant than client credentials. */
+/** The token's subject, if it is not the client: with a grant other than client credentials. */
 function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
   if (owner !== undefined) return ['password', owner.username];
   if (assertionGrant === undefined) return [];
@@ -54,7 +54,7 @@ function byName(values: Readonly<Record<string, unknown>>): [name: string, value
   return Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** An assertion may be all that names the client; then the file that it stands in does. */
+/** The client ID. An assertion may be all that names the client: then the path of its file. */
 function clientOf(credential: OAuth2CredentialConfig): Secret | string | undefined {
   const { clientId } = credential;
   if (clientId !== undefined) return clientId;

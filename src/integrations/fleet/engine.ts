@@ -1,4 +1,4 @@
-/** The keys of one account, and the channel by which its instances wake each other. */
+/** The keys of one account, and the channel on which its instances wake each other. */
 export interface Names {
   /** The sealed token. */
   readonly token: string;
@@ -8,27 +8,27 @@ export interface Names {
   readonly lock: string;
   /** The mark of the token that an upstream refused last. */
   readonly retired: string;
-  /** There while another token may not be retired yet. */
+  /** Exists while no other token may be retired. */
   readonly floor: string;
   readonly channel: string;
 }
 
-/** A value and how long the engine keeps it; -1 where another program has put it there without an end. */
+/** A value and how long the engine keeps it; -1 if another program wrote it without an expiry. */
 export interface Kept {
   readonly text: string;
   readonly ttlMs: number;
 }
 
-/** What the engine holds of an account. Not one bit of it is to be trusted before it has been opened. */
+/** What the engine holds for an account. None of it may be trusted before it has been opened. */
 export interface Seen {
   readonly token: Kept | undefined;
   readonly hold: Kept | undefined;
   readonly retired: string | undefined;
-  /** Stand for the bytes that were there, whatever they were. */
+  /** Identify the bytes that were there. */
   readonly versions: { readonly token: string; readonly hold: string };
 }
 
-/** May I log in? `changed` where there is something new to be looked at first. */
+/** Whether this instance may log in; `changed` if it has to look at something new first. */
 export type LockAnswer = 'mine' | 'another' | 'changed';
 
 /** A token for the others. */
@@ -36,15 +36,15 @@ export interface Publication {
   readonly generation: number;
   readonly sealed: string;
   readonly ttlMs: number;
-  /** What the token would be retired by; one that is retired is not published. */
+  /** The mark that would retire the token; a retired one is not published. */
   readonly mark: string;
-  /** Version of a value that couldn't be opened: it is written over, whatever generation it claims. */
+  /** Version of a value that couldn't be opened: it is overwritten, whatever generation it claims. */
   readonly unreadable: string;
-  /** It comes from a login just now: what kept others from one is over. */
+  /** The token is from a login just now: a hold on logins ends. */
   readonly isNew: boolean;
   /** Of the lock, which is given back; empty where there is none. */
   readonly owner: string;
-  /** The lock stays for so long: no other login begins before. */
+  /** The lock stays for this long: no other login begins before. */
   readonly lockForMs: number;
 }
 
@@ -52,7 +52,7 @@ export interface Retirement {
   readonly generation: number;
   readonly mark: string;
   readonly ttlMs: number;
-  /** For so long no other token is retired. */
+  /** No other token is retired for this long. */
   readonly floorMs: number;
 }
 
@@ -62,8 +62,8 @@ export type PublishAnswer = 'done' | 'older' | 'retired';
 export type RetireAnswer = 'done' | 'protected';
 
 /**
- * What instances share their tokens by. Each verb ends within a second or two, and gives undefined where the engine
- * can't do it, whatever the reason: no request waits for the engine, or fails with it.
+ * Where instances share their tokens. Each operation ends within a second or two, and gives undefined if the engine
+ * fails for any reason: no request waits for the engine, or fails because of it.
  */
 export interface Engine {
   look(names: Names): Promise<Seen | undefined>;
@@ -75,7 +75,7 @@ export interface Engine {
   /** Gives back the lock after `lockForMs`, and with a reason why no instance should log in for a time, if there is one. */
   leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done' | undefined>;
   retire(names: Names, retirement: Retirement): Promise<RetireAnswer | undefined>;
-  /** Calls back when there may be something new, and each time that the connection is back. Gives the end of it. */
+  /** Calls back when there may be something new, and after each reconnect. Gives a function that ends this. */
   listen(names: Names, wake: () => void): () => void;
   close(): Promise<void>;
 }

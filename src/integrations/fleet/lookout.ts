@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** Between two looks where nothing is heard; up to half as much more. */
+/** The pause between two looks without a message; up to half as much more, by chance. */
 const PATROL_MS = 30_000;
 /** The least time between two looks on request, so that no other instance can keep this one looking. */
 const LOOK_GAP_MS = 50;
@@ -8,7 +8,7 @@ const LOOK_GAP_MS = 50;
 export interface LookoutOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Calls back when there may be something new. Gives the end of it. */
+  /** Calls back when there may be something new. Gives a function that ends this. */
   readonly listen: (wake: () => void) => () => void;
   readonly look: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ export class Lookout {
     return this.#call.signal;
   }
 
-  /** Whether nothing has been heard for so long. */
+  /** Whether nothing has been heard for this long. */
   quietFor(ms: number): boolean {
     return this.#options.clock.monoMs() >= this.#calledMonoMs + ms;
   }

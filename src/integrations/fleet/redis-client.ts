@@ -58,7 +58,7 @@ export function destroy(client: Client | undefined): void {
   }
 }
 
-/** A code: the rest of what a library or an engine says may hold anything. An answer's first word is one (`OOM`). */
+/** An error's code: other text of a library or an engine may hold anything. An answer's first word is a code (`OOM`). */
 export function reasonOf(error: unknown): string {
   if (error instanceof ErrorReply) return /^[A-Z]{2,20}\b/.exec(error.message)?.[0] ?? 'ERR';
   if (error instanceof ConnectionTimeoutError) return 'ETIMEDOUT';
@@ -67,7 +67,7 @@ export function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';
 }
 
-/** What it is, where that is nothing that tokens can be shared by. */
+/** The server runs in a mode in which tokens can't be shared. */
 export class WrongModeError extends Error {
   readonly code: 'CLUSTER' | 'SENTINEL';
 
@@ -88,7 +88,7 @@ export async function checkMode(client: Client): Promise<void> {
   if (mode === 'sentinel') throw new WrongModeError('SENTINEL');
 }
 
-/** It has no memory left: it can be read, and takes nothing new. */
+/** The engine has no memory left: it can be read but not written. */
 export function isFull(error: unknown): boolean {
   return error instanceof ErrorReply && reasonOf(error) === 'OOM';
 }

@@ -9,7 +9,7 @@ const COMMAND_LIMIT_MS = 1_000;
 /** Between two tries to connect: from the first to the last, up to half less by chance. */
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2_000;
-/** How often it is asked whether it is still there: requests are not to find out. */
+/** The interval of pings, so that no login is the first to notice a broken connection. */
 const HEARTBEAT_MS = 3_000;
 
 export interface RedisConnectionOptions extends Server {
@@ -18,11 +18,11 @@ export interface RedisConnectionOptions extends Server {
   /** Called with each state that is found, the same one again too. */
   readonly onState: (state: EngineState) => void;
   readonly clock?: Clock;
-  /** `COMMAND_LIMIT_MS` unless a test has less patience. */
+  /** `COMMAND_LIMIT_MS` unless a test sets less. */
   readonly commandLimitMs?: number;
 }
 
-/** One connection to a Redis or Valkey, made anew as often as need be. */
+/** A connection to a Redis or Valkey, which reconnects by itself. */
 export class RedisConnection {
   #state: EngineState = { state: 'connecting' };
   readonly #options: RedisConnectionOptions;
@@ -41,7 +41,7 @@ export class RedisConnection {
     this.#loop = this.#connecting.then(() => this.#stayConnected());
   }
 
-  /** Undefined where there is no answer, or one that says no. Never rejects. */
+  /** Undefined if there is no answer, or an error. Never rejects. */
   async run(command: readonly string[]): Promise<unknown> {
     if (this.#state.state === 'connecting') await this.#connecting;
     const client = this.#client;
@@ -55,7 +55,7 @@ export class RedisConnection {
     }
   }
 
-  /** Calls back at each message, and each time that the connection is there. Gives the end of it. */
+  /** Calls back at each message and after each connect. Gives a function that ends this. */
   listen(channel: string, wake: () => void): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     const client = this.#client;

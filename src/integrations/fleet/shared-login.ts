@@ -14,8 +14,8 @@ import { Lookout } from './lookout.ts';
 import type { SharedToken } from './shared-token.ts';
 
 /**
- * Longer than any login may take. Who has waited so long for another's, and up to as much again by chance, waits no
- * more: all who wait began to in one moment, and what they wait for may be slow because it has too much to do.
+ * Longer than any login may take. An instance waits this long for another's login, and up to as much again by chance;
+ * then it logs in itself. Chance spreads them: all began to wait at one moment, and the server may be overloaded.
  */
 const PATIENCE_MS = 12_000;
 /** How long the instance that has logged in holds the lock, and tries to publish the token. */
@@ -29,7 +29,7 @@ const QUIET_MS = 3_000;
 /** How soon an instance with a good token asks again. */
 const ASK_AGAIN_MS = 5_000;
 
-/** What the source of the token is told; it then asks for a login, which finds what there is. */
+/** News for the token's source, which then asks for a login and so finds the change. */
 export interface TokenNews {
   /** There is a better token than the one at hand. */
   fresher(): void;
@@ -47,7 +47,7 @@ export interface SharedLoginOptions {
   readonly random?: () => number;
 }
 
-/** A login that is made once for all instances of an account. To its caller it is a login like any other. */
+/** A login that is made once for all instances of an account. For its caller it is a login like any other. */
 export class SharedLogin {
   readonly #options: SharedLoginOptions;
   readonly #clock: Clock;
@@ -112,12 +112,12 @@ export class SharedLogin {
     }
   }
 
-  /** Unless there is something to take by now. */
+  /** Unless there is a token to take by now. */
   #notYet(notYetMs: number): IssuedToken | NotYet {
     return this.#known.take() ?? { notYetMs };
   }
 
-  /** How long the token at hand may go on before this is asked again; 0 where there is nothing to wait with. */
+  /** How long to use the present token before asking again; 0 if there is none. */
   #mayWaitMs(spareMs: number): number {
     const leftMs = Math.max(0, spareMs - this.#known.reserveMs);
     return Math.min(leftMs, ASK_AGAIN_MS * (0.5 + 0.5 * this.#random()));

@@ -4,7 +4,7 @@ import { Secret } from '../../base/secret.ts';
 import type { Kept } from './engine.ts';
 import type { AccountKeys } from './keys.ts';
 
-/** A token that instances have together. */
+/** A token that instances share. */
 export interface SharedToken {
   readonly token: Secret;
   /** Each login's is higher than all that were seen before it. */
@@ -16,7 +16,7 @@ export interface SharedToken {
   readonly lifetimeMs: number;
 }
 
-/** What ends sooner is not worth the change. */
+/** A token that ends sooner is not worth the change. */
 const LEAST_USE_MS = 1_000;
 
 export function sealToken(

@@ -11,14 +11,14 @@ import { literally, word } from './words.ts';
 
 const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header !odd_byte small_body';
 
-/** What a body may have at most to wait here until it is whole: only then can it be sent again. */
+/** The largest body that waits here until it is whole: only then can it be sent again. */
 export const LARGEST_BODY_BYTES = 16_384;
 
 /** The methods of plain requests; others are rare, and bearerd knows them. */
 const PLAIN_METHODS = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT', 'POST', 'PATCH'];
 /** May be sent again while nothing is known of an answer (RFC 9110 §9.2.2). */
 const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT'];
-/** Where a body is usual, bearerd says that there is none. */
+/** Methods that usually have a body: without one, bearerd adds `Content-Length: 0`. */
 const USUALLY_WITH_BODY = ['PUT', 'POST', 'PATCH'];
 
 /** What bearerd looks at, besides what it removes. */

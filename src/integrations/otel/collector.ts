@@ -88,7 +88,7 @@ export class Collector implements SpanExporter {
   }
 }
 
-/** Of our own making, since the SDK's would obey NODE_TLS_REJECT_UNAUTHORIZED=0, and knows no authority of the system. */
+/** Our own agent: the SDK's obeys NODE_TLS_REJECT_UNAUTHORIZED=0 and does not know the system's authorities. */
 function agentFor(protocol: string): http.Agent {
   if (protocol === 'http:') return new http.Agent({ keepAlive: true });
   const [ca, cert, key] = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].map(fileNamedBy);
