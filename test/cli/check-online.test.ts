@@ -60,7 +60,11 @@ t.test('what works is seen step by step, with one HEAD that holds no credential'
     { subject: origin, detail: /^TLSv1\.3; the certificate ends in \d+ days$/, remedy: null },
   ]);
   t.match(byName(findings, 'login'), [
-    { subject: 'token', detail: /^fresh; the token lives for (?:900|89\d) s$/, remedy: null },
+    {
+      subject: 'token',
+      detail: /^fresh; the token lives for (?:900|89\d) s, from https:\/\/localhost:\d+$/,
+      remedy: null,
+    },
   ]);
   const heads = requests.filter(({ method }) => method === 'HEAD');
   t.match(heads, [{ url: '/base' }]);

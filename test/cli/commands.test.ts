@@ -124,7 +124,7 @@ t.test('check prints the configuration in force with every secret as ***', async
   t.equal(code, 0);
   t.match(stdout, /baseUrl: http:\/\/127\.0\.0\.1/);
   t.match(stdout, /clientSecret: (['"]?)\*\*\*\1/);
-  t.match(stdout, /# ✓ login token: fresh; the token lives for (?:900|89\d) s\n/);
+  t.match(stdout, /# ✓ login token: fresh; the token lives for (?:900|89\d) s, from http:\/\/\S+\n/);
   t.match(stdout, /# – login apiKey: not tried/);
   t.match(stdout, /^# Read: flags, the environment\n/);
   t.match(stdout, /\n# The configuration is valid; every check passed\.\n$/);

@@ -519,6 +519,17 @@ t.test('a credential goes to no origin that it does not name', async (t) => {
     ),
     ['routes[0].upstream: would send apiKey to https://b.example; allow it in credentials.apiKey.origins'],
   );
+  const session = 'credentials:\n  crm: { type: session, clientId: i, clientSecret: s }\n';
+  t.same(
+    await faultsOfYaml(
+      `${session}routes: [{ prefix: /, credential: crm, upstream: https://b.example }]`,
+      env,
+    ),
+    [
+      'routes[0].upstream: would send crm to https://b.example; where that has a login of its own, set credentials.crm.baseUrl (it logs in at https://api.example.com now); else allow it in credentials.crm.origins',
+    ],
+    'to allow the origin would give the secret of one API to the other',
+  );
   t.same(
     await faultsOfYaml(
       `${entry('origins: [https://b.example]')}routes: [{ prefix: /, credential: apiKey }]`,

@@ -20,11 +20,19 @@ async function loginCheck(config: Config, credential: CredentialConfig): Promise
   try {
     const { lifetimeMs, warnings } = await logIn(config, credential);
     const notes = warnings.map((warning) => ` (${warning})`).join('');
-    return passed(about, `fresh; the token lives for ${Math.round(lifetimeMs / 1000)} s${notes}`);
+    const life = `the token lives for ${Math.round(lifetimeMs / 1000)} s`;
+    return passed(about, `fresh; ${life}${issuedBy(config, credential)}${notes}`);
   } catch (error) {
     if (!(error instanceof LoginError)) throw error;
     const { message, remedy } = error;
     const detail = remedy === undefined ? message : message.slice(0, -`. ${remedy}`.length);
     return failed(about, { detail, remedy, exitCode: exitCodeOf(error) ?? EXIT.failed });
   }
+}
+
+/** Which server has seen the secret: with several APIs it may be the wrong one. */
+function issuedBy({ upstream }: Config, credential: CredentialConfig): string {
+  if (credential.kind === 'session') return `, from ${(credential.baseUrl ?? upstream).origin}`;
+  if (credential.kind !== 'oauth2') return '';
+  return `, from ${credential.tokenEndpoint?.origin ?? credential.issuer}`;
 }

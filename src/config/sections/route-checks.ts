@@ -28,19 +28,27 @@ function definitionOf(name: string): string {
 function checkCredential(route: DeclaredRoute, at: At, values: Values, credentials: Credentials): void {
   const { credential: name } = route;
   if (name === undefined || RESERVED_NAMES.includes(name)) return;
-  const known = [...new Set([...credentials.names, ...RESERVED_NAMES])];
+  const names = [...new Set([...credentials.names, ...RESERVED_NAMES])];
   if (!credentials.names.includes(name)) {
     at.below('credential').report(
       `sends ${nameOf(route) ?? 'a route'} to the credential ${name}, which does not exist ` +
-        `(there are ${known.join(', ')})${didYouMean(nearest(name, known))}; ${definitionOf(name)}`,
+        `(there are ${names.join(', ')})${didYouMean(nearest(name, names))}; ${definitionOf(name)}`,
     );
     return;
   }
   const origin = (route.upstream ?? values.upstream)?.origin;
-  const origins = credentials.declared.get(name)?.placement.origins;
-  if (origin === undefined || origins === undefined || origins.includes(origin)) return;
+  const known = credentials.declared.get(name);
+  if (origin === undefined || known === undefined || known.placement.origins.includes(origin)) return;
   const field = route.upstream === undefined ? 'credential' : 'upstream';
-  at.below(field).report(`would send ${name} to ${origin}; allow it in credentials.${name}.origins`);
+  const { type, declared } = known.declared;
+  // Its secret goes to the login: to allow the origin alone would give it to the wrong API.
+  const elsewhere =
+    type === 'session' && declared.baseUrl === undefined
+      ? `where that has a login of its own, set credentials.${name}.baseUrl (it logs in at ${values.upstream?.origin} now); else `
+      : '';
+  at.below(field).report(
+    `would send ${name} to ${origin}; ${elsewhere}allow it in credentials.${name}.origins`,
+  );
 }
 
 /** What can only be said when all is read: names that must exist, prefixes that must differ, where secrets may go. */
