@@ -10,7 +10,7 @@ export interface AccessToken {
   readonly fingerprint: string;
   /** The credential header's value, made once: `Bearer eyJ...`. */
   readonly headerValue: Secret;
-  /** From now to the end, as it was when the answer arrived. */
+  /** From the answer's arrival to the token's end. */
   readonly lifetimeMs: number;
   readonly expires: Deadline;
   /** A little before that, for the time that a request needs to get there. */

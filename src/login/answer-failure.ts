@@ -46,7 +46,7 @@ const REDIRECTS: Readonly<Record<RedirectTarget, string>> = {
   nowhere: 'to no URL',
 };
 
-/** Where a `Location` leads, seen from the origin that was asked. It may hold anything, so no part of it is returned. */
+/** Where a `Location` leads, relative to the origin that was asked. It may hold anything: no part of it is returned. */
 export function redirectTargetOf(location: string, origin: string): RedirectTarget {
   const url = URL.parse(location, origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'nowhere';

@@ -67,7 +67,7 @@ function membersOf(printed: Record<string, unknown> | undefined): Record<string,
   return { token: status?.token, expiresAt: status?.expirationTimestamp };
 }
 
-/** Nothing of what it printed is in the message: a tool that fails may well print what it was given. */
+/** The message holds nothing of the output: a tool that fails may print its secrets. */
 function commandFailure(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): LoginError {
   switch (end.kind) {
     case 'not-started':

@@ -1,11 +1,11 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 
-/** One is what servers do; a few are legal; each more is work that the server makes us do. */
+/** Servers use one; a few are legal; each more costs us time. */
 const MOST_CODINGS = 3;
 
 /**
  * A body without its content codings (RFC 9110 §8.4), which are undone in the reverse order. We ask for none, but some
- * gateways code whatever passes them. No step gives more than `maxBytes`: a bomb is left where it gets too large.
+ * gateways code everything. No step gives more than `maxBytes`: decoding stops where the result gets too large.
  *
  * @throws RangeError with the code `ERR_BUFFER_TOO_LARGE` past `maxBytes`, another error for what can't be decoded.
  */
@@ -16,7 +16,7 @@ export function decodeContent(coded: Uint8Array, codings: string | undefined, ma
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length > MOST_CODINGS) throw new Error('too many content codings');
-  // A proxy may take the body away and leave the name of its coding.
+  // A proxy may remove the body and leave its `Content-Encoding`.
   if (coded.byteLength === 0) return coded;
   return names.reduceRight((bytes, name) => decode(bytes, name, { maxOutputLength: maxBytes }), coded);
 }

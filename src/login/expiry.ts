@@ -4,7 +4,7 @@ import { parseTimestamp } from './timestamp.ts';
 
 /** The lifetime that is assumed where the answer gives none (docs/tokens.md). */
 export const ASSUMED_LIFETIME_MS = 15 * 60_000;
-/** The end of the year 9999. What claims to be a later time is something else, such as milliseconds. */
+/** The end of the year 9999. A later number is no time in seconds, but perhaps milliseconds. */
 const MAX_EPOCH_SECONDS = 253_402_300_799;
 
 export interface AnswerTiming {
@@ -12,16 +12,16 @@ export interface AnswerTiming {
   readonly receivedWallMs: number;
   /** From the request's start to the answer's end. */
   readonly elapsedMs: number;
-  /** The answer's `Date` header as epoch milliseconds, if it had one that could be read. */
+  /** The answer's `Date` header as epoch milliseconds; undefined without a valid one. */
   readonly serverDateMs: number | undefined;
 }
 
 export interface Expiry {
-  /** From the answer's arrival; zero or less when the token is dead on arrival. */
+  /** From the answer's arrival; zero or less when the token has expired by then. */
   readonly lifetimeMs: number;
   /** The field that it was taken from, for the log: `expiresAt`, …, `jwt exp`, `assumed`. */
   readonly source: string;
-  /** Fields that were there and could not be read. */
+  /** Fields with values that could not be read. */
   readonly unreadable: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Expiry {
 export function expiryOf(fields: Record<string, unknown>, token: string, timing: AnswerTiming): Expiry {
   const unreadable: string[] = [];
   const absolute = (at: number) => at - serverNowMs(timing);
-  // Beyond, a time has no form that anybody could read.
+  // A later time has no form that people can read.
   const longestMs = MAX_EPOCH_SECONDS * 1000 - timing.receivedWallMs;
   // Counted from when the request was sent: the server may have made the token any time after that.
   const relative = (seconds: number) => seconds * 1000 - timing.elapsedMs;
@@ -51,7 +51,8 @@ export function expiryOf(fields: Record<string, unknown>, token: string, timing:
 
 /**
  * The server's clock at the answer's arrival. Ours is believed while it lies within what `Date` allows (whole
- * seconds, and the answer's way); else the latest time that it can be there, so that an error shortens a life.
+ * seconds, and the answer's way); else the latest time that the server's clock can
+ * show, so that an error shortens the token's life.
  */
 export function serverNowMs({ receivedWallMs, elapsedMs, serverDateMs }: AnswerTiming): number {
   if (serverDateMs === undefined) return receivedWallMs;
@@ -72,7 +73,7 @@ function parseSeconds(raw: unknown): number | undefined {
   return undefined;
 }
 
-/** The `exp` claim (RFC 7519 §4.1.4), unverified: it is the upstream that has to trust the token, not we. */
+/** The `exp` claim (RFC 7519 §4.1.4), unverified: the upstream decides whether to trust the token. */
 function jwtExp(token: string): unknown {
   const parts = token.split('.');
   if (parts.length !== 3) return undefined;

@@ -5,7 +5,7 @@ const FORMS = [
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
 ];
 
-/** As epoch milliseconds; undefined where it is none. */
+/** As epoch milliseconds; undefined for anything else. */
 export function parseHttpDate(value: string | undefined): number | undefined {
   const text = value?.trim() ?? '';
   if (!FORMS.some((form) => form.test(text))) return undefined;
@@ -14,7 +14,7 @@ export function parseHttpDate(value: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** `Retry-After` (RFC 9110 §10.2.3) in seconds or as a date, to milliseconds from now; undefined where it is neither. */
+/** `Retry-After` (RFC 9110 §10.2.3) in seconds or as a date, to milliseconds from now; undefined for anything else. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;

@@ -11,7 +11,7 @@ import type { SessionAnswer } from './session-answer.ts';
  */
 export type Login = (signal: AbortSignal) => Promise<IssuedToken>;
 
-/** A login by one POST. What goes wrong is told with the URL that was asked. */
+/** A login by one POST. Its errors name the URL. */
 export function httpLogin(
   endpoint: LoginEndpoint,
   request: LoginRequest,

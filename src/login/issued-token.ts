@@ -7,20 +7,20 @@ export interface IssuedToken {
   readonly token: Secret;
   /** From the answer's arrival to the expiry; always positive. */
   readonly lifetimeMs: number;
-  /** For the log: what could not be read, or had to be assumed. Holds no bytes of the answer. */
+  /** For the log: what could not be read or was assumed. Holds no bytes of the answer. */
   readonly warnings: readonly string[];
-  /** There where another instance has logged in: how old its token is. */
+  /** The token's age, if another instance has logged in; else undefined. */
   readonly ageMs?: number;
 }
 
-/** Visible ASCII, with blanks only inside: what a header can hold so that everybody reads it alike (RFC 9110 §5.5). */
+/** Visible ASCII, with blanks only inside: what every recipient of a header reads alike (RFC 9110 §5.5). */
 const USABLE_TOKEN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
- * Judges a token, wherever it came from: whether a header can hold it, and when it ends. Pure.
+ * Checks a token of any login: whether a header can hold it, and when it expires. Pure.
  *
- * @param fields what came with it, and may tell its expiry.
- * @param status of the answer that it came in, if it was one.
+ * @param fields the members that came with it, which may give its expiry.
+ * @param status of the HTTP answer, if the token came in one.
  * @throws LoginError `unusable`.
  */
 export function issueToken(

@@ -9,10 +9,10 @@ import { parseJsonObject } from './json-object.ts';
 import { connectionError, toldOf } from './login-failure.ts';
 import type { LoginServer } from './one-answer.ts';
 
-/** All of it, from the first question to the last byte of an answer. */
+/** The limit of a discovery, from the first request to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** How long what an issuer said is believed. */
+/** How long an issuer's metadata is kept. */
 const AGE_MS = 3_600_000;
 
 interface Question {
@@ -22,7 +22,7 @@ interface Question {
 }
 
 export interface Discovery {
-  /** Where the token endpoint is; asks the issuer where that is not known, or was said too long ago. */
+  /** The token endpoint; asks the issuer if it is not known, or was found too long ago. */
   find(signal: AbortSignal): Promise<TokenEndpoint>;
   /** The next `find` asks again. */
   forget(): void;
@@ -83,9 +83,9 @@ export function metadataPaths(issuer: string): readonly string[] {
 }
 
 /**
- * Judges what an issuer says of itself. Pure.
+ * Checks an issuer's metadata. Pure.
  *
- * @throws LoginError where that is another issuer's (RFC 8414 §3.3), or names no endpoint that a secret may go to.
+ * @throws LoginError if it is another issuer's (RFC 8414 §3.3), or names no endpoint to which a secret may be sent.
  */
 export function tokenEndpointOf(
   metadata: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/wo
 import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 
-/** Of what there is no more to say than the words: whom it is about is added by `toldOf`. */
+/** The error for an answer that is no login, still without its subject, which `toldOf` adds. */
 export function answerFailure(
   failure: AnswerFailure,
   notes: readonly string[],
@@ -15,7 +15,7 @@ export function answerFailure(
   return new LoginError(login, `${what} (${notes.join(', ')})`, { ...detail, remedy });
 }
 
-/** How far a login got, which its error doesn't tell. */
+/** How far a login got; its error doesn't say. */
 export interface Progress {
   readonly connected: boolean;
   readonly answered: boolean;
@@ -31,7 +31,7 @@ export interface ConnectionProblem {
   readonly remedy: string;
 }
 
-/** There was no whole answer. @param origin says whether TLS was spoken */
+/** No whole answer came. @param origin says whether TLS was spoken */
 export function connectionProblem(cause: unknown, origin: string, progress: Progress): ConnectionProblem {
   const failure = connectionFailure(cause, origin, progress);
   const { what, remedy } = CONNECTION_FAILURES[failure];
@@ -57,9 +57,9 @@ function connectionFailure(cause: unknown, origin: string, progress: Progress): 
 }
 
 interface Addition {
-  /** What was sent, by what a person calls it. */
+  /** The secrets that were sent, by their names for people. */
   readonly secrets?: Readonly<Record<string, Secret>>;
-  /** That of the error, unless another is known. */
+  /** A more exact remedy than that of the error. */
   readonly remedy?: string;
 }
 
@@ -82,7 +82,7 @@ export function toldOf(
   });
 }
 
-/** What a secret seldom has on purpose, and often by a copy. */
+/** What a secret seldom holds on purpose, and often after copying. */
 const ODDITIES: readonly (readonly [RegExp, string])[] = [
   [/^\ufeff/, 'begins with a byte order mark (BOM)'],
   [/^bearer\s/i, 'begins with "Bearer "'],
@@ -91,7 +91,7 @@ const ODDITIES: readonly (readonly [RegExp, string])[] = [
   [/\s$/, 'ends with white space'],
 ];
 
-/** Tells nothing else of the secret. */
+/** Says nothing else of the secret. */
 function oddities(name: string, secret: Secret): string[] {
   const found = ODDITIES.filter(([pattern]) => secret.fits(pattern));
   return found.map(([, words]) => `Note: the ${name} ${words}.`);

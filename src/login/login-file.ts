@@ -7,10 +7,10 @@ import { readFailure } from '../config/reading/text-file.ts';
 const MAX_FILE_BYTES = 64 * 1024;
 
 /**
- * What stands in a file now, without white space around it.
+ * A file's present content, without white space around it.
  *
- * @param what it is called in a message
- * @throws LoginError where it can't be read: it may be there by the next try.
+ * @param what the file's name in a message
+ * @throws LoginError if it can't be read: it may exist at the next try.
  */
 export async function readLoginFile({ path, shown }: LoginFile, what: string): Promise<Secret> {
   const failure = (reason: string) =>
@@ -23,7 +23,7 @@ export async function readLoginFile({ path, shown }: LoginFile, what: string): P
   return new Secret(text.trim());
 }
 
-/** Undefined where there is more than may be: a device never ends. */
+/** Undefined if the file is larger than allowed: a device never ends. */
 async function readLimited(path: string): Promise<string | undefined> {
   const file = await open(path, 'r');
   try {

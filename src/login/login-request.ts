@@ -13,32 +13,32 @@ import type { SessionAnswer } from './session-answer.ts';
 /** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
 const LOGIN_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Requests wait to be told that the login was refused: its reasons get no more of that. */
+/** The limit for a refusal's body: requests wait for the outcome meanwhile. */
 const FAILURE_BODY_MS = 1_000;
 
 export interface LoginEndpoint {
   readonly server: LoginServer;
   readonly path: string;
-  /** `LOGIN_TIMEOUT_MS` unless a test has less patience. */
+  /** `LOGIN_TIMEOUT_MS` unless a test sets less. */
   readonly timeoutMs?: number;
 }
 
-/** What is sent besides what each login has; headers are name and value in turn. */
+/** The part of a request that differs between logins; headers are name and value in turn. */
 export interface LoginRequest {
   readonly headers: readonly string[];
   readonly authorization?: Secret | undefined;
   readonly body: Secret;
-  /** What the endpoint is called in a message. */
+  /** The endpoint's name in a message. */
   readonly to: string;
-  /** What it sends of secrets, by what a person calls them. */
+  /** The secrets that it sends, by their names for people. */
   readonly secrets: Readonly<Record<string, Secret>>;
 }
 
 /**
  * One POST and its whole answer. Never sends twice, never follows a redirect, and ends soon after `signal` aborts.
- * The body of an answer that is no login is there as far as it is short and came whole, else it is empty.
+ * The body of an answer that is no login is empty unless it is short and came whole.
  *
- * @throws LoginError where there is no answer, or where a login's is too large.
+ * @throws LoginError if no answer comes, or a login's is too large.
  */
 export async function postLogin(
   endpoint: LoginEndpoint,
@@ -102,7 +102,7 @@ function tooLarge(): LoginError {
   return unusable('the answer is larger than 64 KiB', 200);
 }
 
-/** The status says what matters: a body that is long, breaks off or never ends only says no more than that. */
+/** A failed login's status says what matters: a body that is long, breaks off or never ends adds nothing. */
 async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   const limit = setTimeout(() => answer.destroy(), FAILURE_BODY_MS);
   try {
@@ -115,7 +115,7 @@ async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   }
 }
 
-/** Undefined where there is more than may be. */
+/** Undefined if the body is larger than allowed. */
 async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;

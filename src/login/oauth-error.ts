@@ -1,7 +1,7 @@
 import type { LoginFailure } from '../base/login-error.ts';
 import { parseJsonObject } from './json-object.ts';
 
-/** An `error` of RFC 6749 that is known, and what it means. */
+/** A known `error` of RFC 6749, and its meaning. */
 export interface OAuthError {
   readonly name: string;
   readonly means: LoginFailure;
@@ -25,7 +25,7 @@ const ERRORS: ReadonlyMap<unknown, LoginFailure> = new Map([
   ['slow_down', 'server-error'],
 ]);
 
-/** The one in a body, whatever its status: some servers send it with 200. An empty, null or unknown one is none. */
+/** The `error` of a body, with any status: some servers send it with 200. An empty, null or unknown one is ignored. */
 export function oauthErrorIn(body: Uint8Array): OAuthError | undefined {
   const name = parseJsonObject(body)?.error;
   const means = ERRORS.get(name);

@@ -13,11 +13,11 @@ import { ServerClock } from './server-clock.ts';
 import type { SessionAnswer } from './session-answer.ts';
 import { signedLogin } from './signed-login.ts';
 
-/** How token endpoints are reached. */
+/** Connects to token endpoints. */
 export interface TokenServers {
-  /** The server of an origin, which sees the credential's own certificate where it has one. Rejects with a LoginError. */
+  /** The server of an origin; uses the credential's client certificate if it has one. Rejects with a LoginError. */
   at(origin: string): Promise<LoginServer>;
-  /** As `LoginEndpoint` has it. */
+  /** See `LoginEndpoint`. */
   readonly timeoutMs?: number;
 }
 

@@ -10,9 +10,9 @@ const TOKEN_EXCHANGE = new Secret('urn:ietf:params:oauth:grant-type:token-exchan
 const JWT_BEARER = new Secret('urn:ietf:params:oauth:grant-type:jwt-bearer');
 
 /**
- * The form parameters of a token request that make its grant, by what files hold now.
+ * The form parameters of a token request's grant; reads its files anew.
  *
- * @throws LoginError where a file that it needs can't be used.
+ * @throws LoginError if a file that it needs can't be used.
  */
 export async function grantParameters(
   { exchange, assertionGrant, owner, clientId }: OAuth2CredentialConfig,
@@ -40,7 +40,7 @@ export async function grantParameters(
   return { grant_type: new Secret('client_credentials') };
 }
 
-/** True where the request has a time in it that we sign. */
+/** True if the request holds a time that we sign. */
 export function isSigned({ clientAuthentication, assertionGrant }: OAuth2CredentialConfig): boolean {
   if (clientAuthentication === 'privateKeyJwt') return true;
   return assertionGrant !== undefined && 'privateKey' in assertionGrant;

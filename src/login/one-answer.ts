@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { USER_AGENT } from '../base/version.ts';
 
-/** Where logins are sent. Each gets a connection of its own: a POST that meets a stale one can't be sent again. */
+/** A server that logins are sent to. Each login gets a new connection: a POST on a stale one can't be sent again. */
 export interface LoginServer {
   readonly origin: string;
   /** For `Host`. */
@@ -16,7 +16,7 @@ export interface LoginServer {
   ): void;
 }
 
-/** What is asked; headers are name and value in turn. */
+/** A request; headers are name and value in turn. */
 export interface Question {
   readonly method: string;
   readonly path: string;
@@ -24,7 +24,7 @@ export interface Question {
   readonly body?: Buffer;
 }
 
-/** Says how far it got, whether it gets to the end or not. */
+/** Records how far a login gets. */
 export interface Steps {
   connected: boolean;
   answered: boolean;
@@ -71,7 +71,7 @@ export function answerOf(
   });
 }
 
-/** A parser hangs what it could not read on its error, and that may be the token. */
+/** A parser attaches what it could not read to its error, and that may be the token. */
 function withoutBytes(error: Error): Error {
   if ('rawPacket' in error) error.rawPacket = undefined;
   return error;

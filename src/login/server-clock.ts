@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { parseHttpDate } from './http-date.ts';
 import type { SessionAnswer } from './session-answer.ts';
 
-/** What is signed for a server has to be right by that server's clock, which its answers tell by their `Date`. */
+/** The clock of a server, from the `Date` of its answers: times that we sign must be right by it. */
 export class ServerClock {
   readonly #clock: Clock;
   #skewMs = 0;
@@ -11,12 +11,12 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** Its time now, as far as it is known: never later than it is there, since an `iat` in the future is refused. */
+  /** The server's time now, as far as known. Never later than the real one, since an `iat` in the future is refused. */
   wallMs(): number {
     return this.#clock.wallMs() - this.#skewMs;
   }
 
-  /** By how much this machine's clock is ahead; 0 while that lies within what `Date` can tell, which is whole seconds. */
+  /** By how much this machine's clock is ahead; 0 if less than `Date` can show, which has whole seconds. */
   get skewMs(): number {
     return this.#skewMs;
   }

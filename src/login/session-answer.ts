@@ -1,10 +1,10 @@
 /** Where a redirect leads, as far as a message may say. */
 export type RedirectTarget = 'this-server' | 'another-server' | 'clear-text' | 'nowhere';
 
-/** What came back from the session endpoint. */
+/** The answer of a session endpoint. */
 export interface SessionAnswer {
   readonly status: number;
-  /** First value of each header that matters here. */
+  /** The first value of each header that matters here. */
   readonly headers: {
     readonly date?: string | undefined;
     readonly retryAfter?: string | undefined;

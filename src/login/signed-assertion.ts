@@ -6,9 +6,9 @@ import type { SigningAlgorithm } from '../config/credential-config.ts';
 
 /** What is signed, and how. */
 export interface Assertion {
-  /** The ID that `iss` and `sub` are, unless the claims say otherwise. */
+  /** The ID for `iss` and `sub`, unless the claims give others. */
   readonly client: Secret | undefined;
-  /** What else there is; `aud`, `iat`, `exp` and `jti` are set here. */
+  /** Further claims; `aud`, `iat`, `exp` and `jti` are set here. */
   readonly claims: Readonly<Record<string, unknown>>;
   readonly audience: string;
   readonly lifetimeMs: number;
@@ -20,7 +20,7 @@ export interface Assertion {
  * A JWT by which a client says who it is, or for whom it asks (RFC 7523 §3, OpenID Connect Core §9), new each time.
  *
  * @param key in PEM, or as a JWK
- * @throws LoginError where the key is none, or none for this algorithm.
+ * @throws LoginError if the key is invalid, or not for this algorithm.
  */
 export async function signAssertion(
   { client, claims, audience, lifetimeMs, keyId, algorithm }: Assertion,
@@ -39,7 +39,7 @@ export async function signAssertion(
   try {
     return new Secret(await jwt.sign(privateKeyOf(key)));
   } catch {
-    // The library's words, and OpenSSL's, are not ours to vouch for.
+    // The messages of the library and of OpenSSL may hold anything.
     throw new LoginError(
       'unreachable',
       `the private key can't sign with ${algorithm}: it is no PEM or JWK, or of another kind`,

@@ -6,7 +6,7 @@ import { Secret } from '../../src/base/secret.ts';
 const CONTENT = 'p&ss "wörd"';
 const secret = new Secret(CONTENT);
 
-t.test('a secret, and what is made of it, prints nothing', async (t) => {
+t.test('a secret, and every secret made of it, prints nothing', async (t) => {
   const made = [
     secret,
     Secret.json({ token: secret }),
@@ -23,7 +23,7 @@ t.test('a secret, and what is made of it, prints nothing', async (t) => {
   }
 });
 
-t.test('what is made of secrets holds their content in its form', async (t) => {
+t.test('a secret made of others holds their content in its own encoding', async (t) => {
   const json = Secret.json({
     a: secret,
     b: [secret, 'plain', null],

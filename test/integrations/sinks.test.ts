@@ -198,7 +198,7 @@ t.test('links are replaced and never followed', async (t) => {
   t.equal(read(join(dir, 'other')), 'somebody else');
 });
 
-t.test('a sink that fails disturbs nothing, is told of once, and is tried again', async (t) => {
+t.test('a sink that fails disturbs nothing, is reported once, and is tried again', async (t) => {
   const dir = t.testdir();
   const hung = createServer(() => {}).listen(join(tmp(t), 'hung'));
   t.teardown(() => hung.close());

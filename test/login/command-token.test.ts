@@ -109,7 +109,7 @@ t.test('expires_in counts from the start of the command', async (t) => {
   t.ok('lifetimeMs' in result && result.lifetimeMs <= 59_700 && result.lifetimeMs > 50_000);
 });
 
-t.test('what is no usable token is a failed login, and nothing of it is shown', async (t) => {
+t.test('output without a usable token is a failed login, and no part of it is shown', async (t) => {
   const outputs: (string | Buffer)[] = [
     '',
     '\n \n',
@@ -146,7 +146,7 @@ t.test('an exit code other than 0 and a signal are failures, whatever was printe
   t.match(await sh('head -c 300000 /dev/zero >&2; echo tok-1'), { token: 'tok-1' }, 'however much of it');
 });
 
-t.test('a command that is not there, or may not be run, is told by its name', async (t) => {
+t.test('the error names a command that does not exist or may not run', async (t) => {
   const dir = t.testdir({ 'no-program': 'x' });
   t.match(await run(['no-such-command-here']), {
     code: 'unreachable',

@@ -230,7 +230,7 @@ t.test('an OAuth error in the body of a failure leads to the type of credential 
   }
 });
 
-t.test('a failure is told soon, though its body never ends', async (t) => {
+t.test('a failed login ends soon, though its body never ends', async (t) => {
   const login = logIn(t, () => head('401 No', 'content-length: 40'), { timeoutMs: 2 * PATIENCE_MS });
   const { result } = await within(PATIENCE_MS, login, () => 'the end of the login is waited for');
   t.match(result, { code: 'refused', status: 401 });

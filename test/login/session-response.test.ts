@@ -195,7 +195,7 @@ t.test('Retry-After is handed on as it was asked for', async (t) => {
   t.match(skewed, { retryAfterMs: 10_000 }, "a date counts from the server's own");
 });
 
-t.test('where a redirect leads is told in words, and by nothing of its location', async (t) => {
+t.test('the error says in words where a redirect leads, and shows no part of its location', async (t) => {
   const words: Readonly<Record<string, string>> = {
     'https://SECRET.evil.test/a?code=SECRET#SECRET': 'another server',
     '//SECRET.evil.test:1/SECRET': 'another server',

@@ -87,7 +87,7 @@ t.test('a clock that is right, or a server without Date, causes no second login'
   }
 });
 
-t.test('what is refused by the corrected clock too names the clock', async (t) => {
+t.test('a login that is refused by the corrected clock too names the clock in its error', async (t) => {
   const { issued, clock, logIn } = await world(t, 300_000, 'date: Fri, 02 Jan 2026 04:00:00 GMT');
   const result = logIn();
   await until(() => issued.length === 1 && clock.sleeping > 0, 'no second login is planned');

@@ -56,7 +56,7 @@ t.test('a login that is due waits for no backoff', async (t) => {
   t.equal(bench.logins.length, 3);
 });
 
-t.test('the token of another is renewed as if it had been got here, and told apart', async (t) => {
+t.test('a token of another instance is renewed like an own one, and its event says so', async (t) => {
   const { login } = asked(async () => ({
     token: new Secret('tok-2'),
     lifetimeMs: 0.4 * HOUR,

@@ -120,7 +120,7 @@ t.test('no more requests wait than are allowed to', async (t) => {
   t.same((await Promise.all(waiting)).map(tokenOf), ['tok-1', 'tok-1', 'tok-1']);
 });
 
-t.test('a refused login is told at once, to who waits and to who comes', async (t) => {
+t.test('a refused login fails waiting and new requests at once', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'refused', takesMs: 200 }));
   const early = bench.wait();
   await bench.clock.advance(200);
@@ -431,7 +431,7 @@ t.test('a 401 for a token that has expired meanwhile waits for the login that is
   t.equal(bench.eventsOf('token-rejected').length, 0);
 });
 
-t.test('of those who wait after a 401 there are no more than may wait', async (t) => {
+t.test('requests that wait after a 401 count toward the limit of waiting requests', async (t) => {
   const bench = await ready(t, inTurn({}, { takesMs: 5 * S }), { maxWaiting: 2 });
   await bench.clock.advance(MINUTE);
   const token = bench.source.current()!;
@@ -729,7 +729,7 @@ t.test('one login at a time, whatever asks for it', async (t) => {
   t.ok(bench.gaps.every((gap) => gap >= S));
 });
 
-t.test('after stop there is no login, and who waits is told', async (t) => {
+t.test('after stop there is no login, and waiting requests fail', async (t) => {
   for (const state of ['with a token', 'in a backoff']) {
     const bench = await ready(t, () =>
       state === 'with a token' ? { lifetimeMs: MINUTE } : { fails: 'unreachable' },
@@ -754,7 +754,7 @@ t.test('after stop there is no login, and who waits is told', async (t) => {
   }
 });
 
-t.test('a login under way at stop still serves who waits for it', async (t) => {
+t.test('a login under way at stop still serves the requests that wait for it', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: S }));
   const waiting = bench.wait();
   await bench.clock.advance(10);
@@ -777,7 +777,7 @@ t.test('a login that is under way at the stop and fails ends all waits', async (
   await bench.loop;
 });
 
-t.test('abort breaks a login off, tells who waits, and is no failure', async (t) => {
+t.test('abort ends a login and the waiting requests, and is no failure', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 10 * S }));
   const waiting = bench.wait();
   const asked = bench.source.renewNow();

@@ -52,7 +52,7 @@ function told502(failure: string): ConnectionFailure {
   return failure === 'http-on-tls-port' ? 'closed' : (failure as ConnectionFailure);
 }
 
-t.test('what an outbound proxy answers is told with its name', async (t) => {
+t.test('the error of a login names an outbound proxy that fails', async (t) => {
   const proxy = await connectProxy(t, 1, { answer: refusal(407) });
   const { error } = await told(t, 'https://api.example.com', { HTTPS_PROXY: `http://${proxy.host}` });
   t.match(error.message, `the outbound proxy ${proxy.host} asks for a user name and a password`);
@@ -71,7 +71,7 @@ const statuses: Record<number, AnswerFailure> = {
   200: 'no-token',
 };
 
-t.test('each answer that is no login is told in its words, with the URL and what to do', async (t) => {
+t.test('the error for each answer that is no login has its words, the URL and a remedy', async (t) => {
   for (const [status, failure] of Object.entries(statuses)) {
     const baseUrl = await plain(t, (_request, response) => response.writeHead(Number(status)).end('<html>'));
     const { error } = await told(t, baseUrl);
@@ -85,17 +85,20 @@ t.test('each answer that is no login is told in its words, with the URL and what
   }
 });
 
-t.test('where credentials are refused, what is odd about them is told, and nothing of them', async (t) => {
-  const baseUrl = await plain(t, (_request, response) => response.writeHead(401).end());
-  const odd: Record<string, RegExp> = {
-    'hush-hush ': /Note: the client secret ends with white space\.$/,
-    '"hush-hush"': /Note: the client secret stands in quotes\.$/,
-    'Bearer hush-hush': /Note: the client secret begins with "Bearer "\.$/,
-    ' hush-hush': /Note: the client secret begins with white space\.$/,
-  };
-  for (const [secret, words] of Object.entries(odd)) {
-    const { error } = await told(t, baseUrl, { BEARERD_CLIENT_SECRET: secret });
-    t.match(error.message, words);
-    t.notMatch(error.message, /hush/);
-  }
-});
+t.test(
+  'the error for refused credentials says what is odd about them, and shows no part of them',
+  async (t) => {
+    const baseUrl = await plain(t, (_request, response) => response.writeHead(401).end());
+    const odd: Record<string, RegExp> = {
+      'hush-hush ': /Note: the client secret ends with white space\.$/,
+      '"hush-hush"': /Note: the client secret stands in quotes\.$/,
+      'Bearer hush-hush': /Note: the client secret begins with "Bearer "\.$/,
+      ' hush-hush': /Note: the client secret begins with white space\.$/,
+    };
+    for (const [secret, words] of Object.entries(odd)) {
+      const { error } = await told(t, baseUrl, { BEARERD_CLIENT_SECRET: secret });
+      t.match(error.message, words);
+      t.notMatch(error.message, /hush/);
+    }
+  },
+);

@@ -159,7 +159,7 @@ t.test(
   },
 );
 
-t.test('name, password and database are used; a wrong password is told by its code', REDIS, async (t) => {
+t.test('name, password and database are used; a wrong password has a code of its own', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t, '--requirepass', 'p%ss', '--databases', '4');
   const good = engineFor(t, `${redis.url}?password=p%25ss&db=3`);
   t.ok(await good.engine.look(names));
@@ -238,7 +238,7 @@ t.test('rediss:// speaks only with whom a known authority vouches for, by that n
   t.equal(await plain.engine.look(names), undefined);
 });
 
-t.test('rediss:// against a port without TLS is told by its code', REDIS, async (t) => {
+t.test('rediss:// against a port without TLS has a code of its own', REDIS, async (t) => {
   const port = await freePort();
   await RedisServer.startedFor(t, '--port', `${port}`, '--bind', '127.0.0.1');
   const { engine, states } = engineFor(t, `rediss://127.0.0.1:${port}`);
@@ -246,7 +246,7 @@ t.test('rediss:// against a port without TLS is told by its code', REDIS, async 
   t.match(states[0], { state: 'gone', reason: /^(ETIMEDOUT|ERR_SSL_[A-Z_]+|ECONNRESET)$/ });
 });
 
-t.test('a Redis Cluster is told as one, and never used', REDIS, async (t) => {
+t.test('a Redis Cluster is recognized, and never used', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t, '--cluster-enabled', 'yes');
   const { engine, states } = engineFor(t, redis.url);
   t.equal(await engine.look(names), undefined);

@@ -161,7 +161,7 @@ t.test(
   },
 );
 
-t.test('who waits in vain for what others get does not log in together with all who do', async (t) => {
+t.test('instances that wait in vain for a token do not all log in at once', async (t) => {
   const { clock, logins, internalErrors } = fleet(t, {
     engine: new StubEngine(),
     size: MEMBERS,

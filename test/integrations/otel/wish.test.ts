@@ -49,7 +49,7 @@ t.test(
   },
 );
 
-t.test('a sampler that the SDK would silently take for another is told of', async (t) => {
+t.test('bearerd warns of a sampler that the SDK would silently replace', async (t) => {
   const notes = (sampler: string, arg?: string) => {
     const wish = tracingWish({
       [ENDPOINT]: 'http://c',
