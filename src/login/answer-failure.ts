@@ -1,16 +1,16 @@
 import type { AnswerFailure } from '../base/failures/login-words.ts';
 import type { LoginError } from '../base/login-error.ts';
 import { parseHttpDate, parseRetryAfter } from './http-date.ts';
+import type { LoginAnswer, RedirectTarget } from './login-answer.ts';
 import { answerFailure } from './login-failure.ts';
 import type { OAuthError } from './oauth-error.ts';
-import type { RedirectTarget, SessionAnswer } from './session-answer.ts';
 
 /** The words for an OAuth error that means a refusal, by the kind of endpoint. */
 export type RefusalWords = 'oauth-refused' | 'oauth-at-session';
 
 /** Judges an answer that is no login by its status, and by its OAuth error where there is one. Pure. */
 export function failureOf(
-  { status, headers, redirect, receivedWallMs }: SessionAnswer,
+  { status, headers, redirect, receivedWallMs }: LoginAnswer,
   error: OAuthError | undefined,
   whenRefused: RefusalWords,
 ): LoginError {

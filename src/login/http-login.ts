@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
 import type { IssuedToken } from './issued-token.ts';
+import type { LoginAnswer } from './login-answer.ts';
 import { toldOf } from './login-failure.ts';
 import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';
-import type { SessionAnswer } from './session-answer.ts';
 
 /**
  * One login: gives a token, or rejects with a LoginError. Never retries, never follows a redirect, and ends soon
@@ -15,7 +15,7 @@ export type Login = (signal: AbortSignal) => Promise<IssuedToken>;
 export function httpLogin(
   endpoint: LoginEndpoint,
   request: LoginRequest,
-  judge: (answer: SessionAnswer) => IssuedToken,
+  judge: (answer: LoginAnswer) => IssuedToken,
   clock: Clock,
 ): Login {
   const subject = `the ${request.to} ${endpoint.server.origin}${withoutQuery(endpoint.path)}`;

@@ -6,9 +6,9 @@ import type { Secret } from '../base/secret.ts';
 import { redirectTargetOf } from './answer-failure.ts';
 import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
+import type { LoginAnswer } from './login-answer.ts';
 import { connectionError } from './login-failure.ts';
 import { answerOf, type LoginServer, type Steps } from './one-answer.ts';
-import type { SessionAnswer } from './session-answer.ts';
 
 /** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
 const LOGIN_TIMEOUT_MS = 10_000;
@@ -45,7 +45,7 @@ export async function postLogin(
   request: LoginRequest,
   clock: Clock,
   signal: AbortSignal,
-): Promise<SessionAnswer> {
+): Promise<LoginAnswer> {
   const timeoutMs = endpoint.timeoutMs ?? LOGIN_TIMEOUT_MS;
   const timeout = AbortSignal.timeout(timeoutMs);
   const sent = { wallMs: clock.wallMs(), monoMs: clock.monoMs() };
@@ -68,7 +68,7 @@ async function post(
   request: LoginRequest,
   steps: Steps,
   signal: AbortSignal,
-): Promise<Pick<SessionAnswer, 'status' | 'headers' | 'redirect' | 'body'>> {
+): Promise<Pick<LoginAnswer, 'status' | 'headers' | 'redirect' | 'body'>> {
   signal.throwIfAborted();
   const body = Buffer.from(request.body.expose());
   const { authorization } = request;

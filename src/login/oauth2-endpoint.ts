@@ -4,13 +4,15 @@ import { Secret } from '../base/secret.ts';
 import type { OAuth2CredentialConfig } from '../config/credential-config.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
 import { httpLogin, type Login } from './http-login.ts';
+import type { IssuedToken } from './issued-token.ts';
 import type { Discovery } from './issuer.ts';
+import { parseJsonObject } from './json-object.ts';
+import type { LoginAnswer } from './login-answer.ts';
 import type { LoginRequest } from './login-request.ts';
 import { grantParameters, isSigned } from './oauth2-grants.ts';
-import { readTokenAnswer } from './oauth2-response.ts';
 import type { LoginServer } from './one-answer.ts';
 import { ServerClock } from './server-clock.ts';
-import type { SessionAnswer } from './session-answer.ts';
+import { readLogin } from './session-response.ts';
 import { signedLogin } from './signed-login.ts';
 
 /** Connects to token endpoints. */
@@ -29,7 +31,7 @@ export function createOAuth2Login(
 ): Login {
   const { tokenEndpoint, issuer, tls } = config;
   const time = new ServerClock(clock);
-  const judge = (answer: SessionAnswer) => {
+  const judge = (answer: LoginAnswer) => {
     time.learn(answer);
     return readTokenAnswer(answer, config.scheme);
   };
@@ -56,6 +58,21 @@ export function createOAuth2Login(
     }
   };
   return isSigned(config) ? signedLogin(login, time, clock) : login;
+}
+
+/**
+ * Judges the answer of a token endpoint (RFC 6749 §5). Pure.
+ *
+ * @param scheme what the token is going to be sent with.
+ * @throws LoginError for everything that is not a login.
+ */
+function readTokenAnswer(answer: LoginAnswer, scheme: string): IssuedToken {
+  const issued = readLogin(answer, 'oauth-refused');
+  const type = parseJsonObject(answer.body)?.token_type;
+  const fits = typeof type !== 'string' || type.toLowerCase() === 'bearer';
+  if (fits || scheme.toLowerCase() !== 'bearer') return issued;
+  const warning = `token_type is not Bearer, and the token is sent with ${scheme} all the same`;
+  return { ...issued, warnings: [...issued.warnings, warning] };
 }
 
 /** Headers and body of the request. */

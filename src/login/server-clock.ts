@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { parseHttpDate } from './http-date.ts';
-import type { SessionAnswer } from './session-answer.ts';
+import type { LoginAnswer } from './login-answer.ts';
 
 /** The clock of a server, from the `Date` of its answers: times that we sign must be right by it. */
 export class ServerClock {
@@ -21,7 +21,7 @@ export class ServerClock {
     return this.#skewMs;
   }
 
-  learn({ headers, receivedWallMs, elapsedMs }: SessionAnswer): void {
+  learn({ headers, receivedWallMs, elapsedMs }: LoginAnswer): void {
     const dateMs = parseHttpDate(headers.date);
     if (dateMs === undefined) return;
     const ahead = receivedWallMs - dateMs;

@@ -2,20 +2,20 @@ import { failureOf, type RefusalWords } from './answer-failure.ts';
 import { parseHttpDate } from './http-date.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
+import type { LoginAnswer } from './login-answer.ts';
 import { oauthErrorIn } from './oauth-error.ts';
-import type { SessionAnswer } from './session-answer.ts';
 
 /**
  * Judges an answer. Pure.
  *
  * @throws LoginError for everything that is not a login: only status 200 is one, and only with a usable token.
  */
-export function readSessionAnswer(answer: SessionAnswer): IssuedToken {
+export function readSessionAnswer(answer: LoginAnswer): IssuedToken {
   return readLogin(answer, 'oauth-at-session');
 }
 
 /** The same for any endpoint. An OAuth `error` decides, whatever the status, and also beside a token. */
-export function readLogin(answer: SessionAnswer, whenRefused: RefusalWords): IssuedToken {
+export function readLogin(answer: LoginAnswer, whenRefused: RefusalWords): IssuedToken {
   const error = oauthErrorIn(answer.body);
   if (answer.status !== 200 || error !== undefined) throw failureOf(answer, error, whenRefused);
   const fields = parseJsonObject(answer.body);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LoginError } from '../../src/base/login-error.ts';
 import { redirectTargetOf } from '../../src/login/answer-failure.ts';
-import type { RedirectTarget, SessionAnswer } from '../../src/login/session-answer.ts';
+import type { LoginAnswer, RedirectTarget } from '../../src/login/login-answer.ts';
 import { readSessionAnswer } from '../../src/login/session-response.ts';
 import { readable } from '../support/outcome.ts';
 
@@ -10,12 +10,12 @@ const TOKEN = 'eyJhbGciOiJub25lIn0';
 
 interface Sent {
   readonly status?: number;
-  readonly headers?: SessionAnswer['headers'];
+  readonly headers?: LoginAnswer['headers'];
   readonly redirect?: RedirectTarget;
   readonly elapsedMs?: number;
 }
 
-function answer(body: unknown, sent: Sent = {}): SessionAnswer {
+function answer(body: unknown, sent: Sent = {}): LoginAnswer {
   const { status = 200, headers = {}, redirect, elapsedMs = 0 } = sent;
   const bytes =
     body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));

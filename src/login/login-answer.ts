@@ -1,8 +1,8 @@
-/** Where a redirect leads, as far as a message may say. */
+/** Where a redirect leads: all that a message may say of it. */
 export type RedirectTarget = 'this-server' | 'another-server' | 'clear-text' | 'nowhere';
 
-/** The answer of a session endpoint. */
-export interface SessionAnswer {
+/** The answer of a session or token endpoint. */
+export interface LoginAnswer {
   readonly status: number;
   /** The first value of each header that matters here. */
   readonly headers: {
