@@ -7,7 +7,7 @@ interface ProblemKind {
   readonly proxyStatus: string;
 }
 
-/** Every answer of bearerd's own. */
+/** Every problem that bearerd answers with. */
 export const PROBLEMS = {
   'bad-path': {
     status: 400,

@@ -37,7 +37,7 @@ export interface Start {
 }
 
 /**
- * One sending of a request. An exchange mostly has one; it has another after a 401 or on a stale connection. All that
+ * One sending of a request. An exchange mostly has one; it has others after a 401, or where `repeats.ts` allows one after a failure. All that
  * the upstream does reaches the owner through here. So the events of an attempt without an owner are dropped, and a
  * fault of ours ends one request only.
  */

@@ -25,7 +25,8 @@ export type Course =
 
 /**
  * What may follow each state, and by which event. An event that has no successor in the present state is late, and is
- * dropped. `answered` without `answering` before it means that bearerd answers with a problem.
+ * dropped. `answered` without `answering` before it means that bearerd answers with a problem. After
+ * `answering` it may still be one, where the upstream's head allowed no valid answer.
  */
 export const FOLLOWS: Readonly<Record<Course, readonly Course[]>> = {
   reading: [
@@ -48,10 +49,10 @@ export const FOLLOWS: Readonly<Record<Course, readonly Course[]>> = {
   sending: [
     'answering', // the head of an answer has come
     'held', // that of a 401, and a new token may come
-    'connecting', // a 401, and a new token is there; or nothing of the request was seen, and it goes up once more
+    'connecting', // a 401, and a new token is there; or the attempt failed, and the request may be sent again
     'switching', // a 101 before the request was whole
     'tunnel', // a 101
-    'answered', // the upstream failed, or the client sent no body
+    'answered', // the upstream failed, or the rest of the body was malformed or too slow
     'over',
   ],
   held: [

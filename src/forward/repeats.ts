@@ -44,7 +44,8 @@ export class Repeats {
       case 'no':
         return undefined;
       case 'stale':
-        // The upstream had closed this idle connection before the request came, so it was not seen.
+        // A used connection ended before any answer. It was probably closed before the request came; since the request
+        // may have been seen, only an idempotent one without a body is sent again.
         if (this.#retried || !isRepeatable(sendable)) return undefined;
         this.#retried = true;
         return { fresh: true, http1: this.#http1 };

@@ -38,7 +38,7 @@ export interface Sender extends AnswerOwner {
 
 /**
  * Brings a request to the upstream: a token, a connection, the request itself, and all of it once more after a 401, or
- * where the upstream saw nothing of it. From the head of the answer on, an attempt belongs to the sender.
+ * where `repeats.ts` allows it after a failure. From the head of the answer on, an attempt belongs to the sender.
  */
 export class Sending implements AttemptOwner {
   /** The latest attempt; it stays here when it has ended. */
