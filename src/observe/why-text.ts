@@ -23,8 +23,11 @@ export function whyText(why: Why): string {
 }
 
 function headline({ method, path, status, durationMs }: Why): string {
-  const what = [method, path].filter((part) => part !== '').join(' ') || 'What was no valid request';
-  return `${visible(what)}: ${status === 0 ? 'no answer' : status} after ${time(durationMs)}`;
+  const what =
+    [method, path].filter((part) => part !== '').join(' ') || 'A request that was not valid or not whole';
+  // One that is refused before it is whole has no beginning that is known.
+  const after = durationMs === 0 ? '' : ` after ${time(durationMs)}`;
+  return `${visible(what)}: ${status === 0 ? 'no answer' : status}${after}`;
 }
 
 function credential({ credential: name, token }: Why): string {

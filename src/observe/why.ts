@@ -44,6 +44,8 @@ export interface WhyAttempt {
   readonly outcome: string;
 }
 
+/** To send one of these again changes nothing (RFC 9110 §9.2.1). */
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Shorter ones with a connection that was there are the event loop's own. */
 const SHORTEST_WAIT_MS = 1;
 
@@ -125,13 +127,15 @@ function shown(attempt: AttemptRecord, next: AttemptRecord | undefined, event: R
 }
 
 function outcomeOf(
-  { status, failure, lastByteMonoMs }: AttemptRecord,
+  { status, failure, readyMonoMs, firstByteMonoMs, lastByteMonoMs }: AttemptRecord,
   next: AttemptRecord | undefined,
-  { aborted, closedBy, code, detail }: RequestEvent,
+  { aborted, closedBy, code, detail, method }: RequestEvent,
 ): string {
   if (failure !== undefined) {
     const what = status === 0 ? clause(failure) : `answered ${status} and broke off: ${clause(failure)}`;
-    return next === undefined ? what : `${what}; the request was sent once more`;
+    if (next !== undefined) return `${what}; the request was sent once more`;
+    if (readyMonoMs === -1 || firstByteMonoMs !== -1) return what;
+    return `${what}; no byte of an answer came${SAFE.has(method) ? '' : ', and it may have carried the request out'}`;
   }
   if (status === 101) return 'switched to another protocol (101)';
   if (next !== undefined) {

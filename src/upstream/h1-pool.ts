@@ -6,7 +6,7 @@ import type { Connector } from './connector.ts';
 import { type ConnectionOwner, Http1Connection } from './h1-connection.ts';
 import { IdleConnections, isFit } from './idle-connections.ts';
 import { ReadBuffer } from './read-buffer.ts';
-import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
+import { connectProblem, upstreamFailure } from './upstream-error.ts';
 
 export interface Http1PoolOptions {
   /** For `Host`. */
@@ -76,7 +76,7 @@ export class Http1Pool implements ConnectionOwner {
         if (idle !== undefined) {
           idle.carry(receiver);
         } else if (error !== null) {
-          receiver.failed(upstreamProblem(error), 'no');
+          receiver.failed(connectProblem(error), 'no');
         } else if (socket.destroyed) {
           receiver.failed(upstreamFailure('closed'), 'no');
         } else {

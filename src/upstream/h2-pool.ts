@@ -4,7 +4,7 @@ import { ConnectionTimes } from '../base/journey.ts';
 import type { Receiver } from './carrier.ts';
 import type { Connected, Connector } from './connector.ts';
 import { type ConnectionOwner, Http2Connection } from './h2-connection.ts';
-import { upstreamProblem } from './upstream-error.ts';
+import { connectProblem } from './upstream-error.ts';
 
 export interface Http2PoolOptions {
   readonly origin: string;
@@ -115,7 +115,7 @@ export class Http2Pool implements ConnectionOwner {
   }
 
   #failWaiting(error: Error): void {
-    for (const receiver of this.#waiting.splice(0)) receiver.failed(upstreamProblem(error), 'no');
+    for (const receiver of this.#waiting.splice(0)) receiver.failed(connectProblem(error), 'no');
     this.#closeWhenDone();
   }
 

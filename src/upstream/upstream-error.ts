@@ -15,6 +15,12 @@ export function upstreamFailure(failure: ConnectionFailure, details: FailureDeta
   return new Problem(problem, { proxyStatus, detail: `The upstream ${what}.`, remedy, ...details });
 }
 
+/** The same for a request that found no connection, of which nothing was sent. */
+export function connectProblem(error: unknown): Problem {
+  if (connectionFailureOf(error) !== 'closed') return upstreamProblem(error);
+  return upstreamFailure('closed-connecting', { cause: error });
+}
+
 /** The answer for a request that got none from the upstream. Judges by `code`, never by a message. */
 export function upstreamProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;

@@ -83,7 +83,7 @@ const STEPS: Readonly<Record<string, readonly ConnectionFailure[]>> = {
     'tls-wrong-name',
     'tls-unknown-issuer',
     'tls-client-certificate',
-    'tls-protocol',
+    'tls-version',
     'https-on-plain-port',
   ],
 };

@@ -74,7 +74,7 @@ export const BROKEN_SERVERS: Partial<Record<ConnectionFailure, (t: Test) => Prom
     baseUrl: `https://${await secure(t, 'server', { requestCert: true, rejectUnauthorized: true, ca: tlsFile('ca.pem') })}`,
     env: CA,
   }),
-  'tls-protocol': async (t) => ({
+  'tls-version': async (t) => ({
     baseUrl: `https://${await secure(t, 'server', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' })}`,
     env: CA,
   }),

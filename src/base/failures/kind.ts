@@ -29,6 +29,8 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'tls-client-certificate',
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'tls-client-certificate',
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'tls-client-certificate',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'tls-version',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls-version',
   ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC: 'tls-damaged',
   ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC: 'tls-damaged',
   ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR: 'tls-damaged',

@@ -41,7 +41,7 @@ export const ANSWER_FAILURES = {
   redirected: {
     login: 'redirected',
     what: 'redirects, and with credentials that is never followed',
-    remedy: 'Write the URL as the server wants it: https:// and the right host.',
+    remedy: 'Write the URL as the server wants it: https://, the right host and the right path.',
   },
   'rate-limited': {
     login: 'rate-limited',
@@ -56,7 +56,8 @@ export const ANSWER_FAILURES = {
   'no-token': {
     login: 'unusable',
     what: 'gives no usable token',
-    remedy: "Check that the URL is the API's own: a web page or a portal answers so.",
+    remedy:
+      "Check that the URL is the API's own: a web page or a portal answers so. Where the token is said to be over, compare this machine's clock with the server's.",
   },
 } as const satisfies Readonly<Record<string, AnswerWords>>;
 

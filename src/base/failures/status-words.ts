@@ -27,7 +27,7 @@ export const STATUS_REMEDIES = {
   '5xx': 'The fault is on the side of the upstream, whose log says more. Its answer came through as it was.',
   unread:
     'The client stopped reading its answer for as long as BEARERD_IDLE_TIMEOUT allows. See why it reads no more, or raise that limit.',
-  left: "The client ended the connection before its answer was whole. Check the client's own timeout: the times above say what it waited for.",
+  left: "The client ended the connection before its answer was whole. If that was not meant (an event stream ends so), check the client's own timeout: the times above say what it waited for.",
 } as const;
 
 /** @returns undefined where the status alone says enough */

@@ -118,7 +118,12 @@ export const CONNECTION_FAILURES = {
   'tls-protocol': {
     ...TLS,
     what: "can't be reached: no TLS connection could be agreed on",
-    remedy: 'TLS 1.2 is the least that is spoken. The server may be older, or want a client certificate.',
+    remedy: 'Look at the TLS settings of the server; it may want a client certificate.',
+  },
+  'tls-version': {
+    ...TLS,
+    what: "can't be reached: it speaks only versions of TLS that are no longer safe",
+    remedy: 'Have the server offer TLS 1.2 or later.',
   },
   'tls-damaged': {
     ...TLS,
@@ -135,14 +140,22 @@ export const CONNECTION_FAILURES = {
     ...UNREACHABLE,
     proxyStatus: 'connection_terminated',
     what: 'closed the connection before its answer was complete',
-    remedy: 'It may have been restarted, or a firewall cut in; look at its log if this goes on.',
+    remedy:
+      'Look at its log for this moment: it was restarted, or crashed on this request, or refuses it; else a firewall cut in.',
+  },
+  'closed-connecting': {
+    ...UNREACHABLE,
+    proxyStatus: 'connection_terminated',
+    what: 'closed the connection while it was being made',
+    remedy:
+      'Nothing was sent. Check the port, and whether it speaks TLS; then look at the log of the server.',
   },
   'not-http': {
     ...NOT_HTTP,
     proxyStatus: 'http_protocol_error',
     what: 'gives an answer that is not valid HTTP',
     remedy:
-      'Check the port in the URL; where it speaks TLS, write https://. If both are right, the server breaks HTTP: tell those who run it.',
+      'Check the scheme and the port in the URL. If they are right, the server breaks HTTP: tell those who run it.',
   },
   'head-too-large': {
     ...NOT_HTTP,

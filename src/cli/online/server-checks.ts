@@ -26,6 +26,8 @@ const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   'https-on-plain-port': 'tls',
   'tls-protocol': 'tls',
   'tls-timeout': 'tls',
+  'tls-version': 'tls',
+  'closed-connecting': 'connect',
   'tls-damaged': 'tls',
   'http-on-tls-port': 'connect',
   closed: 'connect',
