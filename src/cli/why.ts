@@ -65,7 +65,7 @@ function unreported(
   path: string,
   id: string | undefined,
 ): string {
-  if (status === 404 && id === undefined) return 'no request has failed since the start: give the ID of one';
+  if (status === 404 && id === undefined) return 'no request has failed since the start';
   if (status === 404)
     return `request ${id} is not known: bearerd remembers the last 1,000 that are over, and the last 200 that failed. Run "bearerd why" without an ID for the last that failed`;
   if (status !== PROBLEMS['caller-key-required'].status) return notBearerd(address);

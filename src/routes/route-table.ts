@@ -85,6 +85,7 @@ export function createRouteTable(
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
   const closing = closingRoutes(routes, session, others);
+  const unmatched = whyUnmatched(routes, host);
 
   function match(method: string, path: string): Match {
     if (method === 'TRACE' || method === 'CONNECT') {
@@ -103,12 +104,7 @@ export function createRouteTable(
     if (denying !== undefined) {
       return refused('route-denied', denying, 'the route denies its path with a format ending, too');
     }
-    if (route === undefined)
-      return refused(
-        'no-route',
-        route,
-        host === undefined ? 'no prefix matches' : `no prefix of ${host} matches`,
-      );
+    if (route === undefined) return refused('no-route', route, unmatched);
     if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');
     }
@@ -145,6 +141,13 @@ function closingRoutes(
     if (reached.length > 0) closing.set(route, reached);
   }
   return closing;
+}
+
+function whyUnmatched(routes: readonly Route[], host: string | undefined): string {
+  if (host !== undefined) return `no prefix of ${host} matches`;
+  return routes.length > 0
+    ? 'no prefix matches'
+    : 'each route has a host, and this request names none of them';
 }
 
 function refused(code: ProblemCode, route: Route | undefined, why: string): Match {

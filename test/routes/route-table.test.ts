@@ -96,6 +96,13 @@ t.test('a path that no prefix matches has no route', async (t) => {
   });
 });
 
+t.test('a request without a route is told whether its path or its host is the reason', async (t) => {
+  t.match(tableOf({ '/companies': 'apiKey' }).match('GET', '/x'), { why: 'no prefix matches' });
+  t.match(tableOf({}).match('GET', '/x'), {
+    why: 'each route has a host, and this request names none of them',
+  });
+});
+
 t.test('a legal spelling goes upstream byte for byte', async (t) => {
   const table = tableOf({ '/': 'token', '/api': 'apiKey' });
   for (const path of [

@@ -24,7 +24,8 @@ export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {
     'Give the client the caller key, and have it send that as X-Bearerd-Key or as Authorization: Bearer.',
   'route-denied':
     'The configuration closes this path, or closes it to this caller; the session path always is. "bearerd routes" shows what is open.',
-  'no-route': 'Add a route for this path to BEARERD_ROUTES, such as /=token.',
+  'no-route':
+    'Add a route for it: to the routes of the configuration file, or as PREFIX=CREDENTIAL to BEARERD_ROUTES (/=token).',
   'method-refused':
     "Use a method that Allow names, or add this one to the route's methods. To a CONNECT: give bearerd to the client as base URL, and not as HTTPS_PROXY.",
   'token-unavailable':

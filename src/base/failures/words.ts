@@ -28,7 +28,7 @@ export const CONNECTION_FAILURES = {
     proxyStatus: 'dns_error',
     what: "can't be reached: its host name can't be resolved",
     remedy:
-      "Check how the host is spelt in the URL (or in BEARERD_UPSTREAM_ADDRESS), and this machine's DNS.",
+      "Check how the host is spelt in the URL (or in BEARERD_UPSTREAM_ADDRESS), and this machine's DNS. Where only an outbound proxy knows outside names, set HTTPS_PROXY.",
   },
   'dns-unavailable': {
     ...UNREACHABLE,

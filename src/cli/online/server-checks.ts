@@ -79,7 +79,10 @@ function wordsFor(
   const days = tls === undefined ? 0 : Math.floor((tls.certificateEndsMs - nowMs) / DAY_MS);
   return {
     'outbound-proxy': {
-      none: proxy === undefined ? 'none is set for this server' : undefined,
+      none:
+        proxy === undefined
+          ? 'no proxy is set for it, or NO_PROXY exempts it, as it does loopback'
+          : undefined,
       good: `${proxy} opens a tunnel`,
     },
     dns: {
