@@ -30,11 +30,7 @@ function credentialsIn(states: readonly string[], { credentials }: Readiness, st
         (reason && `the last login: ${reason}`) ??
         'no login has ended yet';
       const next =
-        nextLoginInSeconds === null || reason === null
-          ? ''
-          : nextLoginInSeconds === 0
-            ? ' The next try is due.'
-            : ` Next try in ${nextLoginInSeconds} s.`;
+        nextLoginInSeconds === null || reason === null ? '' : ` Next try in ${nextLoginInSeconds} s.`;
       const what =
         state === 'degraded' ? 'cannot renew its token, which is still valid' : `is not ready (${state})`;
       return `credential ${name} ${what}: ${why.replace(/\.?$/, '.')}${next}`;
