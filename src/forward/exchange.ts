@@ -170,10 +170,10 @@ export class Exchange implements Watched, Sender {
 
   #lookAtClient(): void {
     const next = this.#answer.lookAtClient();
-    if (next === undefined) {
-      this.#f.event.closedBy = 'idle-timeout';
-      this.#f.request.socket.destroy();
-    } else this.deadlineMonoMs = next;
+    this.deadlineMonoMs = next ?? Number.POSITIVE_INFINITY;
+    if (next !== undefined) return;
+    this.#f.event.closedBy = 'idle-timeout';
+    this.#f.request.socket.destroy();
   }
 
   /** Aborts the upstream request and answers the client with the problem. */

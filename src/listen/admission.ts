@@ -90,10 +90,7 @@ export function admit(
     return refuse(new Problem('bad-path'), origin);
 
   const match = rules.routes.at(host).match(method, split.path);
-  if (match.route !== undefined) {
-    event.route = match.route.name;
-    event.credential = match.route.credentialName;
-  }
+  if (match.route !== undefined) noteRoute(event, match.route);
   const callerProblem = known === undefined ? undefined : checkCaller(known, match, event);
   if (callerProblem !== undefined) return refuse(callerProblem, origin);
   if (!match.ok) event.why = match.why;
@@ -112,6 +109,11 @@ export function admit(
     dropCookies: head.fromBrowser && !rules.browserCookies,
     keepsClientCredential: keeps,
   };
+}
+
+function noteRoute(event: RequestEvent, { name, credentialName }: Route): void {
+  event.route = name;
+  event.credential = credentialName;
 }
 
 /** A part of a string keeps all of it in memory, here a long query, for as long as the request is remembered. */

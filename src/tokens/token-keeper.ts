@@ -64,12 +64,8 @@ export class TokenKeeper {
   /** Drops the present token, which the upstream has rejected. */
   drop(token: AccessToken): void {
     this.#held.drop();
-    this.#tell({
-      type: 'token-rejected',
-      credential: this.#options.name,
-      state: this.#state,
-      fingerprint: token.fingerprint,
-    });
+    const { fingerprint } = token;
+    this.#tell({ type: 'token-rejected', credential: this.#options.name, state: this.#state, fingerprint });
   }
 
   /** No login begins any more. */
@@ -167,11 +163,8 @@ export class TokenKeeper {
   }
 
   get #circumstances(): Circumstances {
-    return {
-      failure: this.#backoff.failure,
-      lastLoginMs: this.#lastLoginMs,
-      loggingIn: this.#loop.loggingIn,
-    };
+    const { failure } = this.#backoff;
+    return { failure, lastLoginMs: this.#lastLoginMs, loggingIn: this.#loop.loggingIn };
   }
 
   /** How long the present token may still be sent; 0 if there is none, or if another one is wanted now. */

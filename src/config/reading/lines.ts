@@ -21,18 +21,18 @@ interface Step {
 /** A map may bring in itself. */
 const DEEPEST_MERGE = 3;
 
+function intoList(list: YAMLSeq<ParsedNode>, key: string): Step | undefined {
+  const [prefix = '', index] = /^\[(\d+)\]\.?/.exec(key) ?? [];
+  const item = index === undefined ? undefined : list.items[Number(index)];
+  return item && { offset: item.range[0], node: item, rest: key.slice(prefix.length) };
+}
+
 export function placeFinder(
   document: Document<ParsedNode>,
   lineCounter: LineCounter,
   { isAlias, isMap, isScalar, isSeq }: Yaml,
 ): PlaceOf {
   const resolve = (node: unknown) => (isAlias(node) ? node.resolve(document) : node);
-
-  const intoList = (list: YAMLSeq<ParsedNode>, key: string): Step | undefined => {
-    const [prefix = '', index] = /^\[(\d+)\]\.?/.exec(key) ?? [];
-    const item = index === undefined ? undefined : list.items[Number(index)];
-    return item && { offset: item.range[0], node: item, rest: key.slice(prefix.length) };
-  };
 
   const intoMap = (
     map: YAMLMap<ParsedNode, ParsedNode | null>,
