@@ -4,7 +4,7 @@ import { Members } from '../base/members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import type { Connector } from './connector.ts';
 import { type ConnectionOwner, Http1Connection } from './h1-connection.ts';
-import { IdleConnections, isFit } from './idle-connections.ts';
+import { IdleConnections, isFit, REST_MS } from './idle-connections.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import { connectProblem, upstreamFailure } from './upstream-error.ts';
 
@@ -26,6 +26,17 @@ const DISTRUST_MS = 60_000;
 interface Waiting {
   readonly receiver: Receiver;
   readonly once: boolean;
+}
+
+/** Looks for an idle connection that has rested, where no new one can be made. */
+const KEPT_TRIES = 4;
+
+/** A connection that could not be made. */
+interface Failed {
+  readonly error: Error;
+  readonly times: ConnectionTimes;
+  /** How often an idle connection may still be looked for. */
+  readonly tries: number;
 }
 
 /**
@@ -71,13 +82,12 @@ export class Http1Pool implements ConnectionOwner {
     const times = new ConnectionTimes();
     this.#open(
       (error, socket) => {
-        const idle = error !== null && kept ? this.#idle.take(true, performance.now()) : undefined;
-        if (idle === undefined) receiver.opened(times);
-        if (idle !== undefined) {
-          idle.carry(receiver);
-        } else if (error !== null) {
-          receiver.failed(connectProblem(error), 'no');
-        } else if (socket.destroyed) {
+        if (error !== null) {
+          this.#sendOnKept(receiver, { error, times, tries: kept ? KEPT_TRIES : 0 });
+          return;
+        }
+        receiver.opened(times);
+        if (socket.destroyed) {
           receiver.failed(upstreamFailure('closed'), 'no');
         } else {
           const connection = new Http1Connection(this, socket, buffer);
@@ -87,6 +97,22 @@ export class Http1Pool implements ConnectionOwner {
       },
       { buffer, times },
     );
+  }
+
+  /** No new connection could be made: an idle one serves, once it has rested. */
+  #sendOnKept(receiver: Receiver, failed: Failed): void {
+    const { error, times, tries } = failed;
+    const now = performance.now();
+    this.#idle.rest(now);
+    const idle = tries > 0 ? this.#idle.take(true, now) : undefined;
+    if (idle !== undefined) {
+      idle.carry(receiver);
+    } else if (tries > 0 && this.#idle.size > 0) {
+      setTimeout(() => this.#sendOnKept(receiver, { ...failed, tries: tries - 1 }), REST_MS);
+    } else {
+      receiver.opened(times);
+      receiver.failed(connectProblem(error), 'no');
+    }
   }
 
   #turnSoon(): void {

@@ -2,7 +2,7 @@ import { CONNECTION_MAX_AGE_MS } from './connection.ts';
 import type { Http1Connection } from './h1-connection.ts';
 
 /** Trouble after a response, such as the end of the connection, mostly shows within this time. */
-const REST_MS = 5;
+export const REST_MS = 5;
 
 /** Its `idleTime` grows each time that the event loop has waited for something to read, and then reads it all. */
 const { nodeTiming } = performance;

@@ -183,3 +183,23 @@ t.test('a TLS session is resumed on the next connection, and only where the name
     for (let n = 0; n < 4; n++) t.equal((await refused.get('/x')).status, 502, maxVersion);
   }
 });
+
+t.test(
+  'a POST that follows at once takes the kept connection where the name is not found any more',
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    let isDown = false;
+    const lookup: Lookup = (_name, _options, callback) =>
+      isDown
+        ? callback(Object.assign(new Error('down'), { code: 'EAI_AGAIN' }), [])
+        : callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
+    const proxy = await gatewayFor(t, { baseUrl, lookup, env: { BEARERD_ROUTES: '/=none' } });
+    t.equal((await proxy.get('/')).status, 200);
+    isDown = true;
+    // It may not have rested yet, and a POST can't be sent again: it is waited for.
+    for (let n = 0; n < 5; n++) {
+      t.equal((await proxy.ask(`${request('POST', '/', 'content-length: 1')}x`)).status, 200);
+    }
+  },
+);
