@@ -6,7 +6,7 @@ export const STATUS_REMEDIES = {
   '401 token':
     'The upstream refuses a token that came fresh from the login. Check that the login and the API belong to one environment, and that the API takes the token in this header.',
   '401 token, not repeated':
-    'The upstream refuses the token, and the request could not go up again with a newer one: no login succeeded, or its body was not kept. Look at the credential in /status, and call again.',
+    'The upstream refuses the token, and the request did not go up again with a newer one: the token came from a login less than 10 s before, no login succeeded, or the body was not kept. If it lasts, "bearerd check --online GET PATH" tries it with a fresh token: the login and the API may belong to two environments.',
   '401 key':
     'The upstream refuses the key. Check that it is whole, not revoked, and of this environment, and that the API wants it in this header with this scheme.',
   '401 nothing':
