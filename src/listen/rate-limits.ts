@@ -70,6 +70,7 @@ export class RateLimits {
     event.limitedBy = callerMs > routeMs ? 'caller' : 'route';
     const problem = new Problem('rate-limited', {
       detail: DETAILS[event.limitedBy],
+      remedy: `Call again when Retry-After says, and less often; or raise the limit of the ${event.limitedBy}.`,
       retryAfterS: Math.ceil(waitMs / 1_000),
     });
     return { kind: 'refuse', problem, corsOrigin: admission.corsOrigin };

@@ -66,7 +66,13 @@ t.test(
       type: 'urn:bearerd:problem:rate-limited',
     });
     t.equal(upstream.requests.length, 3, 'it is not forwarded');
-    t.match(requests().at(-1), { code: 'rate-limited', status: 429, route: '/few', limitedBy: 'route' });
+    t.match(requests().at(-1), {
+      code: 'rate-limited',
+      status: 429,
+      route: '/few',
+      limitedBy: 'route',
+      remedy: /limit of the route/,
+    });
     t.same(await statuses('/other', 5), [200, 200, 200, 200, 200], 'another route has no limit');
     await pass(18_500);
     t.equal((await get('/few')).header('retry-after'), '2', 'a whole second more than too few');
