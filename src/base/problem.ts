@@ -7,6 +7,9 @@ interface ProblemKind {
   readonly proxyStatus: string;
 }
 
+/** In front of the ID of the request that a problem is about: its `instance` (RFC 9457 §3.1.5). */
+export const REQUEST_URN = 'urn:bearerd:request:';
+
 /** Every problem that bearerd answers with. */
 export const PROBLEMS = {
   'bad-path': {

@@ -6,9 +6,8 @@ export interface CommandOptions {
   /** More on stdout ends the command. */
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
-  /** Its standard error is ours. Else what it writes there may hold anything, and is only counted. */
+  /** Its standard error is ours. Else what it writes there is counted and given to `onStderr`; it may hold anything. */
   readonly inheritStderr?: boolean;
-  /** Takes what it writes there, where that isn't ours. */
   readonly onStderr?: (chunk: Uint8Array) => void;
 }
 
@@ -121,9 +120,4 @@ function killGroup(child: ChildProcess): void {
 /** Our own environment, as a command of ours may see it. */
 export function environmentWithout(names: readonly string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.includes(name)));
-}
-
-/** Why a program can't be started, by the system's code. */
-export function startFailure(code: string): string {
-  return { ENOENT: "can't be found", EACCES: 'may not be run' }[code] ?? `can't be started (${code})`;
 }

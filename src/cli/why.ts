@@ -1,4 +1,4 @@
-import { PROBLEMS } from '../base/problem.ts';
+import { PROBLEMS, REQUEST_URN } from '../base/problem.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 import { visible } from '../observe/visible.ts';
@@ -10,8 +10,6 @@ import { adminAddress } from './probe.ts';
 import { failingLogins } from './readiness-words.ts';
 import { type AdminAnswer, askAdmin, isReadiness, jsonIn, notBearerd } from './sight.ts';
 
-const URN = 'urn:bearerd:request:';
-
 export const why: Command = {
   synopsis: '[ID] [--json] [--admin-listen ADDRESS] [--config FILE]',
   summary: 'says why a request went as it did, and what to do; without an ID the last that failed',
@@ -22,7 +20,7 @@ export const why: Command = {
   settings: ['admin-listen'],
   positionals: [0, 1],
   async run(values, [given]) {
-    const id = given?.startsWith(URN) ? given.slice(URN.length) : given;
+    const id = given?.startsWith(REQUEST_URN) ? given.slice(REQUEST_URN.length) : given;
     const address = await adminAddress(values);
     const path = `/requests/${id === undefined ? 'last-failed' : encodeURIComponent(id)}`;
     const answer = await askAdmin(address, path);

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import { startFailure, stillRunning } from '../base/failures/command-words.ts';
 import { LoginError } from '../base/login-error.ts';
-import { type CommandEnd, runCommand, startFailure } from '../base/run-command.ts';
+import { type CommandEnd, runCommand } from '../base/run-command.ts';
 import type { ExecCredentialConfig } from '../config/credential-config.ts';
 import { shownProgram } from '../config/values/commands.ts';
 import type { Login } from './http-login.ts';
@@ -73,7 +74,7 @@ function commandFailure(end: CommandEnd, { timeoutMs }: ExecCredentialConfig): L
     case 'not-started':
       return new LoginError('unreachable', startFailure(end.code));
     case 'timeout':
-      return new LoginError('unreachable', `was killed: it was still running after ${timeoutMs / 1000} s`);
+      return new LoginError('unreachable', stillRunning(timeoutMs));
     case 'aborted':
       return new LoginError('unreachable', 'was killed: its token is no longer wanted');
     case 'too-much-output':

@@ -2,6 +2,7 @@ import type { RequestEvent } from '../base/events.ts';
 import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
 import { type SentAs, STATUS_REMEDIES, statusRemedy } from '../base/failures/status-words.ts';
 import type { AttemptRecord } from '../base/journey.ts';
+import { SAFE_METHODS } from '../base/methods.ts';
 
 /** Why a request went as it did: what `GET /requests/ID` gives. No byte of a secret, a query value or a body is in it. */
 export interface Why {
@@ -44,8 +45,6 @@ export interface WhyAttempt {
   readonly outcome: string;
 }
 
-/** To send one of these again changes nothing (RFC 9110 §9.2.1). */
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Shorter ones with a connection that was there are the event loop's own. */
 const SHORTEST_WAIT_MS = 1;
 
@@ -135,7 +134,7 @@ function outcomeOf(
     const what = status === 0 ? clause(failure) : `answered ${status} and broke off: ${clause(failure)}`;
     if (next !== undefined) return `${what}; the request was sent once more`;
     if (readyMonoMs === -1 || firstByteMonoMs !== -1) return what;
-    return `${what}; no byte of an answer came${SAFE.has(method) ? '' : ', and it may have carried the request out'}`;
+    return `${what}; no byte of an answer came${SAFE_METHODS.has(method) ? '' : ', and it may have carried the request out'}`;
   }
   if (status === 101) return 'switched to another protocol (101)';
   if (next !== undefined) {

@@ -1,3 +1,4 @@
+import { startFailure, stillRunning } from '../../base/failures/command-words.ts';
 import type { CommandEnd } from '../../base/run-command.ts';
 import { Secret } from '../../base/secret.ts';
 import { isOtherEncoding } from '../values/encoding.ts';
@@ -121,7 +122,7 @@ export class SecretCommands {
   async run(secretVariables: readonly string[]): Promise<boolean> {
     const due = [...this.#asked].filter(([key]) => !this.#outcomes.has(key));
     if (due.length === 0) return false;
-    const { environmentWithout, runCommand, startFailure } = await import('../../base/run-command.ts');
+    const { environmentWithout, runCommand } = await import('../../base/run-command.ts');
     const { signal = new AbortController().signal, around = (work) => work() } = this.#options;
     const env = environmentWithout(secretVariables);
     const inheritStderr = process.stderr.isTTY === true;
@@ -140,7 +141,7 @@ export class SecretCommands {
     for (const [, { end }] of ran) if (end.kind === 'ended') this.knows(textOf(end.stdout));
     for (const { secret } of this.#options.given?.values() ?? []) this.knows(secret.expose());
     for (const [key, each] of ran) {
-      const outcome = this.#outcome(key, each, startFailure);
+      const outcome = this.#outcome(key, each);
       this.#outcomes.set(key, outcome);
       if (each.end.kind !== 'aborted')
         this.#options.onRun?.(key, outcome.problem === undefined ? 'ok' : 'failed');
@@ -148,8 +149,8 @@ export class SecretCommands {
     return true;
   }
 
-  #outcome(key: string, { asked, end, stderr }: Ran, startFailure: (code: string) => string): Ended {
-    const problem = problemOf(end, asked, startFailure);
+  #outcome(key: string, { asked, end, stderr }: Ran): Ended {
+    const problem = problemOf(end, asked);
     if (problem === undefined && end.kind === 'ended') return { secret: new Secret(textOf(end.stdout)) };
     const said = stderr.shown([...this.#known, ...secretWords(asked, end)]);
     const before = this.#before(key);
@@ -179,16 +180,12 @@ function textOf(stdout: Uint8Array): string {
     .replace(/\r?\n$/, '');
 }
 
-function problemOf(
-  end: CommandEnd,
-  { timeoutMs }: SecretCommand,
-  startFailure: (code: string) => string,
-): string | undefined {
+function problemOf(end: CommandEnd, { timeoutMs }: SecretCommand): string | undefined {
   switch (end.kind) {
     case 'not-started':
       return startFailure(end.code);
     case 'timeout':
-      return `was killed: it was still running after ${timeoutMs / 1000} s`;
+      return stillRunning(timeoutMs);
     case 'too-much-output':
       return 'printed more than 64 KiB';
     case 'aborted':

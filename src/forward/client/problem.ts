@@ -2,12 +2,9 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestEvent } from '../../base/events.ts';
 import { remedyOf } from '../../base/failures/problem-words.ts';
-import { PROBLEMS, Problem, type ProblemCode } from '../../base/problem.ts';
+import { PROBLEMS, Problem, type ProblemCode, REQUEST_URN } from '../../base/problem.ts';
 import { linger, lingerAtEnd } from './linger.ts';
 import { elements } from './request-head.ts';
-
-/** What a problem names the request by, in front of its ID (RFC 9457 §3.1.5). */
-export const REQUEST_URN = 'urn:bearerd:request:';
 
 /** What each problem's body (RFC 9457) begins with, by its detail, made once: of a request nothing but its ID goes into it. */
 const BEGINNINGS = new Map<string, string>();

@@ -1,3 +1,4 @@
+import { SAFE_METHODS } from '../../base/methods.ts';
 import type { Config } from '../../config/config.ts';
 import { formatAddress } from '../../config/values/addresses.ts';
 import { laneVia } from '../../routes/lanes.ts';
@@ -13,11 +14,9 @@ type Use =
   /** Those that may have been acted on, though no answer has come. */
   | 'once';
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** A body, or a method that isn't idempotent, makes the second one needed. */
 export function usesOf({ route: { methods } }: FastRoute): readonly Use[] {
-  return methods !== undefined && [...methods].every((method) => SAFE.has(method))
+  return methods !== undefined && [...methods].every((method) => SAFE_METHODS.has(method))
     ? ['again']
     : ['again', 'once'];
 }
