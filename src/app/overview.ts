@@ -13,7 +13,7 @@ import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
 
 /** What the overview reads. */
-export interface Watched {
+export interface OverviewOptions {
   readonly clock: Clock;
   readonly events: EventBus;
   readonly sources: Sources;
@@ -26,13 +26,13 @@ export interface Watched {
 
 /** What a running proxy shows of itself: health, readiness, metrics, the last requests. */
 export class Overview {
-  readonly #watched: Watched;
+  readonly #watched: OverviewOptions;
   readonly #startedMonoMs: number;
   readonly #recent: Recent;
   readonly #health: Health;
   readonly #metrics: Metrics;
 
-  constructor(watched: Watched) {
+  constructor(watched: OverviewOptions) {
     const { clock, events, sources, watchdog, running, droppedLogLines } = watched;
     this.#watched = watched;
     this.#startedMonoMs = clock.monoMs();
@@ -62,10 +62,6 @@ export class Overview {
     });
   }
 
-  get healthy(): boolean {
-    return this.#health.healthy;
-  }
-
   get readiness(): Readiness {
     const { sources, running, stopping } = this.#watched;
     return readinessOf({
@@ -92,7 +88,7 @@ export class Overview {
       requestsByRoute: this.#metrics.requestsByRoute(),
       recent: this.#recent,
       share: sources.sharing,
-      limits: running.limits?.status,
+      limits: running.settings.limits.status,
     });
   }
 
@@ -101,7 +97,7 @@ export class Overview {
     const { sources, running } = this.#watched;
     return {
       guard: () => running.settings.adminGuard,
-      healthy: () => this.healthy,
+      healthy: () => this.#health.healthy,
       readiness: () => this.readiness,
       status: () => this.status,
       requests: () => this.#recent.requests(),

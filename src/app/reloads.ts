@@ -10,6 +10,7 @@ import type { Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { type SecretFileWatch, watchSecretFiles } from '../config/watch.ts';
+import type { Reloaded } from '../listen/admin-endpoints.ts';
 
 /** An ID and its secret change together but are seen one after the other, and a login with half of a pair is refused. */
 const GATHER_MS = 100;
@@ -22,12 +23,6 @@ export interface ReloadsOptions {
   readonly apply: (config: Config, by: string) => readonly string[];
   readonly observe: Observe;
 }
-
-/** What became of a reload of everything. */
-export type ReloadResult =
-  | { readonly reloaded: true; readonly restartNeededFor: readonly string[] }
-  /** The old configuration goes on. */
-  | { readonly reloaded: false; readonly faults: readonly ConfigFault[] };
 
 /**
  * Takes a changed configuration into use while the proxy runs: all of it when asked, and changed secret and TLS files by
@@ -47,7 +42,7 @@ export class Reloads {
   #last: Promise<unknown> = Promise.resolve();
   #warnings: Config['warnings'] = [];
   /** A reload of everything that has not begun yet; later requests for one share it. */
-  #next: Promise<ReloadResult | undefined> | undefined;
+  #next: Promise<Reloaded | undefined> | undefined;
 
   constructor({ config, source, apply, observe }: ReloadsOptions) {
     this.#source = source;
@@ -67,7 +62,7 @@ export class Reloads {
   }
 
   /** Reads everything anew from the disk. Undefined if it is stopped before. Never rejects. */
-  all(by: string): Promise<ReloadResult | undefined> {
+  all(by: string): Promise<Reloaded | undefined> {
     this.#next ??= this.#enqueue(() => {
       this.#next = undefined;
       return this.#everything(by);
@@ -75,7 +70,7 @@ export class Reloads {
     return this.#next;
   }
 
-  async #everything(by: string): Promise<ReloadResult | undefined> {
+  async #everything(by: string): Promise<Reloaded | undefined> {
     try {
       const restartNeededFor = this.#use(await this.#source.load(this.#running()), by);
       this.#waiting.clear(); // Older than what has just been read.

@@ -18,6 +18,7 @@ import type { Sources } from './sources.ts';
 /** What a reload replaces as a whole, for both listeners. */
 export interface Settings extends ProxySettings {
   readonly adminGuard: Guard;
+  readonly limits: RateLimits;
 }
 
 /** What stays through reloads, and takes part in each. */
@@ -48,7 +49,6 @@ export class RunningConfig {
   settings: Settings;
   /** When it was taken into use, on the wall clock. */
   sinceMs: number;
-  limits: RateLimits | undefined;
   readonly #lasting: Lasting;
   readonly #mostConnections = connectionsWithin(openFilesLimit());
 
@@ -66,7 +66,7 @@ export class RunningConfig {
    */
   take(config: Config): string[] {
     const before = this.config;
-    this.settings = this.#make(config, before, this.settings.pools);
+    this.settings = this.#make(config, { config: before, settings: this.settings });
     this.config = config;
     this.sinceMs = this.#lasting.clock.wallMs();
     this.settings.pools.replaceBefore();
@@ -76,17 +76,21 @@ export class RunningConfig {
   }
 
   /** Everything that may fail comes first: a failure changes nothing that is in use. */
-  #make(config: Config, before?: Config, poolsBefore?: UpstreamPools): Settings {
+  #make(config: Config, before?: { readonly config: Config; readonly settings: Settings }): Settings {
     const { clock, lookup, sources, secrets, watchdog, loopMark } = this.#lasting;
-    const pools = new UpstreamPools(config, lookup, poolsBefore);
-    const { credentials, commit } = sources.prepare(config, before, pools);
+    const pools = new UpstreamPools(config, lookup, before?.settings.pools);
+    const { credentials, commit } = sources.prepare(config, before?.config, pools);
     const routes = createRoutes(config.routes, credentials, sessionPlaces(config));
-    const limits = new RateLimits({ routes: routes.routes, callers: config.callers, clock }, this.limits);
+    const limits = new RateLimits(
+      { routes: routes.routes, callers: config.callers, clock },
+      before?.settings.limits,
+    );
     const settings = {
       pools,
       admit: limits.none ? admit : limits.admit,
       guard: createGuard(config),
       adminGuard: createAdminGuard(config),
+      limits,
       routes,
       lanes: config.sinks.some(({ kind }) => kind === 'haproxy') ? createLanes(routes) : undefined,
       browserCookies: config.browserCookies,
@@ -99,7 +103,6 @@ export class RunningConfig {
     for (const route of settings.routes.routes) pools.of(route);
     watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();
-    this.limits = limits;
     secrets.configure(secretsOf(config));
     return settings;
   }

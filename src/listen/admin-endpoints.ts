@@ -35,9 +35,10 @@ export interface AdminView {
   readonly reload: (() => Promise<Reloaded | undefined>) | undefined;
 }
 
-/** What became of it; where it is faulty the old one goes on. */
-type Reloaded =
+/** What became of a reload of everything. */
+export type Reloaded =
   | { readonly reloaded: true; readonly restartNeededFor: readonly string[] }
+  /** The old configuration stays in use. */
   | { readonly reloaded: false; readonly faults: readonly ConfigFault[] };
 
 /** What there is: by which methods, and whether without a caller key wherever the listener is. */
