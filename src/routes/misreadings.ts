@@ -1,3 +1,4 @@
+import { asBytes } from '../base/secret.ts';
 /**
  * What servers make of a path before they look at it. Each function does one such thing, and gives its argument
  * back where there is nothing to do. All work on byte strings: one character for each byte, U+0000 to U+00FF.
@@ -19,7 +20,7 @@ const decodeUnicodeEscapes: Misreading = (bytes) =>
   bytes.includes('%u') || bytes.includes('%U')
     ? bytes.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => {
         const code = Number.parseInt(hex, 16);
-        return code < 0x80 ? String.fromCharCode(code) : toBytes(String.fromCharCode(code));
+        return code < 0x80 ? String.fromCharCode(code) : asBytes(String.fromCharCode(code));
       })
     : bytes;
 
@@ -37,10 +38,10 @@ const decodeOverlong: Misreading = (bytes) =>
   });
 
 /** Compatibility forms: a full-width dot is a dot, a ligature its letters. */
-const foldCompatibility: Misreading = (bytes) => toBytes(toText(bytes).normalize('NFKC'));
+const foldCompatibility: Misreading = (bytes) => asBytes(toText(bytes).normalize('NFKC'));
 
 /** Decoders that skip what is no UTF-8, and file systems that skip invisible characters. */
-const withoutInvisible: Misreading = (bytes) => toBytes(toText(bytes).replace(INVISIBLE, ''));
+const withoutInvisible: Misreading = (bytes) => asBytes(toText(bytes).replace(INVISIBLE, ''));
 
 const backslashesAsSlashes: Misreading = (bytes) => bytes.replaceAll('\\', '/');
 
@@ -91,7 +92,7 @@ export function misreadingsOf(bytes: string): readonly Misreading[] {
 export function foldCase(bytes: string): string {
   if (!NON_ASCII.test(bytes)) return bytes.toLowerCase();
   const folded = toText(bytes).toUpperCase().toLowerCase();
-  return toBytes(folded.replaceAll('i\u0307', 'i')); // What `İ` becomes; servers that fold by character drop the dot.
+  return asBytes(folded.replaceAll('i\u0307', 'i')); // What `İ` becomes; servers that fold by character drop the dot.
 }
 
 function percentDecode(bytes: string, keepSlashes: boolean): string {
@@ -122,8 +123,4 @@ const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 /** What is no UTF-8 becomes U+FFFD, which matches no rule. */
 function toText(bytes: string): string {
   return UTF8.decode(Buffer.from(bytes, 'latin1'));
-}
-
-function toBytes(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }

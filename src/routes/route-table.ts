@@ -84,7 +84,7 @@ export function createRouteTable(
 ): RouteTable {
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
-  const closing = closingRoutes(routes, session, others);
+  const closing = closingRoutes(routes, { closure, basePath: session.basePath }, others);
   const unmatched = whyUnmatched(routes, host);
 
   function match(method: string, path: string): Match {
@@ -126,17 +126,17 @@ export function createRouteTable(
 /** The session endpoints that a route leads to by another name, or that belong to single credentials. */
 function closingRoutes(
   routes: readonly Route[],
-  session: SessionPlace,
+  session: { readonly closure: SessionClosure; readonly basePath: string },
   others: readonly SessionPlace[],
 ): ReadonlyMap<Route, readonly SessionClosure[]> {
-  const closure = new SessionClosure(session);
+  const { closure, basePath } = session;
   const otherClosures = others.map((place) => new SessionClosure(place));
   const closing = new Map<Route, SessionClosure[]>();
   for (const route of routes) {
     const { prefix, upstreamPrefix, upstreamOrigin } = route;
     const reached = otherClosures.filter((each) => each.isAt(upstreamOrigin));
     // Only a route that changes the path can reach the session endpoint under another name.
-    const isRenamed = upstreamPrefix !== session.basePath + withoutSlash(prefix);
+    const isRenamed = upstreamPrefix !== basePath + withoutSlash(prefix);
     if (isRenamed && closure.isAt(upstreamOrigin)) reached.push(closure);
     if (reached.length > 0) closing.set(route, reached);
   }

@@ -4,6 +4,7 @@ import net from 'node:net';
 import { Gateway } from '../../app/gateway.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Event, EventBus } from '../../base/events.ts';
+import { asBytes } from '../../base/secret.ts';
 import type { Config } from '../../config/config.ts';
 import { answerOf, type LoginServer } from '../../login/one-answer.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
@@ -135,15 +136,15 @@ function otherHeaders(line: CurlLine, { headers }: CurlRequest): string[] {
 function directHeaders(line: CurlLine, request: CurlRequest): string[] {
   const { headers, user, bearer, cookies } = request;
   const given = headers.filter(({ name }) => /^authorization$/i.test(name) || !OWN.test(name));
-  const sent = given.flatMap(({ name, value }) => [name, latin1(resolved(value, line))]);
+  const sent = given.flatMap(({ name, value }) => [name, asBytes(resolved(value, line))]);
   const isAuthorized = given.some(({ name }) => /^authorization$/i.test(name));
   const pair = user === undefined ? undefined : resolved(user, line);
   if (!isAuthorized && pair !== undefined)
     sent.push('Authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
   else if (!isAuthorized && bearer !== undefined)
-    sent.push('Authorization', latin1(`Bearer ${resolved(bearer, line)}`));
+    sent.push('Authorization', asBytes(`Bearer ${resolved(bearer, line)}`));
   if (cookies.length > 0)
-    sent.push('Cookie', latin1(cookies.map((cookie) => pairOf(cookie, line)).join('; ')));
+    sent.push('Cookie', asBytes(cookies.map((cookie) => pairOf(cookie, line)).join('; ')));
   return sent;
 }
 
@@ -172,11 +173,6 @@ function resolved(text: string, line: CurlLine): string {
     if (value === undefined) throw new UsageError(`${given.variable} is not set`);
     return value;
   });
-}
-
-/** Headers are bytes: UTF-8, a character for each. */
-function latin1(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** Pure. */

@@ -1,3 +1,4 @@
+import { asBytes } from '../../base/secret.ts';
 /**
  * Credentials that stand in no header: a parameter of the query, or a cookie. All that the client sends by that name
  * goes, ours comes last, and every other byte stays.
@@ -54,7 +55,7 @@ function split(target: string): { readonly path: string; readonly query: string 
  * separator as well (HTML 4 §B.2.2), so a parameter that follows one is struck out, too.
  */
 export function withoutParameter(query: string, name: string): string {
-  const wanted = Buffer.from(name, 'utf8').toString('latin1');
+  const wanted = asBytes(name);
   return keptParts(query, (part) => parameterName(part) === wanted);
 }
 
