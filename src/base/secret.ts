@@ -26,10 +26,12 @@ export class Secret {
     return new Secret(JSON.stringify(value, shown));
   }
 
-  /** `application/x-www-form-urlencoded`. */
-  static form(fields: Iterable<readonly [name: string, value: string | Secret]>): Secret {
-    const pairs = [...fields].map(([name, value]) => [name, value instanceof Secret ? value.#value : value]);
-    return new Secret(new URLSearchParams(pairs).toString());
+  /** `application/x-www-form-urlencoded`, without the fields that have no value. */
+  static form(fields: Iterable<readonly [name: string, value: string | Secret | undefined]>): Secret {
+    const form = new URLSearchParams();
+    for (const [name, value] of fields)
+      if (value !== undefined) form.append(name, value instanceof Secret ? value.#value : value);
+    return new Secret(form.toString());
   }
 
   /** One secret made of several parts. */

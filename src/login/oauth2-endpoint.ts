@@ -83,12 +83,12 @@ function encodeRequest(
 ): LoginRequest {
   const { scope, audience, parameters } = config;
   const fields = [grant, proof.parameters, { scope, audience }, parameters].flatMap((each) =>
-    Object.entries(each),
+    Object.entries<string | Secret | undefined>(each),
   );
   return {
     headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
     authorization: proof.authorization,
-    body: Secret.form(fields.filter((field): field is [string, string | Secret] => field[1] !== undefined)),
+    body: Secret.form(fields),
     to: 'token endpoint',
     secrets: secretsIn(config),
   };
