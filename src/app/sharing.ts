@@ -44,7 +44,7 @@ export interface PreparedSharing {
    *
    * @param unchanged the credential is the same as in the configuration in use
    */
-  wrap(credential: CredentialConfig, unchanged: boolean, own: Login, told: TokenNews): Wrapped;
+  wrap(credential: CredentialConfig, unchanged: boolean, own: Login, news: TokenNews): Wrapped;
   commit(): void;
 }
 
@@ -155,7 +155,7 @@ export class Sharing {
     const engine = this.#engineFor(config);
     const credentials = new Map<string, SharedCredential>();
     const changes: (() => void)[] = [];
-    const wrap: PreparedSharing['wrap'] = (credential, unchanged, own, told) => {
+    const wrap: PreparedSharing['wrap'] = (credential, unchanged, own, news) => {
       const { observe } = this.#options;
       if (engine === undefined || !isShared(credential)) return { login: own, observe };
       const known = this.#credentials.get(credential.name);
@@ -163,7 +163,7 @@ export class Sharing {
       if (kept !== undefined) changes.push(() => kept.reconfigure(own));
       const shared =
         kept ??
-        new SharedCredential(engine, own, (login) => this.#load({ credential, config, engine, login, told }));
+        new SharedCredential(engine, own, (login) => this.#load({ credential, config, engine, login, news }));
       credentials.set(credential.name, shared);
       const hears: Observe = (event) => {
         shared.heard(event);
@@ -209,12 +209,12 @@ export class Sharing {
     this.#closing.add(closing);
   }
 
-  async #load({ credential, config, engine, login, told }: Loading): Promise<SharedLogin> {
+  async #load({ credential, config, engine, login, news }: Loading): Promise<SharedLogin> {
     const { SharedLogin, AccountKeys, accountOf } = await import('../integrations/fleet/fleet.ts');
     const { key, prefix } = engine.share;
     const keys = new AccountKeys(accountOf(credential, sessionUrlOf(credential, config), key), prefix);
     const { clock, observe } = this.#options;
-    return new SharedLogin({ keys, engine: await engine.open(), login, told, clock, observe });
+    return new SharedLogin({ keys, engine: await engine.open(), login, news, clock, observe });
   }
 }
 
@@ -223,5 +223,5 @@ interface Loading {
   readonly config: Config;
   readonly engine: LazyEngine;
   readonly login: Login;
-  readonly told: TokenNews;
+  readonly news: TokenNews;
 }

@@ -151,8 +151,8 @@ export class Sources {
     const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
     const own = loginFor(credential, config, pools, this.#clock);
     // It is called only after the source has begun to log in.
-    const told = newsFor(() => source);
-    const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, told);
+    const news = newsFor(() => source);
+    const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, news);
     const options: RenewingSourceOptions = {
       name: credential.name,
       ...wrapped,

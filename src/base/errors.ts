@@ -1,4 +1,7 @@
-/** Errors are told apart by their class and code, never by their message. Those with rules of their own: `config-error.ts`, `login-error.ts`, `problem.ts`. */
+/**
+ * Errors are told apart by their class and code, never by their message. Those with rules of their own:
+ * `config-error.ts`, `login-error.ts`, `problem.ts`.
+ */
 
 /** The command line can't be understood (exit code 64). */
 export class UsageError extends Error {

@@ -3,8 +3,8 @@ import type { LoginError } from './login-error.ts';
 import type { ProblemCode } from './problem.ts';
 
 /**
- * What happens, for log, metrics and page. The folders below `observe/` neither log nor count: they emit events, and
- * `observe/` makes lines, numbers and a page of them.
+ * What happens, for log, metrics and page. The folders that do the work neither log nor count: they emit events, of which
+ * `observe/` makes lines, numbers and a page.
  */
 export type Event =
   | {

@@ -1,5 +1,5 @@
 /**
- * How it stands with a credential's token; the same word in the log, the metrics, the status and the probes.
+ * The state of a credential's token; the same word in the log, the metrics, the status and the probes.
  * - `starting`: no login has succeeded yet;
  * - `fresh`: a usable token; `renewing`: the same, and a login runs;
  * - `degraded`: a usable token, and the last login failed;
@@ -16,9 +16,9 @@ export interface Journey {
   tokenState: TokenState | 'ready' | undefined;
   /** When the token that it began with was got; -1 where there was none. */
   tokenSinceMonoMs: number;
-  /** The last one. */
+  /** The last wait for a token; `before` leads to earlier ones. */
   tokenWait: TokenWait | undefined;
-  /** The last one. */
+  /** The last attempt; `before` leads to earlier ones. */
   attempt: AttemptRecord | undefined;
   /** What the client was told of a problem, and what can be done about it where that is known. */
   detail: string | undefined;
@@ -27,7 +27,7 @@ export interface Journey {
   brokeOff: boolean;
 }
 
-/** It waited for a login. */
+/** One wait of a request for a login. */
 export interface TokenWait {
   readonly before: TokenWait | undefined;
   readonly fromMonoMs: number;
@@ -51,7 +51,7 @@ export class AttemptRecord {
   readonly upstream: string;
   readonly before: AttemptRecord | undefined;
   readonly beganMonoMs: number;
-  /** There where a connection was made for it, or could not be. */
+  /** Set if a connection was made for it, or was tried. */
   times: ConnectionTimes | undefined = undefined;
   readyMonoMs = -1;
   firstByteMonoMs = -1;

@@ -4,7 +4,7 @@ import { EventBus } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import type { Around } from '../config/reading/secret-commands.ts';
 import type { ConfigurationSource } from '../config/source.ts';
-import { boundHeapGrowth, sweepBodies } from '../node/heap.ts';
+import { boundMemory, sweepBodies } from '../node/heap.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import { releaseAtRest } from './at-rest.ts';
@@ -67,7 +67,7 @@ export async function open({
   });
   events.subscribe(releaseAtRest({ inFlight: () => gateway.inFlight }));
   await gateway.start();
-  boundHeapGrowth();
+  boundMemory();
   announce(gateway, config, log);
 
   const apply = (loaded: Config, by: string) => {

@@ -51,8 +51,8 @@ export function expiryOf(fields: Record<string, unknown>, token: string, timing:
 
 /**
  * The server's clock at the answer's arrival. Ours is believed while it lies within what `Date` allows (whole
- * seconds, and the answer's way); else the latest time that the server's clock can
- * show, so that an error shortens the token's life.
+ * seconds, and the answer's way); else the latest time that the server's clock can show, so that an error shortens the
+ * token's life.
  */
 export function serverNowMs({ receivedWallMs, elapsedMs, serverDateMs }: AnswerTiming): number {
   if (serverDateMs === undefined) return receivedWallMs;

@@ -9,6 +9,8 @@ const TRIM_MS = 1_000;
 const IDLE_PARSERS = 16;
 
 /**
+ * Bounds what the process keeps without need: HTTP parsers for connections to come, and V8's heap.
+ *
  * V8 goes through the whole heap twice in the minute after it was last at work, for 25 ms each: most of what an idle process
  * would use. `releaseMemory` gives back instead, when there is something to give.
  *
@@ -16,7 +18,7 @@ const IDLE_PARSERS = 16;
  * has little that lives, and the rest is what was under way when the young generation was swept.
  * Call it when all is loaded: with another set of flags, V8 doesn't take Node's own code from its cache.
  */
-export function boundHeapGrowth(): void {
+export function boundMemory(): void {
   setMaxIdleHTTPParsers(IDLE_PARSERS);
   setFlagsFromString('--heap-growing-percent=50');
   setFlagsFromString('--memory-reducer-gc-count=0');

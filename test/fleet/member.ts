@@ -48,7 +48,7 @@ export function simulated({ issuer, clock, observe }: Surroundings, engine: Engi
     keys: new AccountKeys(account, 'bearerd'),
     engine,
     login: createLogin({ server: loginServer(issuer), path: SESSION_PATH }, grant, clock),
-    told: { fresher: () => source.loginDue(), refused },
+    news: { fresher: () => source.loginDue(), refused },
     clock,
     observe,
   });

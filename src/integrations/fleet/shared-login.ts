@@ -41,7 +41,7 @@ export interface SharedLoginOptions {
   readonly keys: AccountKeys;
   readonly engine: Engine;
   readonly login: Login;
-  readonly told: TokenNews;
+  readonly news: TokenNews;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly random?: () => number;
@@ -202,7 +202,7 @@ export class SharedLogin {
   async #look(): Promise<Findings | undefined> {
     const findings = await this.#engine.look();
     if (findings === undefined) return undefined;
-    if (this.#known.learn(findings).refused) this.#options.told.refused();
+    if (this.#known.learn(findings).refused) this.#options.news.refused();
     return findings;
   }
 
@@ -211,8 +211,8 @@ export class SharedLogin {
     const findings = await this.#engine.look();
     if (findings === undefined || this.#closed.signal.aborted) return;
     const { refused, fresher } = this.#known.learn(findings);
-    if (refused) this.#options.told.refused();
-    if (fresher) this.#options.told.fresher();
+    if (refused) this.#options.news.refused();
+    if (fresher) this.#options.news.fresher();
     const { mine } = this.#known;
     if (mine !== undefined && !fresher && this.#known.exceeds(findings))
       await this.#engine.publish(mine, { isNew: false });

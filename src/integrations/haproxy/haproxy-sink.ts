@@ -9,7 +9,8 @@ const LOOK_MS = 1_000;
  * A map in HAProxy's memory: a credential's name to its header. It is read each time and only what differs is written, so
  * that a HAProxy that was restarted, and has begun with an empty map, needs no rule of its own.
  *
- * @param listenForRetries the other half of a fast lane. A HAProxy with its own configuration may do without: the map doesn't wait for it
+ * @param listenForRetries the other half of a fast lane. A HAProxy with its own configuration may do without: the map
+ *   doesn't wait for it
  */
 export function createHaproxySink(config: HaproxySinkConfig, listenForRetries: () => Promise<void>): Sink {
   return {

@@ -24,7 +24,6 @@ import {
 import type { RequestEvent } from '../../base/events.ts';
 import { PROBLEMS } from '../../base/problem.ts';
 import { bareHost } from '../../config/values/addresses.ts';
-
 import type { RequestTrace, SendingTrace, TracedRequest } from '../../forward/trace.ts';
 import { fail, methodAttributes, spanMethod } from './conventions.ts';
 import { SendingSpan } from './sending-span.ts';
