@@ -25,7 +25,7 @@ import { parseArgs } from 'node:util';
 import { BINARIES, makeArchives } from './archives.ts';
 import { clusterTool } from './cluster-tools.ts';
 import { fixedTar } from './fixed-tar.ts';
-import { BASE, buildImage, exportImage } from './image/build.ts';
+import { BASE, buildImage, exportImage, revisionOf } from './image/build.ts';
 import { engineIn } from './image/engine.ts';
 import { exploitability, STATEMENTS } from './vex.ts';
 
@@ -114,13 +114,9 @@ function packImage(staged: string, tag: string, file: string): void {
   const store = join(ROOT, 'node_modules/.cache/release-images');
   const engine = engineIn(store);
   const name = `localhost/bearerd:${tag.slice(1)}`;
-  const args = ['log', '-1', '--format=%H %ct', `refs/tags/${tag}`];
-  const [revision = '', createdS] = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
-    .trim()
-    .split(' ');
   engine.podman('pull', '--quiet', BASE);
   // Its .dockerignore leaves out node_modules, which is a link here.
-  buildImage(engine, { folder: staged, name, revision, createdS: Number(createdS) });
+  buildImage(engine, { folder: staged, name, ...revisionOf(ROOT, `refs/tags/${tag}`) });
   exportImage(engine, name, file);
 }
 

@@ -44,8 +44,7 @@ export const STATEMENTS = JSON.parse(
 
 /**
  * What the vulnerabilities of bundled packages mean for bearerd (VEX, in CycloneDX 1.6). Without a statement it says that
- * none is known. It names what is affected by the
- * serial number of the bill, and has no time itself.
+ * none is known. It refers to what is affected by way of the bill's serial number (BOM-Link), and has no time itself.
  *
  * @param billOfMaterials that of the bundle, as text
  * @throws Error naming a statement that says too little, or is about a package that is not in the bundle (any more)

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { COMPILED } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
-import { typedIn } from './support/typed.ts';
+import { program, typedIn } from './support/typed.ts';
 
 // Each command of docs/recipes/cloud-tokens.md is run, with a stand-in of the program that prints in its form.
 
@@ -70,13 +69,11 @@ t.test('each command of the page gives its token, and how long it lives', async 
   const files = Object.fromEntries(commands.map((command, index) => [`${index}.yaml`, entry(command)]));
   const { cwd, env } = typedIn(t, mock, files);
   const { BEARERD_CLIENT_ID: _, BEARERD_CLIENT_SECRET_FILE: __, ...plain } = env;
-  for (const program of new Set(ASKED.map((asked) => asked.program))) {
-    const answers = ASKED.filter((asked) => asked.program === program).map(
+  for (const name of new Set(ASKED.map((asked) => asked.program))) {
+    const answers = ASKED.filter((asked) => asked.program === name).map(
       ({ args, prints }) => `[ "$*" = '${args}' ] && exec echo '${prints}'\n`,
     );
-    const path = join(cwd, 'bin', program);
-    writeFileSync(path, `#!/bin/sh\n${answers.join('')}echo "unknown: $*" >&2\nexit 2\n`);
-    chmodSync(path, 0o755);
+    program(cwd, name, `${answers.join('')}echo "unknown: $*" >&2\nexit 2`);
   }
   const options = { cwd, env: { ...COMPILED, ...plain }, timeout: 60_000 };
   const tried = async ({ args, prints, token }: Asked, index: number) => {

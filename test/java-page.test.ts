@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { COMPILED } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
-import { typedIn } from './support/typed.ts';
+import { blockOf, typedIn } from './support/typed.ts';
 
 // The Java program of docs/recipes/java-and-dotnet.md is run as the page says.
 
@@ -13,7 +13,7 @@ const PAGE = readFileSync(
   fileURLToPath(new URL('../docs/recipes/java-and-dotnet.md', import.meta.url)),
   'utf8',
 );
-const block = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(PAGE)?.[1] ?? '';
+const block = (language: string) => blockOf(PAGE, language);
 const skip =
   spawnSync('java', ['--version']).status !== 0 && 'there is no java (Debian: openjdk-17-jdk-headless)';
 

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { COMPILED } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
-import { typedIn } from './support/typed.ts';
+import { program, typedIn } from './support/typed.ts';
 
 // Each line of docs/recipes/secret-stores.md is run, with a stand-in of the store's program that knows its arguments.
 
@@ -35,11 +34,9 @@ const { clientSecret } = mock.credentials;
 function stores(t: Test, files: Readonly<Record<string, string>> = {}) {
   const { cwd, env } = typedIn(t, mock, files);
   const { BEARERD_CLIENT_SECRET_FILE: _, ...account } = env;
-  for (const [program, args] of Object.entries(ARGUMENTS)) {
-    const path = join(cwd, 'bin', program);
-    const script = `#!/bin/sh\n[ "$*" = '${args}' ] || { echo "unknown: $*" >&2; exit 2; }\necho "${program}: ${clientSecret}" >&2\ncat client_secret\necho\n`;
-    writeFileSync(path, script);
-    chmodSync(path, 0o755);
+  for (const [name, args] of Object.entries(ARGUMENTS)) {
+    const script = `[ "$*" = '${args}' ] || { echo "unknown: $*" >&2; exit 2; }\necho "${name}: ${clientSecret}" >&2\ncat client_secret\necho`;
+    program(cwd, name, script);
   }
   return { cwd, env: { ...COMPILED, ...account }, timeout: 60_000 };
 }
@@ -47,9 +44,9 @@ function stores(t: Test, files: Readonly<Record<string, string>> = {}) {
 const sh = promisify(execFile);
 
 t.test('the page has each store twice, in the file and in a variable', async (t) => {
-  const program = (line: string) => /(?:\[|=')([\w-]+)/.exec(line)?.[1] ?? '';
-  t.same(inFile.map(program), Object.keys(ARGUMENTS));
-  t.same(typed.map(program), Object.keys(ARGUMENTS));
+  const named = (line: string) => /(?:\[|=')([\w-]+)/.exec(line)?.[1] ?? '';
+  t.same(inFile.map(named), Object.keys(ARGUMENTS));
+  t.same(typed.map(named), Object.keys(ARGUMENTS));
 });
 
 function isSilent(t: Test, name: string, output: string): void {

@@ -16,6 +16,13 @@ export interface Build {
   readonly createdS: number;
 }
 
+export function revisionOf(repository: string, ref = 'HEAD'): Pick<Build, 'revision' | 'createdS'> {
+  const args = ['log', '-1', '--format=%H %ct', ref];
+  const said = execFileSync('git', args, { cwd: repository, encoding: 'utf8' });
+  const [revision = '', createdS] = said.trim().split(' ');
+  return { revision, createdS: Number(createdS) };
+}
+
 const versionIn = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 

@@ -5,13 +5,12 @@
  * one, from its registry. Needs no Docker; what it builds stays in node_modules/.cache, for the next time.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { BASE, type Build, buildImage, exportImage } from './build.ts';
+import { BASE, type Build, buildImage, exportImage, revisionOf } from './build.ts';
 import { CHECKS, CONTAINERS, type Setting } from './checks.ts';
 import { type Engine, engineIn } from './engine.ts';
 import { makeStandIn } from './stand-in.ts';
@@ -32,11 +31,7 @@ async function main(): Promise<number> {
   const work = mkdtempSync(join(tmpdir(), 'bearerd-image-'));
   try {
     makeBase(engine);
-    const args = ['log', '-1', '--format=%H %ct'];
-    const [revision = '', createdS] = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
-      .trim()
-      .split(' ');
-    const build = { folder: ROOT, name: IMAGE, revision, createdS: Number(createdS) };
+    const build = { folder: ROOT, name: IMAGE, ...revisionOf(ROOT) };
     const began = Date.now();
     buildImage(engine, build);
     const figures = { 'built in': `${((Date.now() - began) / 1000).toFixed(0)} s` };

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createProxyServer } from 'http-proxy-3';
 import t, { type Test } from 'tap';
+import { listening } from '../support/broken-servers.ts';
 import { gatewayFor } from '../support/gateway.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { ask } from '../support/raw-client.ts';
@@ -17,11 +17,7 @@ async function devServer(t: Test, changeOrigin: boolean, allowed?: string) {
   const proxy = createProxyServer({ target: `http://127.0.0.1:${port}`, changeOrigin });
   proxy.on('error', (_error, _request, response) => response.destroy());
   const server = createServer((request, response) => proxy.web(request, response));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const at = await listening(t, server);
   return async (method: string, host: string, ...lines: string[]) => {
     const head = [
       `${method} /companies/example.com HTTP/1.1`,
@@ -29,7 +25,7 @@ async function devServer(t: Test, changeOrigin: boolean, allowed?: string) {
       'connection: close',
       ...lines,
     ];
-    const { status } = await ask((server.address() as AddressInfo).port, `${head.join('\r\n')}\r\n\r\n`);
+    const { status } = await ask(at, `${head.join('\r\n')}\r\n\r\n`);
     return status;
   };
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import t from 'tap';
+import { listening } from '../support/broken-servers.ts';
 import { MAIN } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { keepsFreePages, mallocBytesOf } from '../support/memory.ts';
-import { happens, until } from '../support/raw-client.ts';
+import { until } from '../support/raw-client.ts';
 
 // A count of pages, which a busy machine doesn't change: it changes only when they are given back.
 
@@ -15,18 +16,16 @@ const MOST = 1.25;
 
 t.test('the C library gives back what a burst of connections took', { skip: keepsFreePages() }, async (t) => {
   let asked = 0;
-  const upstream = createServer(() => asked++).listen(0, '127.0.0.1');
-  await happens(upstream, 'listening');
-  t.teardown(() => {
-    upstream.close();
-    upstream.closeAllConnections();
-  });
+  const upstreamPort = await listening(
+    t,
+    createServer(() => asked++),
+  );
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [MAIN, 'start'], {
     env: {
       PATH,
       HOME,
-      BEARERD_BASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+      BEARERD_BASE_URL: `http://127.0.0.1:${upstreamPort}`,
       BEARERD_API_KEY: 'key',
       BEARERD_LISTEN: '127.0.0.1:0',
       BEARERD_ADMIN_LISTEN: 'off',

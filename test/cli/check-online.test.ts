@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../../src/base/failures/words.ts';
 import type { Finding } from '../../src/cli/online/check-result.ts';
@@ -14,6 +14,7 @@ import { run } from '../support/cli.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { configOf } from '../support/gateway.ts';
+import type { Lifetime } from '../support/lifetime.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { undisturbed } from '../support/undisturbed.ts';
@@ -26,7 +27,7 @@ const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 
 /** An API over TLS that takes each login; what it was asked. */
-async function secureApi(t: Pick<Test, 'teardown'>, headers: http.OutgoingHttpHeaders = {}) {
+async function secureApi(t: Lifetime, headers: http.OutgoingHttpHeaders = {}) {
   const requests: http.IncomingMessage[] = [];
   const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
   const server = https.createServer(options, (request, response) => {

@@ -7,7 +7,7 @@ import { differences, type Evidence, pageOf, type Result, resultOf, verdictOf } 
 import { PROOFS, type Proof } from './proofs.ts';
 
 /**
- * Plays a share of each proof from a fixed seed, and says what came of it:
+ * Plays a share of each proof, from a fixed seed where it takes one, and says what came of it:
  *
  *   npm run evidence                       all, into evidence.json and evidence.md, in some ten minutes on two cores
  *   npm run evidence -- --seed 7           from another seed

@@ -15,8 +15,6 @@ export interface Proof {
   readonly read: (output: string) => Counts;
   /** Counts that are the same each time that the seed is; those of real time and traffic are not. */
   readonly repeats: readonly string[];
-  /** Where the whole length is: an npm script, or a command. */
-  readonly whole: string;
 }
 
 /** `# { total: 12, pass: 12 }`, the last line of a file of tests. */
@@ -85,7 +83,6 @@ export const PROOFS: readonly Proof[] = [
     plays: { spellings: 200_000 },
     read: assertions,
     repeats: ['assertions', 'passed'],
-    whole: 'BEARERD_TEST_SPELLINGS=4800000 node test/routes/misreadings.test.ts',
   },
   {
     name: 'splits of answers',
@@ -95,7 +92,6 @@ export const PROOFS: readonly Proof[] = [
     plays: { answers: 30_000 },
     read: assertions,
     repeats: ['assertions', 'passed'],
-    whole: 'FUZZ_READER=1000000 node test/upstream/response-properties.test.ts',
   },
   {
     name: 'echoes',
@@ -106,7 +102,6 @@ export const PROOFS: readonly Proof[] = [
     env: (seed) => ({ ECHOES: '150000', FUZZ_SEED: String(seed), TAP_TIMEOUT: '900' }),
     read: assertions,
     repeats: ['assertions', 'passed'],
-    whole: 'ECHOES=1000000 node test/forward/scrub/echoes.test.ts',
   },
   {
     name: 'hostile input',
@@ -116,7 +111,6 @@ export const PROOFS: readonly Proof[] = [
     env: (seed) => ({ ...FUZZ, FUZZ_SEED: String(seed), FUZZ_LIMIT_S: '60', TAP_TIMEOUT: '900' }),
     read: fuzzed,
     repeats: ['assertions', 'passed'],
-    whole: 'FUZZ_LIMIT_S=9999 FUZZ_REQUESTS=1000000 node test/fuzz/fuzz.test.ts',
   },
   {
     name: 'years of tokens',
@@ -125,7 +119,6 @@ export const PROOFS: readonly Proof[] = [
     args: (seed) => ['test/tokens/years.ts', '150', String(seed)],
     read: (output) => figures(output, ['years', 'requests', 'logins', 'faults']),
     repeats: ['years', 'requests', 'logins', 'faults'],
-    whole: 'npm run years',
   },
   {
     name: 'faults',
@@ -135,7 +128,6 @@ export const PROOFS: readonly Proof[] = [
     env: (seed) => ({ FAULTS_SEED: String(seed), FAULTS_LIMIT_S: '180', TAP_TIMEOUT: '600' }),
     read: assertions,
     repeats: [],
-    whole: 'npm run faults',
   },
   {
     name: 'rotation',
@@ -149,7 +141,6 @@ export const PROOFS: readonly Proof[] = [
         'rotation.credentials.expired',
       ]),
     repeats: [],
-    whole: 'npm run rotation',
   },
   {
     name: 'fleet',
@@ -157,7 +148,6 @@ export const PROOFS: readonly Proof[] = [
     args: () => ['test/fleet/main.ts', '0.25', '20', '200'],
     read: (output) => figures(output, ['instances', 'requests', 'failed', 'logins', 'mostInASecond']),
     repeats: [],
-    whole: 'npm run fleet',
   },
   {
     name: 'soak',
@@ -166,6 +156,5 @@ export const PROOFS: readonly Proof[] = [
     env: () => ({ TESTED_PROGRAM: 'dist/main.js' }),
     read: (output) => figures(output, ['sent', 'served', 'faults', 'logins']),
     repeats: [],
-    whole: 'npm run soak -- 60',
   },
 ];

@@ -6,14 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { start } from '../support/cli.ts';
+import { blockOf } from '../support/typed.ts';
 
 // docs/recipes/mcp.md: the MCP SDK's client calls the MCP SDK's server through bearerd, which holds the token.
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PAGE = readFileSync(join(HERE, '../../docs/recipes/mcp.md'), 'utf8');
-const block = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(PAGE)?.[1] ?? '';
+const block = (language: string) => blockOf(PAGE, language);
 
-/** What a program prints from its beginning, line by line. */
+/** The MCP server as a process of its own: its URL, and what it tells of each request. */
 async function upstreamFor(t: Test) {
   const child: ChildProcess = spawn(process.execPath, [join(HERE, 'server.mjs')], {
     stdio: ['ignore', 'pipe', 'inherit'],

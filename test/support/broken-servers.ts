@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import type { ConnectionFailure } from '../../src/base/failures/words.ts';
+import type { Lifetime } from './lifetime.ts';
 
 // Servers that fail for real, one for each way in which a connection does.
 
@@ -13,10 +14,7 @@ export const tlsPath = (name: string) => fileURLToPath(new URL(`../support/tls/$
 export const tlsFile = (name: string) => readFileSync(tlsPath(name), 'utf8');
 export const CA = { BEARERD_TLS_CA_FILE: tlsPath('ca.pem') };
 
-export async function listening(
-  t: Pick<Test, 'teardown'>,
-  server: Server | http.Server | https.Server,
-): Promise<number> {
+export async function listening(t: Lifetime, server: Server | http.Server | https.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     if ('closeAllConnections' in server) server.closeAllConnections();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
+import { CACHE_FOLDER, COUNTS_LINES } from './compiled.ts';
 import { assertNoInternalError } from './internal-errors.ts';
 import { plainNode } from './plain-node.ts';
 import { within } from './raw-client.ts';
@@ -19,12 +20,10 @@ const COMMAND: readonly [string, ...string[]] =
   process.env.TESTED_COMMAND === undefined ? [process.execPath, MAIN] : [resolve(process.env.TESTED_COMMAND)];
 
 /** tap looks at what each process of a test runs; it need not, and takes its time for it. */
-const IS_PLAIN = COMMAND.length > 1 && process.env._TAPJS_PROCESSINFO_COVERAGE_ === '0';
+const IS_PLAIN = COMMAND.length > 1 && !COUNTS_LINES;
 
 /** Of some hundred starts of the same program each but the first few finds here what Node has made of its files. */
-export const COMPILED = {
-  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/bearerd-tests', import.meta.url)),
-};
+export const COMPILED = { NODE_COMPILE_CACHE: CACHE_FOLDER };
 
 /** Where another test may listen, or somebody at this machine. */
 const DEFAULT_PORT = /"(?:urls|admin)":\[[^\]]*:918[01]"/;

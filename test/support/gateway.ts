@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
-import type { Test } from 'tap';
 import { Gateway } from '../../src/app/gateway.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { type Event, EventBus, type Observe, type RequestEvent } from '../../src/base/events.ts';
@@ -8,6 +7,7 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Tracing } from '../../src/forward/trace.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
+import type { Lifetime } from './lifetime.ts';
 import { ask, RawClient, type RawResponse, until } from './raw-client.ts';
 
 export interface GatewayOptions {
@@ -64,7 +64,7 @@ export function configOf({ baseUrl, env = {}, yaml, folder }: GatewayOptions): P
   });
 }
 
-export async function gatewayFor(t: Pick<Test, 'teardown'>, options: GatewayOptions): Promise<TestGateway> {
+export async function gatewayFor(t: Lifetime, options: GatewayOptions): Promise<TestGateway> {
   const events: Event[] = [];
   const { clock, lookup, loggedIn = true } = options;
   const config = await configOf(options);

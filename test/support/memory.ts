@@ -16,11 +16,6 @@ export async function usedBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Bytes of memory that a process has taken and that no file backs. Linux tells it. */
-export function anonymousBytesOf(pid: number): number {
-  return 1_024 * Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
-}
-
 /** Bytes of the C library's main heap that are resident. Linux tells it. */
 export function mallocBytesOf(pid: number): number {
   const heap = /\[heap\]\n[\s\S]*?^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps`, 'utf8'));

@@ -10,8 +10,8 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** @param figure what it takes now (`VmRSS`), or the most that it has taken (`VmHWM`) */
-export function residentMib(pid: number, figure: 'VmRSS' | 'VmHWM'): number {
+/** @param figure what it takes now (`VmRSS`), of that what no file backs (`RssAnon`), or the most that it has taken (`VmHWM`) */
+export function residentMib(pid: number, figure: 'VmRSS' | 'RssAnon' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`${figure}:\\s+(\\d+)`).exec(status)![1]) / 1024;
 }

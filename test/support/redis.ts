@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Test } from 'tap';
+import type { Lifetime } from './lifetime.ts';
 import { PATIENCE_MS, until } from './raw-client.ts';
 
 const PROGRAM = ['/usr/bin/redis-server', '/usr/bin/valkey-server', '/usr/local/bin/redis-server'].find(
@@ -26,7 +26,7 @@ export class RedisServer {
     this.#settings = settings;
   }
 
-  static async startedFor(t: Pick<Test, 'teardown'>, ...settings: string[]): Promise<RedisServer> {
+  static async startedFor(t: Lifetime, ...settings: string[]): Promise<RedisServer> {
     const server = new RedisServer(settings);
     t.teardown(() => server.remove());
     await server.start();

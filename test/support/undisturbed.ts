@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Test } from 'tap';
+import type { Lifetime } from './lifetime.ts';
 
 /** What was late by so much may have let one of the product's own limits of a second pass. */
 export const STILL_MS = 100;
@@ -9,7 +10,7 @@ const TRIES = 5;
 export const TRY_MS = 8_000;
 
 /** What a story may do with its test. Its assertions throw, so that a try that counts for nothing says nothing. */
-export type Story = Pick<Test, 'teardown'> & {
+export type Story = Lifetime & {
   readonly [how in 'ok' | 'notOk']: (value: unknown, message?: string) => void;
 } & { readonly [how in 'equal' | 'same']: (found: unknown, wanted: unknown, message?: string) => void } & {
   readonly match: (text: string, pattern: RegExp, message?: string) => void;
