@@ -1,6 +1,7 @@
 import { type IncomingMessage, METHODS } from 'node:http';
 import type { RequestEvent } from '../base/events.ts';
 import type { FieldLines } from '../base/fields.ts';
+import { ownCopy } from '../base/own-copy.ts';
 import { Problem } from '../base/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import { clientCredentials } from '../forward/headers/request-headers.ts';
@@ -93,8 +94,10 @@ export function admit(
   if (match.route !== undefined) noteRoute(event, match.route);
   const callerProblem = known === undefined ? undefined : checkCaller(known, match, event);
   if (callerProblem !== undefined) return refuse(callerProblem, origin);
-  if (!match.ok) event.why = match.why;
-  if (!match.ok) return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
+  if (!match.ok) {
+    event.why = match.why;
+    return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
+  }
   const { route } = match;
   const own = known?.head ?? head;
   const query = known?.query ?? split.query;
@@ -116,12 +119,12 @@ function noteRoute(event: RequestEvent, { name, credentialName }: Route): void {
   event.credential = credentialName;
 }
 
-/** A part of a string keeps all of it in memory, here a long query, for as long as the request is remembered. */
-function ownPath(path: string, target: string): string {
-  return target.length - path.length > LONG_REST ? Buffer.from(path, 'latin1').toString('latin1') : path;
-}
-
+/** A path with more than so much behind it gets memory of its own. */
 const LONG_REST = 256;
+
+function ownPath(path: string, target: string): string {
+  return target.length - path.length > LONG_REST ? ownCopy(path) : path;
+}
 
 /** `OPTIONS *` is about the server and no resource; an absolute target without a path says the same (RFC 9112 §3.2.4). */
 export function asksForServer(method: string, target: string): boolean {

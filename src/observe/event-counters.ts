@@ -46,8 +46,7 @@ function logins(registers: Registry[]): Counting {
     registers,
   });
   const count = (credential: string, result: 'ok' | LoginFailure, durationMs: number) => {
-    // Prometheus sees no increase in a series that begins with it: all of them begin with the first login.
-    for (const each of LOGIN_RESULTS) ended.inc({ credential, result: each }, each === result ? 1 : 0);
+    countResult(ended, { credential }, result, LOGIN_RESULTS);
     duration.observe({ credential }, durationMs / 1000);
   };
   // Where another instance logged in, or holds this one back, no login was made here.
@@ -91,6 +90,8 @@ function reloads(registers: Registry[]): Counting {
   return { reloaded: count, 'reload-refused': count, 'secret-trouble': count };
 }
 
+const ENDINGS = ['ok', 'failed'];
+
 function sinkWrites(registers: Registry[]): Counting {
   const counter = new Counter({
     name: 'bearerd_sink_writes_total',
@@ -98,12 +99,9 @@ function sinkWrites(registers: Registry[]): Counting {
     labelNames: ['sink', 'result'],
     registers,
   });
-  const count = (sink: string, result: 'ok' | 'failed') => {
-    for (const each of ['ok', 'failed']) counter.inc({ sink, result: each }, each === result ? 1 : 0);
-  };
   return {
-    'sink-written': ({ sink }) => count(sink, 'ok'),
-    'sink-failed': ({ sink }) => count(sink, 'failed'),
+    'sink-written': ({ sink }) => countResult(counter, { sink }, 'ok', ENDINGS),
+    'sink-failed': ({ sink }) => countResult(counter, { sink }, 'failed', ENDINGS),
   };
 }
 
@@ -115,10 +113,19 @@ function secretCommands(registers: Registry[]): Counting {
     registers,
   });
   return {
-    'secret-command': ({ key, result }) => {
-      for (const each of ['ok', 'failed']) counter.inc({ key, result: each }, each === result ? 1 : 0);
-    },
+    'secret-command': ({ key, result }) => countResult(counter, { key }, result, ENDINGS),
   };
+}
+
+/** Prometheus sees no increase in a series that begins with it: the series of all results begin with the first one. */
+function countResult<L extends string>(
+  counter: Counter<L | 'result'>,
+  labels: Readonly<Record<L, string>>,
+  result: string,
+  results: readonly string[],
+): void {
+  for (const each of results)
+    counter.inc({ ...labels, result: each } as Record<L | 'result', string>, each === result ? 1 : 0);
 }
 
 /** The counter is there only where tokens are shared. */

@@ -1,5 +1,6 @@
 import { isCounted, type Observe, type RequestEvent } from '../base/events.ts';
 import { describe } from './event-line.ts';
+import { hundredths } from './hundredths.ts';
 
 type Write = (fields: object, message: string) => void;
 
@@ -31,7 +32,7 @@ function requestFields(event: RequestEvent): object {
     route,
     credential,
     status,
-    durationMs: Math.round(durationMs * 100) / 100,
+    durationMs: hundredths(durationMs),
     bytesIn,
     bytesOut,
     requestId,

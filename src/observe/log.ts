@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { isCounted, type Observe, type RequestEvent } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { describe, type Line } from './event-line.ts';
+import { hundredths } from './hundredths.ts';
 import { LogOutput } from './log-output.ts';
 import { RepeatedFailures } from './repeated-failures.ts';
 import { visibleJson } from './visible.ts';
@@ -89,5 +90,5 @@ function requestLine(event: RequestEvent, time: string): string {
   const { trace } = event;
   const traced = trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
   const aborted = event.aborted ? ',"aborted":true' : '';
-  return `{"level":"info"${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${Math.round(event.durationMs * 100) / 100},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${caller}${code}${limitedBy}${aborted}${closedBy}${scrubbed}${traced},"msg":"request"}\n`;
+  return `{"level":"info"${time},"method":"${event.method}","path":${JSON.stringify(event.path)},"route":${JSON.stringify(event.route)},"credential":${JSON.stringify(event.credential)},"status":${event.status},"durationMs":${hundredths(event.durationMs)},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"requestId":"${event.requestId}"${caller}${code}${limitedBy}${aborted}${closedBy}${scrubbed}${traced},"msg":"request"}\n`;
 }

@@ -1,5 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Event, RequestEvent } from '../base/events.ts';
+import { ownCopy } from '../base/own-copy.ts';
+import { hundredths } from './hundredths.ts';
 import { isFailed, type Why, whyOf } from './why.ts';
 
 /** So many are known, and besides them so many that failed. */
@@ -80,11 +82,11 @@ export class Recent {
   /** Why the request of this ID went as it did, the newest where clients have given it to several. */
   why(id: string): Why | undefined {
     const isIt = ({ requestId }: RequestEvent) => requestId === id;
-    return this.#why(this.#newestFirst().find(isIt) ?? this.#failedFirst().find(isIt));
+    return this.#why(this.#newestFirst(REQUESTS).find(isIt) ?? this.#failedFirst(FAILED).find(isIt));
   }
 
   whyLastFailed(): Why | undefined {
-    return this.#why(this.#failedFirst()[0]);
+    return this.#why(this.#failedFirst(1)[0]);
   }
 
   #why(event: RequestEvent | undefined): Why | undefined {
@@ -114,7 +116,7 @@ export class Recent {
       status: event.status,
       code: event.code ?? null,
       failed: isFailed(event),
-      durationMs: Math.round(event.durationMs * 100) / 100,
+      durationMs: hundredths(event.durationMs),
     }));
   }
 
@@ -135,30 +137,29 @@ export class Recent {
     return new Map([...durations].map(([route, all]) => [route, latency(all.sort((a, b) => a - b))]));
   }
 
-  #newestFirst(): RequestEvent[] {
-    return newestFirst(this.#ring, this.#answered % REQUESTS);
+  #newestFirst(count: number): RequestEvent[] {
+    return newestFirst(this.#ring, this.#answered, count);
   }
 
-  #failedFirst(): RequestEvent[] {
-    return newestFirst(this.#failed, this.#failures % FAILED);
+  #failedFirst(count: number): RequestEvent[] {
+    return newestFirst(this.#failed, this.#failures, count);
   }
 
   #listed(): RequestEvent[] {
-    return this.#newestFirst().slice(0, LISTED);
+    return this.#newestFirst(LISTED);
   }
 }
 
-/** @param next where the next one is put */
-function newestFirst(ring: readonly RequestEvent[], next: number): RequestEvent[] {
-  return [...ring.slice(next), ...ring.slice(0, next)].reverse();
+/** @param put how many have ever been put into the ring, one place after the other */
+function newestFirst(ring: readonly RequestEvent[], put: number, count: number): RequestEvent[] {
+  const length = Math.min(count, ring.length);
+  return Array.from({ length }, (_, i) => ring[(put - 1 - i) % ring.length]!);
 }
 
 /** Without what a client can make large, and what a tracing system has hung on it. */
 function bounded(event: RequestEvent): RequestEvent {
   const { path, trace, ...rest } = event;
-  const long = path.length > LONGEST_PATH;
-  // A part of a string keeps all of it in memory.
-  const kept = long ? `${Buffer.from(path.slice(0, LONGEST_PATH), 'latin1').toString('latin1')}...` : path;
+  const kept = path.length > LONGEST_PATH ? `${ownCopy(path.slice(0, LONGEST_PATH))}...` : path;
   return {
     ...rest,
     path: kept,
@@ -167,6 +168,6 @@ function bounded(event: RequestEvent): RequestEvent {
 }
 
 function latency(sorted: readonly number[]): Latency {
-  const at = (part: number) => Math.round(sorted[Math.ceil(sorted.length * part) - 1]! * 100) / 100;
+  const at = (part: number) => hundredths(sorted[Math.ceil(sorted.length * part) - 1]!);
   return { p50: at(0.5), p95: at(0.95) };
 }

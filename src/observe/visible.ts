@@ -1,15 +1,16 @@
-const CONTROLS = /[\x00-\x1f]/g;
-/** DEL and C1, which act on terminals as C0 does; what turns the direction of the text behind it; what has no width. */
-const HIDDEN = /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+import { CONTROLS, INVISIBLE } from '../base/unseen.ts';
+
+const CONTROL = new RegExp(`[${CONTROLS}]`, 'g');
+const UNSEEN = new RegExp(`[${INVISIBLE}]`, 'g');
 
 /** The same text with each character escaped that would act on a terminal, or on a reader, in place of being seen. */
 export function visible(text: string): string {
-  return visibleJson(text.replace(CONTROLS, escaped));
+  return visibleJson(text.replace(CONTROL, escaped));
 }
 
 /** The same for JSON, whose strings hold no C0 any more, and whose lines end with one. Gives the same JSON. */
 export function visibleJson(json: string): string {
-  return json.replace(HIDDEN, escaped);
+  return json.replace(UNSEEN, escaped);
 }
 
 function escaped(character: string): string {

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../base/problem.ts';
+import { PROBLEMS } from '../base/problem.ts';
 import { visible } from './visible.ts';
 import type { Why, WhyAttempt } from './why.ts';
 
@@ -38,7 +38,7 @@ function credential({ credential: name, token }: Why): string {
 }
 
 function answer({ answeredBy, status, code, attempts }: Why): string {
-  const problem = code === null ? undefined : PROBLEMS[code as ProblemCode];
+  const problem = code === null ? undefined : PROBLEMS[code];
   if (answeredBy === null) return 'nobody: the client left before there was an answer';
   if (answeredBy === 'upstream') {
     return problem === undefined

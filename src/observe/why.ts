@@ -3,6 +3,8 @@ import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
 import { type SentAs, STATUS_REMEDIES, statusRemedy } from '../base/failures/status-words.ts';
 import type { AttemptRecord } from '../base/journey.ts';
 import { SAFE_METHODS } from '../base/methods.ts';
+import type { ProblemCode } from '../base/problem.ts';
+import { hundredths } from './hundredths.ts';
 
 /** Why a request went as it did: what `GET /requests/ID` gives. No byte of a secret, a query value or a body is in it. */
 export interface Why {
@@ -19,7 +21,7 @@ export interface Why {
   readonly token: { readonly state: string; readonly ageMs: number | null } | null;
   /** 0 where the client got none. */
   readonly status: number;
-  readonly code: string | null;
+  readonly code: ProblemCode | null;
   /** Null where the client got no answer. */
   readonly answeredBy: 'upstream' | 'bearerd' | null;
   readonly attempts: readonly WhyAttempt[];
@@ -48,7 +50,7 @@ export interface WhyAttempt {
 /** Shorter ones with a connection that was there are the event loop's own. */
 const SHORTEST_WAIT_MS = 1;
 
-/** What bearerd answered itself with 4xx or 5xx, an upstream's answer that something has to be done about, and what broke off. */
+/** What bearerd answered itself with 4xx or 5xx, what broke off, and an upstream's answer that calls for an action. */
 export function isFailed({ status, code, aborted }: RequestEvent): boolean {
   if (code !== undefined || aborted || status >= 500) return true;
   return status === 401 || status === 403 || status === 407 || status === 429;
@@ -57,7 +59,7 @@ export function isFailed({ status, code, aborted }: RequestEvent): boolean {
 /** @param bootMs what a moment on the monotonic clock is to be added to, to be one on the wall clock */
 export function whyOf(event: RequestEvent, bootMs: number): Why {
   const { status, code, tokenState, tokenSinceMonoMs, startedMonoMs, durationMs } = event;
-  const ageMs = tokenSinceMonoMs === -1 ? null : rounded(Math.max(0, startedMonoMs - tokenSinceMonoMs));
+  const ageMs = tokenSinceMonoMs === -1 ? null : hundredths(Math.max(0, startedMonoMs - tokenSinceMonoMs));
   const attempts = attemptsOf(event);
   return {
     id: event.requestId,
@@ -73,7 +75,7 @@ export function whyOf(event: RequestEvent, bootMs: number): Why {
     answeredBy: answeredBy(event),
     attempts: attempts.map((attempt, i) => shown(attempt, attempts[i + 1], event)),
     waits: waitsOf(event, attempts),
-    durationMs: rounded(durationMs),
+    durationMs: hundredths(durationMs),
     remedy: remedyOf(event) ?? null,
   };
 }
@@ -112,7 +114,7 @@ function attemptsOf({ attempt }: RequestEvent): AttemptRecord[] {
 function shown(attempt: AttemptRecord, next: AttemptRecord | undefined, event: RequestEvent): WhyAttempt {
   const { upstream, times, readyMonoMs, firstByteMonoMs, lastByteMonoMs } = attempt;
   const since = (moment: number) =>
-    moment === -1 || readyMonoMs === -1 ? null : rounded(moment - readyMonoMs);
+    moment === -1 || readyMonoMs === -1 ? null : hundredths(moment - readyMonoMs);
   return {
     upstream,
     reused: times === undefined && readyMonoMs !== -1,
@@ -165,7 +167,7 @@ function waitsOf(event: RequestEvent, attempts: readonly AttemptRecord[]): Why['
   }
   return waits
     .sort((a, b) => a.from - b.from)
-    .map(({ for: what, from, until }) => ({ for: what, ms: rounded(until - from) }));
+    .map(({ for: what, from, until }) => ({ for: what, ms: hundredths(until - from) }));
 }
 
 /** The first moment that has come. */
@@ -174,11 +176,7 @@ function firstOf(...moments: readonly number[]): number {
 }
 
 function length(ms: number | undefined): number | null {
-  return ms === undefined || ms === -1 ? null : rounded(ms);
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
+  return ms === undefined || ms === -1 ? null : hundredths(ms);
 }
 
 /** A sentence as a part of another. */

@@ -8,6 +8,11 @@ export function setText(/** @type {Element} */ element, /** @type {string} */ te
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** One for each child. */
+export function setTexts(/** @type {Element} */ element, /** @type {string[]} */ texts) {
+  for (const [i, text] of texts.entries()) setText(/** @type {Element} */ (element.children[i]), text);
+}
+
 export function setClass(/** @type {Element} */ element, /** @type {string} */ name) {
   if (element.className !== name) element.className = name;
 }

@@ -1,4 +1,4 @@
-import { cell, row, setText } from './dom.js';
+import { cell, row, setTexts } from './dom.js';
 
 /** @typedef {import('../../base/limit-status.ts').LimitStatus} Limit */
 
@@ -16,5 +16,5 @@ export function limitRow() {
 /** @param {HTMLElement} element @param {string} name @param {Limit} limit */
 export function showLimit(element, name, { limit, left }) {
   const texts = [name, limit, left.toLocaleString('en')];
-  for (const [i, text] of texts.entries()) setText(/** @type {Element} */ (element.children[i]), text);
+  setTexts(element, texts);
 }

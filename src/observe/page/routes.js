@@ -1,4 +1,4 @@
-import { cell, row, setText } from './dom.js';
+import { cell, row, setTexts } from './dom.js';
 import { rate } from './rates.js';
 import { milliseconds, perSecond } from './words.js';
 
@@ -27,5 +27,5 @@ export function showRoute(element, prefix, { credential, upstream, requests, lat
     latencyMs === null ? '–' : milliseconds(latencyMs.p50),
     latencyMs === null ? '–' : milliseconds(latencyMs.p95),
   ];
-  for (const [i, text] of texts.entries()) setText(/** @type {Element} */ (element.children[i]), text);
+  setTexts(element, texts);
 }
