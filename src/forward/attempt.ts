@@ -37,9 +37,9 @@ export interface Start {
 }
 
 /**
- * One sending of a request. An exchange mostly has one; it has others after a 401, or where `repeats.ts` allows one after a failure. All that
- * the upstream does reaches the owner through here. So the events of an attempt without an owner are dropped, and a
- * fault of ours ends one request only.
+ * One sending of a request. An exchange mostly has one; it has others after a 401, or where `repeats.ts` allows one after
+ * a failure. All that the upstream does reaches the owner through here. So the events of an attempt without an owner are
+ * dropped, and a fault of ours ends one request only.
  */
 export class Attempt implements Receiver {
   /** Undefined until there is a connection, and when the request is over. */
@@ -140,7 +140,7 @@ export class Attempt implements Receiver {
     this.#tell((owner) => owner.failed(this, problem, repeatable));
   }
 
-  /** Records why it failed, where that is not how it ends itself. */
+  /** Records why it failed, unless a reason is recorded already: `failed` calls this, and so does a time limit of ours. */
   note(problem: Problem): void {
     if (this.#record.failure !== undefined) return;
     this.#record.failure = inWords(problem);

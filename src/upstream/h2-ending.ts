@@ -54,12 +54,9 @@ export class Http2Ending {
 
 function problemOf(cause: Error | undefined): Problem {
   if (cause instanceof Problem) return cause;
-  if (isProtocolError(cause)) return upstreamFailure('not-http', { cause });
-  if (codeOf(cause).startsWith('ERR_SSL_')) return upstreamProblem(cause);
+  const code = codeOf(cause);
+  // The library found that the peer doesn't speak HTTP/2.
+  if (code === 'ERR_HTTP2_ERROR') return upstreamFailure('not-http', { cause });
+  if (code.startsWith('ERR_SSL_')) return upstreamProblem(cause);
   return upstreamFailure('closed', { cause });
-}
-
-/** The library found that the peer doesn't speak HTTP/2. */
-function isProtocolError(error: Error | undefined): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_ERROR';
 }

@@ -121,7 +121,11 @@ export class ResponseReader {
     }
   }
 
-  /** The connection has ended in order. @returns true where no response was expected, or its end is that of the connection */
+  /**
+   * The connection has ended in order.
+   *
+   * @returns true where no response was expected, or its end is that of the connection
+   */
   finish(): boolean {
     if (this.#state === TO_THE_END) this.#end(false);
     return this.#state === IDLE || this.#state === STOPPED;

@@ -6,12 +6,19 @@ import { Problem } from '../base/problem.ts';
 interface FailureDetails {
   /** A more exact RFC 9209 §2.3 type than the failure's usual one. */
   readonly proxyStatus?: string;
+  readonly retryAfterS?: number | undefined;
   readonly cause?: unknown;
 }
 
 /** The answer for a request that got none from the upstream, for a reason that is known. */
-export function upstreamFailure(failure: ConnectionFailure, details: FailureDetails = {}): Problem {
-  const { problem, proxyStatus, what, remedy } = CONNECTION_FAILURES[failure];
+export function upstreamFailure(failure: ConnectionFailure, details?: FailureDetails): Problem {
+  return problemIn(failure, failure, details);
+}
+
+/** @param kind what it counts as, where that is not what the words say */
+function problemIn(failure: ConnectionFailure, kind: ConnectionFailure, details?: FailureDetails): Problem {
+  const { what, remedy } = CONNECTION_FAILURES[failure];
+  const { problem, proxyStatus } = CONNECTION_FAILURES[kind];
   return new Problem(problem, { proxyStatus, detail: `The upstream ${what}.`, remedy, ...details });
 }
 
@@ -24,18 +31,10 @@ export function connectProblem(error: unknown): Problem {
 /** The answer for a request that got none from the upstream. Judges by `code`, never by a message. */
 export function upstreamProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // A failure on the way to the outbound proxy is told as the proxy's, and counts as what it is.
+  // A failure on the way to the outbound proxy has the proxy's words, and counts as what it is.
   const failure = connectionFailureOf(error);
-  const { problem, proxyStatus } =
-    CONNECTION_FAILURES[failure === 'outbound-proxy' ? failureOfCode(codeOf(error)) : failure];
-  const { what, remedy } = CONNECTION_FAILURES[failure];
+  const kind = failure === 'outbound-proxy' ? failureOfCode(codeOf(error)) : failure;
   // Sockets come free as others close.
-  const retryAfterS = problem === 'overloaded' ? 1 : undefined;
-  return new Problem(problem, {
-    proxyStatus,
-    retryAfterS,
-    detail: `The upstream ${what}.`,
-    remedy,
-    cause: error,
-  });
+  const retryAfterS = CONNECTION_FAILURES[kind].problem === 'overloaded' ? 1 : undefined;
+  return problemIn(failure, kind, { retryAfterS, cause: error });
 }

@@ -6,7 +6,10 @@ import { PROBLEMS, Problem, type ProblemCode, REQUEST_URN } from '../../base/pro
 import { linger, lingerAtEnd } from './linger.ts';
 import { elements } from './request-head.ts';
 
-/** What each problem's body (RFC 9457) begins with, by its detail, made once: of a request nothing but its ID goes into it. */
+/**
+ * What the body of each problem (RFC 9457) begins with, by its detail, made once: of a request nothing but its ID goes
+ * into it.
+ */
 const BEGINNINGS = new Map<string, string>();
 
 /** @param requestId of A-Z, a-z, 0-9 and `._:/+=@-`; undefined where no request has one */
