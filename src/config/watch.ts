@@ -1,5 +1,6 @@
 import { type FileStamp, type FileStamps, fileStamps } from './file-stamp.ts';
 import { readFailure } from './reading/text-file.ts';
+import { withoutLineEnd } from './values/encoding.ts';
 
 /** Contents by path, as a configuration has read them. */
 type Contents = ReadonlyMap<string, string>;
@@ -48,7 +49,7 @@ type Look = { readonly content: string } | { readonly trouble: string };
 async function look(path: string, readFile: WatchOptions['readFile']): Promise<Look> {
   try {
     const content = await readFile(path);
-    return content.replace(/\r?\n$/, '') === '' ? { trouble: 'it is empty' } : { content };
+    return withoutLineEnd(content) === '' ? { trouble: 'it is empty' } : { content };
   } catch (error) {
     return { trouble: readFailure(error).reason };
   }

@@ -121,3 +121,13 @@ function meantBy(name: string): string | undefined {
   );
   return meant && PREFIX + meant;
 }
+
+/** The first of these variables that has a value, else the first that is set; undefined where none is. */
+export function inForceAmong(
+  names: readonly string[],
+  { variables }: Pick<Environment, 'variables'>,
+): string | undefined {
+  const set = names.filter((name) => name in variables);
+  // Compose files hand on all of them, those without a value as an empty string.
+  return set.find((name) => variables[name]?.trim() !== '') ?? set[0];
+}

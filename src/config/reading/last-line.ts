@@ -1,10 +1,12 @@
+import { CONTROLS, INVISIBLE } from '../../base/unseen.ts';
+
 /** More of one line is not kept, and a line that is cut off is not shown: a part of a secret can't be recognised. */
 const MOST_BYTES = 64 * 1024;
 const MOST_CHARACTERS = 200;
 /** A line of a secret that has several may be written alone; a shorter one is in many a text by chance. */
 const SHORTEST_LINE = 8;
 /** What acts on a terminal, or on a reader, in place of being seen. */
-const UNSEEN = /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const UNSEEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'g');
 
 /** The last line of what a command writes. */
 export class LastLine {

@@ -1,7 +1,7 @@
 import { startFailure, stillRunning } from '../../base/failures/command-words.ts';
 import type { CommandEnd } from '../../base/run-command.ts';
 import { Secret } from '../../base/secret.ts';
-import { isOtherEncoding } from '../values/encoding.ts';
+import { isOtherEncoding, withoutLineEnd } from '../values/encoding.ts';
 import { LastLine } from './last-line.ts';
 
 const MOST_BYTES = 64 * 1024;
@@ -175,9 +175,7 @@ function standIn(key: string): Secret {
 
 /** The final line end that programs print is no part of a secret, as that of a secret's file isn't. */
 function textOf(stdout: Uint8Array): string {
-  return Buffer.from(stdout)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
+  return withoutLineEnd(Buffer.from(stdout).toString('utf8'));
 }
 
 function problemOf(end: CommandEnd, { timeoutMs }: SecretCommand): string | undefined {

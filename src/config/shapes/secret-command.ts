@@ -1,7 +1,7 @@
 import { LONGEST_TIMER } from '../declaration/setting.ts';
 import { folderOf } from '../reading/reading.ts';
 import type { SecretCommand } from '../reading/secret-commands.ts';
-import { placed, shownProgram } from '../values/commands.ts';
+import { isProgramName, placed, shownProgram } from '../values/commands.ts';
 import * as kinds from '../values/vocabulary.ts';
 import type { At } from './at.ts';
 import { object } from './object.ts';
@@ -35,7 +35,7 @@ export function commandAt(raw: unknown, at: At): SecretCommand | undefined {
 /** The same of a variable's text, which a shell reads. */
 export function shellCommand(text: string): SecretCommand {
   const [program = '', ...others] = text.trim().split(/\s+/);
-  const isName = /^[\w./+@-]+$/.test(program);
+  const isName = isProgramName(program);
   const run = { command: [SHELL, '-c', text], timeoutMs: TIMEOUT_MS };
   // The secret itself may stand there, in one word.
   if (isName && others.length === 0) return { ...run, shown: SHELL, shownOnceRun: program };

@@ -1,12 +1,13 @@
 import { Secret } from '../../base/secret.ts';
 import { formsOf, type SecretSetting } from '../declaration/setting.ts';
+import { inForceAmong } from '../reading/environment.ts';
 import type { Report } from '../reading/faults.ts';
 import { entry, isAbsent, isMap, type YamlMap } from '../reading/maps.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';
 import type { SecretCommand } from '../reading/secret-commands.ts';
 import { readTextFile } from '../reading/text-file.ts';
 import { doubtAbout } from '../values/doubtful-secrets.ts';
-import { isOtherEncoding, NOT_UTF8 } from '../values/encoding.ts';
+import { isOtherEncoding, NOT_UTF8, withoutLineEnd } from '../values/encoding.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import { variablePlaceholderProblem, wholePlaceholder } from '../values/placeholders.ts';
@@ -114,14 +115,12 @@ function fromTextFile(
     return undefined;
   }
   // The final line end that editors add is not part of a secret; anything else may be.
-  return checked(file.content.replace(/\r?\n$/, ''), new At(key, { ...reading, report }), use);
+  return checked(withoutLineEnd(file.content), new At(key, { ...reading, report }), use);
 }
 
 /** The variable of a secret that is in force: `BEARERD_X`, `BEARERD_X_FILE` or `BEARERD_X_COMMAND`; undefined where none is set. */
 export function variableOf(setting: SecretSetting, { environment }: Reading): string | undefined {
-  const forms = formsOf(setting).filter((name) => name in environment.variables);
-  // Compose files hand on all of them, those without a value as an empty string.
-  return forms.find((name) => environment.variables[name]?.trim() !== '') ?? forms[0];
+  return inForceAmong(formsOf(setting), environment);
 }
 
 /** @param at the variable that is in force */

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { formsOf } from '../declaration/setting.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
+import { inForceAmong } from '../reading/environment.ts';
 import { below, isMap } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
 import { SETTINGS_OF_FIELDS } from '../sections/credentials/credentials.ts';
@@ -19,8 +20,7 @@ function isAtOrBelow(key: string, top: string): boolean {
 }
 
 function sourceOfValue(key: string, { environment, file, commands }: Reading): string {
-  const given = variablesOf(key).filter((name) => name in environment.variables);
-  const variable = given.find((name) => environment.variables[name]?.trim() !== '') ?? given[0];
+  const variable = inForceAmong(variablesOf(key), environment);
   if (variable !== undefined) return environment.sourceOf(variable) + commands.words(variable);
   // The entries of a list may stand in the file as one text with commas.
   const inFile = [key, key.replace(/\[\d+\]$/, '')].find((at) => file.placeOf(at)?.exact === true);

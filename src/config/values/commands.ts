@@ -29,7 +29,12 @@ export function placed([program = '', ...args]: readonly string[], folder: strin
   return [program.includes('/') ? resolve(folder, program) : program, ...args];
 }
 
+/** Whether this can be a program's name or path alone. */
+export function isProgramName(text: string): boolean {
+  return /^[\w./+@-]+$/.test(text);
+}
+
 /** A program as a message may show it: a whole command line in its place may hold a secret. */
 export function shownProgram(program: string): string {
-  return /^[\w./+@-]+$/.test(program) ? program : '(whose first entry holds more than a name)';
+  return isProgramName(program) ? program : '(whose first entry holds more than a name)';
 }
