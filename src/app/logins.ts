@@ -89,13 +89,18 @@ export function loginChange(
 }
 
 function issuerOf(credential: LoginCredentialConfig, config: Config): string {
+  return `${credential.kind} ${loginServerOf(credential, config) ?? ''}`;
+}
+
+/** The origin that a credential logs in at, or the issuer that names it; undefined for a program. */
+export function loginServerOf(credential: LoginCredentialConfig, config: Config): string | undefined {
   switch (credential.kind) {
     case 'session':
-      return `session ${sessionPlaceOf(credential, config).origin}`;
+      return sessionPlaceOf(credential, config).origin;
     case 'oauth2':
-      return `oauth2 ${credential.tokenEndpoint?.origin ?? credential.issuer}`;
+      return credential.tokenEndpoint?.origin ?? credential.issuer;
     case 'exec':
-      return 'exec';
+      return undefined;
   }
 }
 

@@ -25,7 +25,7 @@ export function releaseAtRest(options: RestOptions): (event: Event) => void {
   const { residentBytes = () => process.memoryUsage.rss() } = options;
   let timer: NodeJS.Timeout | undefined;
   let requests = 0;
-  /** What there was of it then, or less later. */
+  /** Resident bytes at the last release or the first event, or the least at a later burst of requests. */
   let before: number | undefined;
   const look = () => {
     if (inFlight() > 0 || requests >= FEW) {

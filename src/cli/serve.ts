@@ -55,7 +55,7 @@ function warnOfLimit({ limits }: Config, { maxConnections }: Gateway, log: Log):
   const fields = { maxConnections, configured: limits.connections };
   log.warn(
     fields,
-    `client connections are limited to ${maxConnections}: raise the limit of open files (ulimit -n), or set limits.connections to that`,
+    `client connections are limited to ${maxConnections}: raise the limit of open files (ulimit -n), or set limits.connections to ${maxConnections}`,
   );
 }
 

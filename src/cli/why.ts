@@ -10,10 +10,18 @@ import { adminAddress } from './probe.ts';
 import { failingLogins } from './readiness-words.ts';
 import { type AdminAnswer, askAdmin, isReadiness, jsonIn, notBearerd } from './sight.ts';
 
+const REMEMBERED = 'the last 1,000 requests that are over, and the last 200 that failed';
+
 export const why: Command = {
   synopsis: '[ID] [--json] [--admin-listen ADDRESS] [--config FILE]',
   summary: 'says why a request went as it did, and what to do; without an ID the last that failed',
-  help: '\n  ID                       requestId of the log, or instance of an answer of bearerd\n  --json                   the same as JSON\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nIt asks the running proxy, which knows the last 1,000 requests and the last 200 that failed. Without an ID it also says which login fails now.\n',
+  help: `
+  ID                       requestId of the log, or instance of an answer of bearerd
+  --json                   the same as JSON
+  --admin-listen ADDRESS   where the admin listener of the proxy is
+
+It asks the running proxy, which knows ${REMEMBERED}. Without an ID it also says which login fails now.
+`,
   examples: ['bearerd why', 'bearerd why k3v9x2ab1f --json'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: { json: { type: 'boolean' } },
@@ -65,7 +73,7 @@ function unreported(
 ): string {
   if (status === 404 && id === undefined) return 'no request has failed since the start';
   if (status === 404)
-    return `request ${id} is not known: bearerd remembers the last 1,000 that are over, and the last 200 that failed. Run "bearerd why" without an ID for the last that failed`;
+    return `request ${id} is not known: bearerd remembers ${REMEMBERED}. Run "bearerd why" without an ID for the last that failed`;
   if (status !== PROBLEMS['caller-key-required'].status) return notBearerd(address);
   const at = formatAddress(address);
   return `${at} is not a loopback address, and tells requests only to callers with the key: curl -H 'X-Bearerd-Key: …' http://${at}${path}`;

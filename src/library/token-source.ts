@@ -47,9 +47,9 @@ export async function createTokenSource(
   const told = await listenerOf(log, current);
   const events = new EventBus(told.observe);
   tellOfLoosening(events.tell);
-  const renewSecrets = (credential: string) => reloads?.renewSecrets(credential) ?? Promise.resolve();
+  // Called after a login, and so not before there are reloads.
+  const renewSecrets = (credential: string) => reloads.renewSecrets(credential);
   const sources = new Sources({ clock: systemClock, observe: events.tell, renewSecrets });
-  let reloads: Reloads | undefined;
   let pools = new UpstreamPools(current, systemLookup);
   const prepared = sources.prepare(current, undefined, pools);
   const credential = prepared.credentials.get(name);
@@ -66,10 +66,15 @@ export async function createTokenSource(
     events.tell({ type: 'reloaded', by, restartNeededFor: [] });
     return [];
   };
-  reloads = new Reloads({ config: current, source: configuration, apply, observe: events.tell });
+  const reloads: Reloads = new Reloads({
+    config: current,
+    source: configuration,
+    apply,
+    observe: events.tell,
+  });
   let ended: Promise<void> | undefined;
   const end = async () => {
-    reloads?.stop();
+    reloads.stop();
     await sources.abort();
     pools.destroy();
     await told.close();

@@ -131,6 +131,6 @@ function inBody({ body = '' }: CurlRequest): string {
   const names = [...body.matchAll(/(?:^|[&{,\s])"?([\w-]{2,40})"?\s*[=:]/g)].map(([, name]) => name!);
   const name = names.find(namesCredential);
   return name === undefined
-    ? '. Give it as -u, a header Authorization, --oauth2-bearer, or a header, a query parameter or a cookie with the name of one'
+    ? '. Give it as -u, a header Authorization, --oauth2-bearer, or a header, a query parameter or a cookie whose name says that it is a credential'
     : `: "${name}" is in the body, and bearerd sends a credential in a header, the query or a cookie. Give it there`;
 }

@@ -1,4 +1,4 @@
-import { logsIn } from '../../app/logins.ts';
+import { loginServerOf, logsIn } from '../../app/logins.ts';
 import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { CredentialConfig } from '../../config/credential-config.ts';
@@ -21,18 +21,12 @@ async function loginCheck(config: Config, credential: CredentialConfig): Promise
     const { lifetimeMs, warnings } = await logIn(config, credential);
     const notes = warnings.map((warning) => ` (${warning})`).join('');
     const life = `the token lives for ${Math.round(lifetimeMs / 1000)} s`;
-    return passed(about, `fresh; ${life}${issuedBy(config, credential)}${notes}`);
+    const server = loginServerOf(credential, config); // With several APIs it may be the wrong one.
+    return passed(about, `fresh; ${life}${server === undefined ? '' : `, from ${server}`}${notes}`);
   } catch (error) {
     if (!(error instanceof LoginError)) throw error;
     const { message, remedy } = error;
     const detail = remedy === undefined ? message : message.slice(0, -`. ${remedy}`.length);
     return failed(about, { detail, remedy, exitCode: exitCodeOf(error) ?? EXIT.failed });
   }
-}
-
-/** Which server has seen the secret: with several APIs it may be the wrong one. */
-function issuedBy({ upstream }: Config, credential: CredentialConfig): string {
-  if (credential.kind === 'session') return `, from ${(credential.baseUrl ?? upstream).origin}`;
-  if (credential.kind !== 'oauth2') return '';
-  return `, from ${credential.tokenEndpoint?.origin ?? credential.issuer}`;
 }
