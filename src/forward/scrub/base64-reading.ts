@@ -39,7 +39,8 @@ const LONGEST_LINE = 76;
 /**
  * What an answer holds in base64: each run of its characters is decoded as four texts, one for each place at which a
  * group may begin. Line breaks (and blanks behind them) within a run are passed over, and single characters may be
- * escaped.
+ * escaped. What is read as an escape may also be the end of one run and the beginning of another (`k=2Bx…`): the characters
+ * behind its first are read as they stand, too.
  */
 export class Base64Reading implements Reading {
   /** Where the first of several whole lines begins, the last of which may go on: a run over lines. */
@@ -56,22 +57,38 @@ export class Base64Reading implements Reading {
   /** Line ends since the last character, a lone CR for none yet; -1 where there is none. */
   #breaks = -1;
   #lineFrom: number;
+  /** The characters of an escape, and the run behind it, as they stand. One is enough: it ends at the next escape. */
+  #asItStands: Base64Reading | undefined;
+  readonly #decodes: boolean;
 
-  constructor(searcher: Searcher, at: number) {
+  /** @param decodes false for a reading that takes no escape for one */
+  constructor(searcher: Searcher, at: number, decodes = true) {
     const { automaton, leastBytes } = searcher;
     this.#searcher = searcher;
     this.#short = new ShortRuns(Math.min(SHORTEST_LINE, Math.ceil((leastBytes * 8) / 6)), ENDS);
     this.#automaton = automaton;
     this.#at = at;
     this.#lineFrom = at;
+    this.#decodes = decodes;
   }
 
   read(text: Text, strike: Strike): void {
+    if (this.#asItStands?.readRun(text, strike) === false) this.#asItStands = undefined;
     while (this.#at < text.until) {
       if (this.#before === undefined) this.#skipShort(text);
       this.#run(text, strike);
       if (this.#at < text.until) this.#other(text, strike);
     }
+  }
+
+  /** Reads on to the end of one run. @returns whether it may go on behind the text */
+  readRun(text: Text, strike: Strike): boolean {
+    do {
+      this.#run(text, strike);
+      if (this.#at >= text.until) return true;
+      this.#other(text, strike);
+    } while (this.#before !== undefined);
+    return false;
   }
 
   #skipShort({ bytes, base, until }: Text): void {
@@ -81,11 +98,12 @@ export class Base64Reading implements Reading {
   }
 
   copy(): Base64Reading {
-    const copy = new Base64Reading(this.#searcher, this.#at);
+    const copy = new Base64Reading(this.#searcher, this.#at, this.#decodes);
     copy.#states = [...this.#states];
     copy.#before = this.#before;
     copy.#detours = this.#detours;
     copy.#breaks = this.#breaks;
+    copy.#asItStands = this.#asItStands?.copy();
     return copy;
   }
 
@@ -141,31 +159,46 @@ export class Base64Reading implements Reading {
   }
 
   /** A character that stands for none of base64, or is written otherwise, or interrupts it, or ends it. */
-  #other({ bytes, base, final }: Text, strike: Strike): void {
+  #other(text: Text, strike: Strike): void {
+    const { bytes, base, final } = text;
     const at = this.#at - base;
     const byte = bytes[at]!;
     const kind = SEXTETS[byte]!;
-    const found = INTRODUCERS[byte] === 1 ? escapeAt(bytes, at, final) : NONE;
-    if (found > NONE) this.#escaped(lengthIn(found), valueIn(found), strike);
+    const found = this.#decodes && INTRODUCERS[byte] === 1 ? escapeAt(bytes, at, final) : NONE;
+    if (found > NONE) this.#escaped(found, text, strike);
     else if (this.#before === undefined) this.#end();
     else if (kind === LINE_BREAK) this.#break(byte);
     else if (kind === INDENT && this.#breaks >= 0) this.#indent();
     else this.#end();
   }
 
-  #escaped(length: number, value: number, strike: Strike): void {
-    const sextet = escapedSextet(value);
+  #escaped(found: number, text: Text, strike: Strike): void {
+    const length = lengthIn(found);
+    const sextet = escapedSextet(valueIn(found));
     const begins = this.#before === undefined;
-    if (sextet === LINE_BREAK && !begins) {
-      this.#detour(length, 0);
-    } else if (sextet < 0) {
+    if (sextet < 0 && (sextet !== LINE_BREAK || begins)) {
       this.#end();
+      return;
+    }
+    this.#readAsItStands(length, text, strike);
+    if (sextet === LINE_BREAK) {
+      this.#detour(length, 0);
     } else {
       if (begins) this.#begin(this.#at);
       this.#detour(length, 1);
       if (begins) this.#before = sextet;
       else this.#step(sextet, strike);
     }
+  }
+
+  /** What of an escape is base64 by itself, and the run behind it. */
+  #readAsItStands(length: number, text: Text, strike: Strike): void {
+    const end = this.#at + length;
+    let from = this.#at + 1;
+    while (from < end && SEXTETS[text.bytes[from - text.base]!]! < 0) from++;
+    if (from === end) return;
+    const reading = new Base64Reading(this.#searcher, from, false);
+    if (reading.readRun(text, strike)) this.#asItStands = reading;
   }
 
   #begin(at: number): void {

@@ -62,6 +62,34 @@ t.test('a character beyond ASCII is found as escapes and as Latin-1 that was tak
   }
 });
 
+/** The `B` ends an escape, or begins a run of base64. */
+const BEHIND_AN_ESCAPE = {
+  values: ['a<%%aa', '"%"+%="&=<b%+'] as [string, string],
+  text: '=22=25=22=2B=25=3D=22=26=3D=3C=62=25=2BhPCUlYWF0YWls',
+  places: [] as number[],
+};
+
+t.test('base64 that begins within what reads as an escape is struck out', async (t) => {
+  const value = 'kT7hWq2ZpLx0vB9d';
+  const searcher = new Searcher([value]);
+  // The last two are a high byte before the value, so that its base64 begins as the escapes of `+`, `/` and line ends do.
+  const texts = [value, `\xd9\xb0${value}`, `\xd1${value}`].map((text) =>
+    Buffer.from(text, 'latin1').toString('base64'),
+  );
+  for (const before of ['=', 'ab=', '%', 'ab%', '\\x', 'ab\\u00', '&#x', 'ab&#x', 'ab\\', '%2B=']) {
+    for (const between of ['', '2', '0', '2B', '0a', '2f', 'n'])
+      for (const encoded of texts) {
+        const text = `<${before}${between}${encoded}>`;
+        for (let at = 0; at <= text.length; at++) {
+          const out = pass(searcher, cut(text, [at]));
+          // What comes before the value, and a character at each of its ends that it shares.
+          const shown = out.slice(1 + before.length + between.length, -1).replace(/[*=]/g, '');
+          if (shown.length > 4) t.fail(`${text} cut at ${at}: ${out}`);
+        }
+      }
+  }
+});
+
 // Of shorter ones the base64 is two characters, which the digits of an escape may hold by chance.
 t.test('it does what a regular expression for each pattern does, wherever the text is cut', async () => {
   const value = fc.oneof(
@@ -92,7 +120,7 @@ t.test('it does what a regular expression for each pattern does, wherever the te
       const cutToo = /\s/.test(text) || pass(searcher, cut(text, places)) === expected;
       return cutToo && pass(searcher, [Buffer.from(text, 'latin1')]) === expected;
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[BEHIND_AN_ESCAPE]] },
   );
 });
 
