@@ -90,17 +90,20 @@ async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
   await proxy.load(bytes, WARM_UP, CONNECTIONS);
   const runs: Run[] = [];
   for (let n = 0; n < RUNS; n++) runs.push(await run(proxy, upstream, bytes, 'count'));
-  const { timers, promises, ticks, immediates } = await run(proxy, upstream, bytes, 'watch');
+  const watched: Run[] = [];
+  for (let n = 0; n < RUNS; n++) watched.push(await run(proxy, upstream, bytes, 'watch'));
   const of = (name: keyof Run) => runs.map((figures) => figures[name]);
+  // A new connection has promises of its own, and a busy machine makes more of them.
+  const leastWatched = (name: keyof Run) => Math.min(...watched.map((figures) => figures[name]));
   return {
     allocatedBytes: Math.min(...of('allocatedBytes')),
     reads: Math.min(...of('reads')),
     writes: Math.min(...of('writes')),
     largeBuffers: Math.min(...of('largeBuffers')),
-    timers,
-    promises,
-    ticks,
-    immediates,
+    timers: leastWatched('timers'),
+    promises: leastWatched('promises'),
+    ticks: leastWatched('ticks'),
+    immediates: leastWatched('immediates'),
     piecesUp: Math.max(...of('piecesUp')),
     piecesDown: Math.max(...of('piecesDown')),
     logBytes: Math.max(...of('logBytes')),
