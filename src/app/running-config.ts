@@ -69,7 +69,7 @@ export class RunningConfig {
     this.settings = this.#make(config, { config: before, settings: this.settings });
     this.config = config;
     this.sinceMs = this.#lasting.clock.wallMs();
-    this.settings.pools.replaceBefore();
+    this.settings.pools.closePrevious();
     return Object.entries(BOUND_AT_START)
       .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(before)))
       .map(([key]) => key);

@@ -1,22 +1,22 @@
 /**
- * The program's time. A test replaces it by a clock of its own.
+ * The program's time. Tests use a clock of their own.
  *
- * Two clocks, because neither is enough: the wall clock jumps when it is set, and the monotonic
- * clock stops while the machine sleeps.
+ * Two clocks, because neither is enough: the wall clock jumps when it is set, and the monotonic clock stops while the
+ * machine sleeps.
  */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, by the machine's own clock. */
+  /** Milliseconds since the Unix epoch, by the machine's clock. */
   wallMs(): number;
-  /** Milliseconds since an arbitrary start; never goes back. */
+  /** Milliseconds since an arbitrary moment; never goes back. */
   monoMs(): number;
   /**
-   * Resolves after `ms` milliseconds, or as soon as `signal` aborts; it never rejects.
-   * `ms` may be any finite number; a longer delay than a timer can hold is cut to the longest.
+   * Resolves after `ms` milliseconds, or when `signal` aborts; never rejects. A delay longer than a timer can hold is
+   * cut to the longest.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest delay that setTimeout takes; one millisecond more and it fires at once. */
+/** The longest delay of `setTimeout`: with one millisecond more it fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -2,13 +2,13 @@
 export interface ConfigFault {
   /** The variable (`BEARERD_LISTEN`) or the file key (`routes[2].prefix`). */
   readonly key: string;
-  /** What is wrong, and what would be right. */
+  /** What is wrong, and what would be right. Without the key and the place. */
   readonly problem: string;
-  /** A known name or value that is spelled nearly like the given one. */
+  /** The nearest known name or value. */
   readonly suggestion?: string;
   /** Where in the file: `bearerd.yaml:12`. */
   readonly place?: string;
-  /** The mistake is in a secret or TLS file: of the wrong kind, or with the wrong content. */
+  /** The fault is in a secret or TLS file, which can't be read or has the wrong content. */
   readonly ofFile?: true;
 }
 
@@ -17,12 +17,12 @@ export function formatFault(fault: ConfigFault): string {
   return `${fault.key}: ${placedProblem(fault)}`;
 }
 
-/** What is wrong, and where in the file. */
+/** What is wrong, with the place in the file. */
 export function placedProblem({ problem, place }: ConfigFault): string {
   return place === undefined ? problem : `${problem} (${place})`;
 }
 
-/** A fault for a program: in `check --json`, and in the answer to `POST /reload`. */
+/** A fault for a program: `check --json` and `POST /reload` give it. */
 export function faultAsJson(fault: ConfigFault): object {
   return { key: fault.key, message: placedProblem(fault), suggestion: fault.suggestion ?? null };
 }

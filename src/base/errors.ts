@@ -1,6 +1,6 @@
 /**
- * Errors are told apart by their class and code, never by their message. Those with rules of their own:
- * `config-error.ts`, `login-error.ts`, `problem.ts`.
+ * Errors are told apart by class and code, never by their message. `config-error.ts`, `login-error.ts` and `problem.ts`
+ * hold the errors that have rules of their own.
  */
 
 /** The command line can't be understood (exit code 64). */
@@ -15,7 +15,7 @@ export class NotWrittenError extends Error {
   override readonly name = 'NotWrittenError';
 }
 
-/** A program called a bearerd that it has closed. */
+/** A program called a method of a bearerd that it has closed. */
 export class ClosedError extends Error {
   readonly code = 'closed';
 
@@ -31,7 +31,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** No connection came about in the time that it may take. `step` is the one that did not end. */
+/** No connection was made within the time limit. `step` is the one that did not end. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
   readonly step: 'dns' | 'connect' | 'tls';
@@ -44,16 +44,16 @@ export class ConnectTimeoutError extends Error {
 }
 
 /**
- * The outbound proxy can't be reached, or opens no tunnel. `message` is for the operator: it names the proxy, says
- * what it did, and holds no secret and none of the proxy's own words.
+ * The outbound proxy can't be reached, or does not open a tunnel. `message` is for the operator: it names the proxy and
+ * says what the proxy did. It holds no secret, and no text of the proxy.
  */
 export class OutboundProxyError extends Error {
-  /** The code of the cause if there is one: the failure is judged like the same one without a proxy. */
+  /** The code of the cause, if it has one: the same failure without a proxy is judged by it, too. */
   readonly code: string;
-  /** The proxy's answer to CONNECT. */
+  /** The status of the proxy's answer to CONNECT. */
   readonly status: number | undefined;
 
-  /** @param proxy its host and port */
+  /** @param proxy the proxy's host and port */
   constructor(
     proxy: string,
     what: string,

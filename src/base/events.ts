@@ -3,8 +3,8 @@ import type { LoginError } from './login-error.ts';
 import type { ProblemCode } from './problem.ts';
 
 /**
- * What happens, for log, metrics and page. The folders that do the work neither log nor count: they emit events, of which
- * `observe/` makes lines, numbers and a page.
+ * What happens in bearerd. The folders that do the work neither log nor count: they emit events, from which `observe/`
+ * makes log lines, metrics and the page.
  */
 export type Event =
   | {
@@ -16,7 +16,7 @@ export type Event =
       readonly lifetimeMs: number;
       readonly renewInMs: number;
       readonly warnings: readonly string[];
-      /** Another instance has logged in; this is its token. */
+      /** The token is from another instance's login. */
       readonly taken?: true;
     }
   | {
@@ -26,7 +26,7 @@ export type Event =
       readonly durationMs: number;
       readonly error: LoginError;
       readonly nextTryInMs: number;
-      /** A token is still at hand. */
+      /** There is still a usable token. */
       readonly usable: boolean;
     }
   | {
@@ -40,18 +40,18 @@ export type Event =
       readonly type: 'upstream-failed';
       readonly code: ProblemCode;
       readonly route: string;
-      /** The client's answer says the same; `remedy` says what to do about it. */
+      /** The client's problem has the same text. `remedy` says what to do about it. */
       readonly detail: string;
       readonly remedy: string | undefined;
       readonly cause: unknown;
     }
-  /** A setting that works and is probably a mistake: at the start, and after a reload. */
+  /** A setting that is valid but probably a mistake. Emitted at the start and after a reload. */
   | { readonly type: 'doubtful-setting'; readonly key: string; readonly problem: string }
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
   | CountedEvent
-  /** Whether the engine through which instances share tokens can be reached. */
+  /** The engine through which instances share tokens can be reached, or not. */
   | { readonly type: 'share-state'; readonly state: 'ready' }
   | {
       readonly type: 'share-state';
@@ -62,9 +62,9 @@ export type Event =
       readonly detail: string;
       readonly remedy: string;
     }
-  /** Not ready from now on, while requests are still taken for `delayMs`. */
+  /** bearerd is not ready from now on, but still accepts requests for `delayMs`. */
   | { readonly type: 'stop-announced'; readonly signal: string; readonly delayMs: number }
-  /** A place outside of this process now holds the credential, or no longer holds one. */
+  /** A sink now holds the present credential, or none any more. */
   | { readonly type: 'sink-written'; readonly sink: string }
   | { readonly type: 'sink-failed'; readonly sink: string; readonly code: string; readonly again: boolean }
   | { readonly type: 'draining'; readonly signal: string; readonly inFlight: number }
@@ -73,7 +73,7 @@ export type Event =
   | {
       readonly type: 'traces-lost';
       readonly collector: string;
-      /** Its subject is the collector. */
+      /** A part of a sentence whose subject is the collector. */
       readonly why: string;
     }
   | { readonly type: 'traces-resumed'; readonly collector: string };
@@ -84,60 +84,60 @@ export interface TraceIds {
   readonly spanId: string;
 }
 
-/** What an instance asks of the engine through which tokens are shared. */
+/** An operation on the engine through which instances share tokens. */
 export type ShareOperation = 'look' | 'lock' | 'publish' | 'hold' | 'retire';
 
-/** Counted, and not logged. */
+/** An event that is counted but not logged. */
 export type CountedEvent =
   | {
       readonly type: 'share-operation';
       readonly op: ShareOperation;
-      /** The engine's answer in one word; `gone` if none came. */
+      /** The engine's answer in one word; `gone` if there was none. */
       readonly result: string;
     }
-  /** A command that a secret comes from has run; a failure is a doubtful setting, too. */
+  /** A command that gives a secret has run. If it failed, a `doubtful-setting` is emitted, too. */
   | { readonly type: 'secret-command'; readonly key: string; readonly result: 'ok' | 'failed' };
 
 export function isCounted(event: Event): event is CountedEvent {
   return event.type === 'share-operation' || event.type === 'secret-command';
 }
 
-/** One request, emitted when it ends. Each request has one object, which its stages fill. */
+/** One request; emitted when it ends. The folders that the request passes fill this one object. */
 export interface RequestEvent extends Journey {
   readonly type: 'request';
   requestId: string;
-  /** The header that gives the ID to both sides, in lower case; undefined for none. */
+  /** The header in which the upstream and the client get the ID, in lower case; undefined if none is configured. */
   requestIdHeader: string | undefined;
   readonly method: string;
-  /** Without the query: its values may be secrets. */
+  /** Without the query, whose values may be secrets. */
   path: string;
-  /** The chosen route's name: its prefix, or `//HOST/PREFIX`. Empty for none. */
+  /** The name of the chosen route: its prefix, or `//HOST/PREFIX`. Empty if there is none. */
   route: string;
   credential: string;
-  /** The name of the caller whose key the request held; empty for the key without a name. */
+  /** The name of the caller whose key the request had; empty for a key without a name. */
   caller?: string;
   status: number;
-  /** Set if bearerd answered itself. */
+  /** Set if bearerd itself answered. */
   code: ProblemCode | undefined;
   readonly startedMonoMs: number;
   durationMs: number;
   bytesIn: number;
   bytesOut: number;
-  /** The client was gone before the answer was complete. */
+  /** The client closed the connection before the answer was complete. */
   aborted: boolean;
   /** Set if requests are traced. */
   trace?: TraceIds;
-  /** A credential was struck out of the answer. */
+  /** A credential in the answer was replaced by asterisks. */
   scrubbed?: true;
-  /** Whose limit the request exceeded: only with `rate-limited`. */
+  /** Which limit the request exceeded; only with `rate-limited`. */
   limitedBy?: 'route' | 'caller';
-  /** Why bearerd ended a tunnel, or an answer that the client did not read. */
+  /** Why bearerd closed a tunnel, or an answer that the client did not read. */
   closedBy?: 'token-expiry' | 'idle-timeout';
 }
 
 export type Observe = (event: Event) => void;
 
-/** Passes each event to its observers: the log, the metrics, the status page. */
+/** Passes each event to its observers: log, metrics, page. */
 export class EventBus {
   readonly #observers: Observe[];
 
@@ -154,7 +154,7 @@ export class EventBus {
       try {
         observe(event);
       } catch {
-        // A failing observer must not stop the work; an event about it would reach the same observer.
+        // A failing observer must not stop the work. An event about the failure would reach the same observer.
       }
     }
   };

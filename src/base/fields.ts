@@ -1,6 +1,6 @@
 /**
- * The header names that mean something to bearerd, as small numbers: a name is looked at once, where its line is read,
- * and later questions compare numbers.
+ * A small number for each header that bearerd handles. A name is looked up once, where its line is read; later checks
+ * compare numbers.
  */
 export const OTHER = 0;
 export const CONNECTION = 1;
@@ -29,7 +29,7 @@ export const SET_COOKIE = 23;
 export const LOCATION = 24;
 export const CONTENT_DISPOSITION = 25;
 export const LINK = 26;
-/** Names another path or method than those of the request line. */
+/** A header that names another path or method than the request line does. */
 export const OVERRIDE = 27;
 
 const NAMES: readonly (readonly [string, number])[] = [
@@ -76,13 +76,13 @@ interface Known {
   readonly field: number;
 }
 
-/** By the length of the name: of most names there are one or two. */
+/** By length: few names share one. */
 const KNOWN: (readonly Known[] | undefined)[] = [];
 for (const [usual, field] of NAMES) {
   KNOWN[usual.length] = [...(KNOWN[usual.length] ?? []), { usual, lower: usual.toLowerCase(), field }];
 }
 
-/** What a header name means here, in whatever letter case; `OTHER` for all that pass as they are. */
+/** The number of a header name in any letter case; `OTHER` for a header that bearerd only passes on. */
 export function fieldOf(name: string): number {
   const known = KNOWN[name.length];
   if (known === undefined) return OTHER;
@@ -94,22 +94,22 @@ export function fieldOf(name: string): number {
   return folded.includes('_') && isOverride(foldedName(folded), known) ? OVERRIDE : OTHER;
 }
 
-/** With `_` for `-`, too: `X_Original_URL` is the same to CGI, and to what stands on it. */
+/** CGI, and frameworks that are built on it, read `X_Original_URL` as `X-Original-URL`. */
 function isOverride(folded: string, known: readonly Known[]): boolean {
   return known.some(({ lower, field }) => field === OVERRIDE && folded === lower);
 }
 
-/** A name as CGI and WSGI fold it, which read `X_Api_Key` as `X-Api-Key`: in lower case, with hyphens only. */
+/** A name as CGI and WSGI compare it, for which `X_Api_Key` and `X-Api-Key` are the same: lower case, hyphens only. */
 export function foldedName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
-/** True for a name that is read as this one, which `foldedName` gives. */
+/** True if a name means the same header. @param folded the header's name, from `foldedName` */
 export function isSameHeader(name: string, folded: string): boolean {
   return name.length === folded.length && (name === folded || foldedName(name) === folded);
 }
 
-/** A table of true and false by field. */
+/** A lookup table by field: true for the given ones. */
 export function tableOf(fields: readonly number[]): readonly boolean[] {
   const table = Array.from({ length: FIELDS }, () => false);
   for (const field of fields) table[field] = true;
@@ -118,8 +118,8 @@ export function tableOf(fields: readonly number[]): readonly boolean[] {
 
 /** Header lines in their order. */
 export interface FieldLines {
-  /** Names and values in turn, each character a byte. */
+  /** Names and values in turn; each character is a byte. */
   readonly pairs: readonly string[];
-  /** What each name means, in the same order. */
+  /** The number of each name, in the same order. */
   readonly fields: readonly number[];
 }

@@ -1,29 +1,30 @@
 /**
- * The state of a credential's token; the same word in the log, the metrics, the status and the probes.
+ * The state of a credential's token. Log, metrics, status and probes use the same words.
  * - `starting`: no login has succeeded yet;
- * - `fresh`: a usable token; `renewing`: the same, and a login runs;
+ * - `fresh`: a usable token;
+ * - `renewing`: a usable token, and a login is under way;
  * - `degraded`: a usable token, and the last login failed;
  * - `expired`: no usable token, though there was one;
  * - `refused`: no usable token, and the session endpoint refuses the credentials.
  */
 export type TokenState = 'starting' | 'fresh' | 'renewing' | 'degraded' | 'expired' | 'refused';
 
-/** What of a request's way is kept, to answer why it went as it did. Moments are on the monotonic clock. */
+/** What `bearerd why` tells of a request. Moments are on the monotonic clock. */
 export interface Journey {
-  /** Why the route table refused it; undefined where it didn't. */
+  /** Why the route table refused the request; undefined if it did not. */
   why: string | undefined;
-  /** How its credential stood when it was asked for; `ready` for a key. Undefined where none was. */
+  /** The state of the token when the request asked for it; `ready` for a key. Undefined if it asked for none. */
   tokenState: TokenState | 'ready' | undefined;
-  /** When the token that it began with was got; -1 where there was none. */
+  /** When the request's first token was issued; -1 if there was none. */
   tokenSinceMonoMs: number;
-  /** The last wait for a token; `before` leads to earlier ones. */
+  /** The last wait for a token. Its `before` is the wait before it. */
   tokenWait: TokenWait | undefined;
-  /** The last attempt; `before` leads to earlier ones. */
+  /** The last attempt. Its `before` is the attempt before it. */
   attempt: AttemptRecord | undefined;
-  /** What the client was told of a problem, and what can be done about it where that is known. */
+  /** The detail of the problem, and what to do about it if known. */
   detail: string | undefined;
   remedy: string | undefined;
-  /** The answer had begun when the problem came. */
+  /** The answer had begun when the problem occurred. */
   brokeOff: boolean;
 }
 
@@ -31,34 +32,35 @@ export interface Journey {
 export interface TokenWait {
   readonly before: TokenWait | undefined;
   readonly fromMonoMs: number;
-  /** -1 while it lasts. */
+  /** -1 during the wait. */
   untilMonoMs: number;
 }
 
 /**
- * How long it took to make a connection, step by step, in milliseconds; -1 for a step that was not taken, or failed.
- * One for each connection, for the request that is the first to use it.
+ * How long each step of making a connection took, in milliseconds; -1 for a step that was skipped or failed. Belongs to
+ * the request that is the first to use the connection.
  */
 export class ConnectionTimes {
   dnsMs = -1;
-  /** TCP; with an outbound proxy up to its tunnel. */
+  /** TCP; with an outbound proxy, everything up to its tunnel. */
   connectMs = -1;
   tlsMs = -1;
 }
 
-/** One sending of a request: moments, -1 for what has not come, and words only where it failed. */
+/** One attempt to send a request. A moment is -1 until it comes. */
 export class AttemptRecord {
   readonly upstream: string;
   readonly before: AttemptRecord | undefined;
   readonly beganMonoMs: number;
-  /** Set if a connection was made for it, or was tried. */
+  /** Set if a connection was made, or tried, for this attempt. */
   times: ConnectionTimes | undefined = undefined;
   readyMonoMs = -1;
   firstByteMonoMs = -1;
   lastByteMonoMs = -1;
   failedMonoMs = -1;
-  /** Of its answer. */
+  /** The status of the answer. */
   status = 0;
+  /** Why the attempt failed, in words. */
   failure: string | undefined = undefined;
 
   constructor(upstream: string, beganMonoMs: number, before: AttemptRecord | undefined) {

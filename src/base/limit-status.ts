@@ -1,9 +1,9 @@
-/** How it stands with one limit, of a route or of a caller. */
+/** The state of one limit, of a route or of a caller. */
 export interface LimitStatus {
   readonly route?: string;
   readonly caller?: string;
   /** `60/1m`. */
   readonly limit: string;
-  /** Requests that would pass now, one after the other. */
+  /** How many requests would pass now. */
   readonly left: number;
 }

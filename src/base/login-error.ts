@@ -1,7 +1,7 @@
 /**
  * Why a login failed:
  * - `unreachable`: no answer (DNS, connect, TLS, reset, timeout);
- * - `server-error`: an answer that says "not now" or is no login at all (5xx and what fits nowhere else);
+ * - `server-error`: an answer that says "not now", or that is no login and fits nowhere else (mostly 5xx);
  * - `rate-limited`: 429, or 503 with `Retry-After`;
  * - `unusable`: 200 without a usable token;
  * - `redirected`: 3xx, which is never followed;
@@ -15,15 +15,15 @@ export type LoginFailure =
   | 'redirected'
   | 'refused';
 
-/** A login that gave no token. `message` is for the operator, and holds no secret and no bytes of the answer. */
+/** A login that gave no token. `message` is for the operator; it holds no secret and no bytes of the answer. */
 export class LoginError extends Error {
   readonly code: LoginFailure;
   readonly status: number | undefined;
-  /** What to do about it, if known; `message` ends with it. */
+  /** What to do about it, if known. `message` ends with it, too. */
   readonly remedy: string | undefined;
-  /** What `Retry-After` asked for, in milliseconds, unclamped. */
+  /** The value of `Retry-After` in milliseconds, without any limit. */
   readonly retryAfterMs: number | undefined;
-  /** This instance asked no server: another one did a moment ago and failed, and all wait. */
+  /** No server was asked: another instance's login failed a moment ago, and all instances wait. */
   readonly heldBack: boolean;
 
   constructor(

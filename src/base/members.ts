@@ -1,15 +1,15 @@
-/** What can be a member; of one at a time. */
+/** May be in one `Members` at a time. */
 export interface Member {
-  /** Its place, or -1; only `Members` writes it. */
+  /** The index in `Members`, or -1. Only `Members` writes it. */
   memberAt: number;
 }
 
 /**
- * A set of what comes and goes with each request or connection.
+ * A set for objects that come and go with each request or connection.
  *
- * Not a Set: V8 makes that a new table every so many additions, and an old table leads to the new one. One that has
- * grown old enough to be out of the young generation's reach holds, dead as it is, all that came after it. A third of
- * what should have been garbage survived so, and cost 15 µs a request.
+ * Not a `Set`: after a number of additions V8 replaces its table, and the old table refers to the new one. A table that
+ * has moved to the old generation keeps all later tables, and what is in them, from being collected with the young
+ * generation, even when it is garbage itself. A third of the garbage survived like this; it cost 15 µs a request.
  */
 export class Members<T extends Member> {
   readonly #all: T[] = [];
@@ -23,7 +23,7 @@ export class Members<T extends Member> {
     this.#all.push(member);
   }
 
-  /** False where it is none. */
+  /** @returns false if it is not in the set */
   delete(member: T): boolean {
     const at = member.memberAt;
     if (at === -1) return false;
@@ -36,7 +36,7 @@ export class Members<T extends Member> {
     return true;
   }
 
-  /** Members may leave meanwhile: from the end, where one that leaves is replaced by one that has had its turn. */
+  /** Members may leave meanwhile: it goes from the end, so the member that takes a free place was visited already. */
   *[Symbol.iterator](): Generator<T> {
     for (let i = this.#all.length - 1; i >= 0; i--) {
       const member = this.#all[i];

@@ -1,2 +1,2 @@
-/** Methods that ask for no change (RFC 9110 §9.2.1), without TRACE, which is never forwarded. */
+/** The safe methods (RFC 9110 §9.2.1). TRACE is left out: it is never forwarded. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -1,6 +1,6 @@
 /**
- * The same text in memory of its own, each character a byte. A part of a string keeps all of it in memory, such as a long
- * query, for as long as the part is remembered.
+ * A copy of a text whose characters are bytes. A part of a string keeps the whole string in memory; a part that is kept
+ * for long should not hold, say, a long query.
  */
 export function ownCopy(part: string): string {
   return Buffer.from(part, 'latin1').toString('latin1');

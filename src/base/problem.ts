@@ -1,16 +1,16 @@
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** For the client. Constant: it can hold nothing of the request or of a secret. */
+  /** For the client. Constant, so that it can't hold a secret or anything of the request. */
   readonly detail: string;
   /** The `error` parameter of `Proxy-Status` (RFC 9209 §2.3). */
   readonly proxyStatus: string;
 }
 
-/** In front of the ID of the request that a problem is about: its `instance` (RFC 9457 §3.1.5). */
+/** The prefix of a problem's `instance` (RFC 9457 §3.1.5); the request's ID follows. */
 export const REQUEST_URN = 'urn:bearerd:request:';
 
-/** Every problem that bearerd answers with. */
+/** Every problem that bearerd may answer with. */
 export const PROBLEMS = {
   'bad-path': {
     status: 400,
@@ -151,16 +151,16 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** A request that bearerd answers itself. The client gets `message`, and never `cause`. */
+/** An answer of bearerd's own. The client gets `message`, never `cause`. */
 export class Problem extends Error {
   readonly code: ProblemCode;
-  /** Seconds for `Retry-After`. */
+  /** Seconds, for `Retry-After`. */
   readonly retryAfterS: number | undefined;
-  /** For `Allow` with a 405. */
+  /** For the `Allow` of a 405. */
   readonly allow: string | undefined;
-  /** What to do about it, for the log. Constant. */
+  /** What to do about the problem, for the log. Constant. */
   readonly remedy: string | undefined;
-  /** A more exact RFC 9209 error type than the code's usual one. */
+  /** An error type of RFC 9209; it may be more exact than the usual one of the code. */
   readonly proxyStatus: string;
 
   constructor(
@@ -169,7 +169,7 @@ export class Problem extends Error {
       retryAfterS?: number | undefined;
       allow?: string | undefined;
       proxyStatus?: string | undefined;
-      /** A more exact text than the code's usual one; constant as well. */
+      /** A text that is more exact than the usual one of the code. Constant, too. */
       detail?: string | undefined;
       remedy?: string | undefined;
       cause?: unknown;

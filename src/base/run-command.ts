@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { codeOf } from './failures/kind.ts';
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
-  /** More on stdout ends the command. */
+  /** If stdout gets longer, the command is killed. */
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
-  /** Its standard error is ours. Else what it writes there is counted and given to `onStderr`; it may hold anything. */
+  /** The command writes to bearerd's stderr. Else its output there, which may hold anything, goes to `onStderr`. */
   readonly inheritStderr?: boolean;
   readonly onStderr?: (chunk: Uint8Array) => void;
 }
@@ -15,26 +16,30 @@ export interface CommandOptions {
 export type CommandEnd =
   | {
       readonly kind: 'ended';
-      /** Null where a signal ended it. */
+      /** Null if a signal ended the command. */
       readonly exitCode: number | null;
       readonly signal: NodeJS.Signals | null;
       readonly stdout: Uint8Array;
       readonly stderrBytes: number;
     }
-  /** `code` is the system's: `ENOENT`, `EACCES`, … */
+  /** `code` comes from the system: `ENOENT`, `EACCES`, … */
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'timeout' | 'too-much-output' | 'aborted' };
 
 /**
- * Runs a program without a shell and without input, until it has ended and its output with it. It leads a process
- * group of its own, so that it can be killed with whatever it has started. Never rejects.
+ * Runs a program without a shell and without input, until it has ended and closed its output. The program leads its own
+ * process group, so that it can be killed together with the processes that it starts. Never rejects.
  */
 export function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const { timeoutMs, maxOutputBytes, signal } = options;
     if (signal.aborted) return resolve({ kind: 'aborted' });
-    const child = start(command, options);
-    if (child instanceof Error) return resolve(notStarted(child));
+    let child: ChildProcess;
+    try {
+      child = start(command, options);
+    } catch (error) {
+      return resolve(notStarted(error)); // `spawn` throws some failures, and emits others.
+    }
 
     const chunks: Buffer[] = [];
     let stdoutBytes = 0;
@@ -70,20 +75,15 @@ export function runCommand(command: readonly string[], options: CommandOptions):
   });
 }
 
-/** Some reasons why a program can't start come as an event, others are thrown. */
 function start(
   [program = '', ...args]: readonly string[],
   { env, inheritStderr = false }: CommandOptions,
-): ChildProcess | Error {
-  try {
-    const stdio = ['ignore', 'pipe', inheritStderr ? 'inherit' : 'pipe'] as const;
-    return spawn(program, args, { env, stdio: [...stdio], detached: true, windowsHide: true });
-  } catch (error) {
-    return error as Error;
-  }
+): ChildProcess {
+  const stdio = ['ignore', 'pipe', inheritStderr ? 'inherit' : 'pipe'] as const;
+  return spawn(program, args, { env, stdio: [...stdio], detached: true, windowsHide: true });
 }
 
-/** Those that run. No signal to our group reaches theirs, so whatever ends us has to end them. */
+/** Running commands. A signal to bearerd's process group does not reach theirs, so they are killed when bearerd exits. */
 const running = new Set<ChildProcess>();
 
 function remember(child: ChildProcess): void {
@@ -100,12 +100,11 @@ function killAll(): void {
   for (const child of running) killGroup(child);
 }
 
-function notStarted(error: Error): CommandEnd {
-  const { code } = error as NodeJS.ErrnoException;
-  return { kind: 'not-started', code: typeof code === 'string' ? code : 'unknown error' };
+function notStarted(error: unknown): CommandEnd {
+  return { kind: 'not-started', code: codeOf(error) };
 }
 
-/** With all that it has started, but for what has left the group; that one keeps us waiting no longer either. */
+/** Kills the whole group. A process that has left the group goes on, but its open output delays nothing. */
 function killGroup(child: ChildProcess): void {
   const { pid, stdout, stderr } = child;
   try {
@@ -117,7 +116,7 @@ function killGroup(child: ChildProcess): void {
   stderr?.destroy();
 }
 
-/** Our own environment, as a command of ours may see it. */
+/** bearerd's environment without the given variables, for a command. */
 export function environmentWithout(names: readonly string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.includes(name)));
 }

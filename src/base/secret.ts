@@ -1,14 +1,14 @@
 import { createHash, type Hash, type Hmac } from 'node:crypto';
 import { inspect } from 'node:util';
 
-/** Text in UTF-8 with a character for each byte, as header values, paths and answers are here. */
+/** UTF-8 text as bytes, one character for each: the form of header values, paths and bodies in this program. */
 export function asBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /**
- * A value that cannot print itself: whatever turns it into text (a template, JSON, console.log, a logger,
- * an error's inspection) gets `***`. Its content comes out by `expose()` alone.
+ * A value that does not print itself: as text (in a template, in JSON, by console.log, in a logger or in an inspected
+ * error) it is `***`. Only `expose()` gives its content.
  */
 export class Secret {
   readonly #value: string;
@@ -17,16 +17,16 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The JSON of a value that may hold secrets. */
+  /** A value that may hold secrets, as JSON. */
   static json(value: unknown): Secret {
     const shown = function (this: Record<string, unknown>, key: string, given: unknown): unknown {
-      const original = this[key]; // `given` went through `toJSON`.
+      const original = this[key]; // `given` is what `toJSON` returned.
       return original instanceof Secret ? original.#value : given;
     };
     return new Secret(JSON.stringify(value, shown));
   }
 
-  /** `application/x-www-form-urlencoded`, without the fields that have no value. */
+  /** A body of `application/x-www-form-urlencoded`, without the fields that have no value. */
   static form(fields: Iterable<readonly [name: string, value: string | Secret | undefined]>): Secret {
     const form = new URLSearchParams();
     for (const [name, value] of fields)
@@ -34,17 +34,17 @@ export class Secret {
     return new Secret(form.toString());
   }
 
-  /** One secret made of several parts. */
+  /** Several parts as one secret. */
   static joined(parts: readonly (string | Secret)[], separator: string): Secret {
     return new Secret(parts.map((part) => (part instanceof Secret ? part.#value : part)).join(separator));
   }
 
-  /** The content itself, for a place where it leaves the process: `test/architecture.test.ts` names them all. */
+  /** The content itself. `test/architecture.test.ts` lists the files that may call this. */
   expose(): string {
     return this.#value;
   }
 
-  /** In UTF-8 with a character for each byte: as it is sent in a header. */
+  /** In UTF-8, one character for each byte, as a header value is sent. */
   asBytes(): Secret {
     return new Secret(asBytes(this.#value));
   }
@@ -64,7 +64,7 @@ export class Secret {
     hash.update(this.#value, 'utf8');
   }
 
-  /** Eight hexadecimal digits of the content's SHA-256: enough to tell two apart, not enough to guess one. */
+  /** Eight hexadecimal digits of the content's SHA-256: enough to tell secrets apart, not enough to guess one. */
   fingerprint(): string {
     return createHash('sha256').update(this.#value).digest('hex').slice(0, 8);
   }
@@ -73,12 +73,17 @@ export class Secret {
     return other !== undefined && other.#value === this.#value;
   }
 
-  /** Whether the content matches. */
+  /** True if both have the same content, or both are undefined. */
+  static same(a: Secret | undefined, b: Secret | undefined): boolean {
+    return a === undefined ? b === undefined : a.equals(b);
+  }
+
+  /** True if the content matches. */
   fits(pattern: RegExp): boolean {
     return pattern.test(this.#value);
   }
 
-  /** The number of characters: enough to see that it is the wrong secret, or cut off. */
+  /** The number of characters: enough for the operator to see a wrong or truncated secret. */
   characters(): number {
     return [...this.#value].length;
   }

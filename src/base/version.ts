@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 
-/** Of the nearest package.json above this file: the same one from `src/base` and from `dist`. */
-export const VERSION: string = (
-  JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')) as { version: string }
-).version;
+const { version }: { readonly version: string } = JSON.parse(
+  readFileSync(findPackageJSON(import.meta.url)!, 'utf8'),
+);
 
-/** What every request of our own names itself (RFC 9110 §10.1.5): some gateways refuse requests without it. */
+/** From the nearest package.json above this file, which is the same for `src/base` and `dist`. */
+export const VERSION = version;
+
+/** The `User-Agent` of bearerd's own requests (RFC 9110 §10.1.5): some gateways refuse requests without one. */
 export const USER_AGENT = `bearerd/${VERSION}`;

@@ -64,7 +64,7 @@ export class Exchange implements Watched, Sender {
     if (head.expectation === 'continue' && request.httpVersion === '1.1') response.writeContinue();
     this.#upgrade?.listen();
     if (this.#body === undefined) {
-      if (request instanceof DirectRequest) request.giveBodyTo(NO_BODY);
+      if (request instanceof DirectRequest) request.passBodyTo(NO_BODY);
       this.#sending.authorize();
     } else {
       // The listener finds that what follows the head is no body.

@@ -1,27 +1,27 @@
 import type { Secret } from '../base/secret.ts';
 
-/** A credential as it is at this moment. */
+/** A credential as it may be sent now. */
 export interface Present {
-  /** What stands in its header, with the scheme; a character for each byte. */
+  /** The header's value, with the scheme; one character for each byte. */
   readonly headerValue: Secret;
   /** The token or key alone. */
   readonly value: Secret;
   /** How long it may still be sent; Infinity for a key. */
   readonly usableMs: number;
-  /** From its login to its end; Infinity for a key. */
+  /** The token's whole life; Infinity for a key. */
   readonly lifetimeMs: number;
 }
 
-/** The credential by its name, while it may be sent. */
+/** Gives a credential by its name; undefined while there is none that may be sent. */
 export type PresentOf = (credential: string) => Present | undefined;
 
-/** A place outside of this process that holds credentials. */
+/** A place outside of this process that gets a copy of credentials. */
 export interface Sink {
-  /** How often to look whether the place still holds what was written. */
+  /** How often to check that the place still holds what was written. */
   readonly lookMs: number;
   /**
-   * Makes the place hold the present credentials and no others of ours. Gives whether it wrote anything; rejects if
-   * that failed.
+   * Makes the place hold the present credentials, and no old ones of bearerd. Resolves to whether anything was written;
+   * rejects if that failed.
    */
   settle(present: PresentOf): Promise<boolean>;
 }

@@ -6,25 +6,26 @@ import { createEnvoySdsSink, createFileSink } from './files/file-sink.ts';
 import { createHaproxySink } from './haproxy/haproxy-sink.ts';
 import type { Present, PresentOf, Sink } from './sink.ts';
 
-/** After a failure. */
+/** The pause after a failure. */
 const TRY_AGAIN_MS = 1_000;
 /**
- * How long before its end a token is taken away, since a reader of the place may send it a moment later: 5 % of its life, and
- * at most this. Renewal leaves a fifth of the life, so that the next token is there before.
+ * How long before its end a token is removed, because a reader of the place may send it a moment later: 5 % of its
+ * life, but no more than this. A renewal comes when at least a fifth of the life is left, so the next token is there
+ * before.
  */
 const LEAD_SHARE = 0.05;
 const MAX_LEAD_MS = 1_000;
 
-export interface SinksOptions {
+interface SinksOptions {
   readonly sinks: readonly SinkConfig[];
   readonly present: PresentOf;
-  /** Opens a socket for what failed on the fast lane, if it isn't open. Rejects where that can't be. */
+  /** Opens the socket for requests that failed on the fast lane, unless it is open. Rejects if that fails. */
   readonly listenForRetries: (path: string) => Promise<void>;
   readonly clock: Clock;
   readonly observe: Observe;
 }
 
-/** Keeps the configured places as the token sources are. Whatever becomes of a place, nothing here rejects. */
+/** Keeps the configured sinks up to date. Never rejects, whatever happens to a sink. */
 export class Sinks {
   readonly #options: SinksOptions;
   readonly #ended = new AbortController();
@@ -36,20 +37,20 @@ export class Sinks {
     this.#loops = options.sinks.map((config) => this.#keep(sinkLabel(config), createSink(config, options)));
   }
 
-  /** A token has come or gone: look at once. */
+  /** After a change of a token, checks the sinks at once. */
   readonly observe: Observe = ({ type }: Event) => {
     if (type !== 'login-succeeded' && type !== 'token-rejected' && type !== 'token-expired') return;
     this.look();
   };
 
-  /** Empties all of them. */
+  /** Removes the credentials from all sinks. */
   async close(): Promise<void> {
     this.#ended.abort();
     this.look();
     await Promise.all(this.#loops);
   }
 
-  /** Something may have changed. */
+  /** Checks all sinks now. */
   look(): void {
     this.#wake.abort();
     this.#wake = new AbortController();
@@ -59,7 +60,7 @@ export class Sinks {
     const { present, clock } = this.#options;
     let failing = false;
     while (!this.#ended.signal.aborted) {
-      const { signal } = this.#wake; // Taken first: what happens while it writes is looked at next.
+      const { signal } = this.#wake; // Read first: a change while the sink is written causes another check.
       const begunMonoMs = clock.monoMs();
       let endsInMs = place.lookMs;
       failing = await this.#settle(sink, place, failing, (name) => {
@@ -70,13 +71,13 @@ export class Sinks {
         return found;
       });
       if (failing) endsInMs = Math.min(endsInMs, TRY_AGAIN_MS);
-      // A slow disk must not let a token stay beyond its end.
+      // Counted from the start of the check, so that a slow disk does not keep a token beyond its end.
       await clock.sleep(Math.max(0, begunMonoMs + endsInMs - clock.monoMs()), signal);
     }
     await this.#settle(sink, place, failing, () => undefined);
   }
 
-  /** Gives whether it failed. */
+  /** @returns whether it failed */
   async #settle(sink: string, place: Sink, failing: boolean, present: PresentOf): Promise<boolean> {
     const { observe } = this.#options;
     try {

@@ -61,7 +61,7 @@ export async function createTokenSource(
     const next = alone(loaded, name);
     pools = new UpstreamPools(next, systemLookup, pools);
     sources.prepare(next, current, pools).commit();
-    pools.replaceBefore();
+    pools.closePrevious();
     current = next;
     events.tell({ type: 'reloaded', by, restartNeededFor: [] });
     return [];

@@ -6,7 +6,7 @@ import { Problem } from '../base/problem.ts';
 import type { ListenTls } from '../config/config.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';
-import { takeSlowHeadLook } from '../node/slow-heads.ts';
+import { takeSlowHeadCheck } from '../node/slow-heads.ts';
 import { READS_UPGRADE_BODIES } from '../node/upgrade-body.ts';
 import { bind, type Door, type Place } from './bind.ts';
 import { ClientConnection, type ConnectionOwner, connectionOf } from './client-connection.ts';
@@ -144,7 +144,7 @@ export class HttpListeners {
       })
       .on('clientError', (error, socket) => connectionOf(socket as Socket)?.failed(error))
       .once('listening', () => {
-        const look = takeSlowHeadLook(server);
+        const look = takeSlowHeadCheck(server);
         if (look !== undefined) this.#slowHeadLooks.push(look);
       });
     this.#doors.push(door);

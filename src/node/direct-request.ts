@@ -1,69 +1,69 @@
 import { IncomingMessage } from 'node:http';
 
-/** What takes a body, piece by piece. */
-export interface BodySink {
+/** Takes a body, piece by piece. */
+export interface BodyConsumer {
   take(piece: Buffer): void;
   end(): void;
 }
 
 /**
- * A request that gives its body to one taker in the same call in which Node's parser finds it. A stream would keep a
- * queue and schedule events for each piece, which for a small body is more than all else that it costs. Until it has
- * a taker, it is the stream that Node makes of a request.
+ * A request that passes its body to one consumer, in the call in which Node's parser finds a piece. A stream would keep
+ * a queue and schedule events for each piece, which for a small body costs more than everything else. Until it has a
+ * consumer, it is Node's usual stream.
  *
- * Node's parser calls `push` and stops reading where that says false; its server looks at `readableEnded`, and reads and
- * drops a body whose reading hasn't begun.
+ * It relies on three internals of Node: the parser calls `push` and stops reading when that returns false; the server
+ * reads `readableEnded`; and the server reads and drops a body that no reader has begun to read.
  */
 export class DirectRequest extends IncomingMessage {
-  #taker: BodySink | undefined;
-  #held = false;
-  /** What came while it was held. */
+  #consumer: BodyConsumer | undefined;
+  #paused = false;
+  /** Pieces that came while it was paused. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #whole = false;
-  #told = false;
+  #endPassed = false;
 
-  /** @returns false where some of the body is with the stream already: its events tell of all */
-  giveBodyTo(taker: BodySink): boolean {
+  /** @returns false if the stream holds a part of the body already: its events then give the whole body */
+  passBodyTo(consumer: BodyConsumer): boolean {
     if (this.readableLength > 0 || this.complete || this.destroyed) return false;
-    this.#taker = taker;
-    this._read(0); // Node notes that it is read.
+    this.#consumer = consumer;
+    this._read(0); // Tells Node that the body is being read.
     return true;
   }
 
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
-    const taker = this.#taker;
-    if (taker === undefined) return super.push(piece, encoding);
+    const consumer = this.#consumer;
+    if (consumer === undefined) return super.push(piece, encoding);
     if (piece === null) this.#whole = true;
     if (this.destroyed) return false;
-    if (this.#held || this.#waiting.length > 0) {
+    if (this.#paused || this.#waiting.length > 0) {
       if (piece !== null) this.#wait(piece);
     } else if (piece === null) {
-      this.#tellEnd(taker);
+      this.#passEnd(consumer);
     } else {
-      taker.take(piece);
+      consumer.take(piece);
     }
     return this.#waitingBytes < this.readableHighWaterMark;
   }
 
   override pause(): this {
-    if (this.#taker === undefined) return super.pause();
-    this.#held = true;
+    if (this.#consumer === undefined) return super.pause();
+    this.#paused = true;
     return this;
   }
 
   override resume(): this {
-    if (this.#taker === undefined) return super.resume();
-    if (!this.#held) return this;
-    this.#held = false;
-    // Later, as with a stream: the caller of `resume` may still have something to do before.
-    if (this.#waiting.length > 0 || this.#whole) process.nextTick(giveOn, this);
+    if (this.#consumer === undefined) return super.resume();
+    if (!this.#paused) return this;
+    this.#paused = false;
+    // Later, as in a stream: the caller of `resume` may not have finished.
+    if (this.#waiting.length > 0 || this.#whole) process.nextTick(passWaiting, this);
     this._read(0);
     return this;
   }
 
   override isPaused(): boolean {
-    return this.#taker === undefined ? super.isPaused() : this.#held;
+    return this.#consumer === undefined ? super.isPaused() : this.#paused;
   }
 
   #wait(piece: Buffer): void {
@@ -71,22 +71,22 @@ export class DirectRequest extends IncomingMessage {
     this.#waitingBytes += piece.length;
   }
 
-  /** What waits. */
-  giveOn(): void {
-    const taker = this.#taker!;
-    while (!this.#held && !this.destroyed && this.#waiting.length > 0) {
+  /** Passes on the waiting pieces. */
+  passWaiting(): void {
+    const consumer = this.#consumer!;
+    while (!this.#paused && !this.destroyed && this.#waiting.length > 0) {
       const piece = this.#waiting.shift()!;
       this.#waitingBytes -= piece.length;
-      taker.take(piece);
+      consumer.take(piece);
     }
-    if (!this.#held && !this.destroyed && this.#whole) this.#tellEnd(taker);
+    if (!this.#paused && !this.destroyed && this.#whole) this.#passEnd(consumer);
   }
 
-  #tellEnd(taker: BodySink): void {
-    if (this.#told) return;
-    this.#told = true;
-    taker.end();
-    this.emit('end'); // Node's server lets go of the request by it, where its answer was over before.
+  #passEnd(consumer: BodyConsumer): void {
+    if (this.#endPassed) return;
+    this.#endPassed = true;
+    consumer.end();
+    this.emit('end'); // If the answer was complete before, this event makes Node's server finish the request.
   }
 
   static {
@@ -97,12 +97,12 @@ export class DirectRequest extends IncomingMessage {
     Object.defineProperty(DirectRequest.prototype, 'readableEnded', {
       configurable: true,
       get(this: DirectRequest) {
-        return this.#taker === undefined ? get!.call(this) : this.#told;
+        return this.#consumer === undefined ? get!.call(this) : this.#endPassed;
       },
     });
   }
 }
 
-function giveOn(request: DirectRequest): void {
-  request.giveOn();
+function passWaiting(request: DirectRequest): void {
+  request.passWaiting();
 }

@@ -3,20 +3,21 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { trimMalloc } from './malloc-trim.ts';
 
-/** V8 frees on other threads, and in later turns, what the objects that it swept had outside of its heap. */
+/** V8 frees memory outside of its heap on other threads, and in later turns of the event loop. */
 const TRIM_MS = 1_000;
-/** Node would keep a thousand HTTP parsers of 10 KB for connections to come. */
+/** How many HTTP parsers, of 10 KB each, Node keeps for later connections. Its default is a thousand. */
 const IDLE_PARSERS = 16;
 
 /**
- * Bounds what the process keeps without need: HTTP parsers for connections to come, and V8's heap.
+ * Limits the memory that an idle process keeps: HTTP parsers for later connections, and V8's heap.
  *
- * V8 goes through the whole heap twice in the minute after it was last at work, for 25 ms each: most of what an idle process
- * would use. `releaseMemory` gives back instead, when there is something to give.
+ * In the minute after activity V8 would collect the whole heap twice, for 25 ms each: most of the CPU that an idle
+ * process needs. That is switched off; `releaseMemory` gives memory back instead, when there is some.
  *
- * Half as much again as what is in use may pile up before the heap is swept, in place of four times as much: a proxy
- * has little that lives, and the rest is what was under way when the young generation was swept.
- * Call it when all is loaded: with another set of flags, V8 doesn't take Node's own code from its cache.
+ * The heap may grow by half before it is collected, not to four times its size: few objects of a proxy live long, and
+ * the rest belonged to requests that were under way at the last minor collection.
+ *
+ * Call it when everything is loaded: with other flags, V8 does not use its code cache for Node's own code.
  */
 export function boundMemory(): void {
   setMaxIdleHTTPParsers(IDLE_PARSERS);
@@ -27,10 +28,10 @@ export function boundMemory(): void {
 const SWEEP_BYTES = 4 * 1024 ** 2;
 
 /**
- * Sweeps the young generation each time that so much of bodies has passed; call the result with the bytes of each
- * piece. Pieces lie outside of V8's heap, 64 KiB at a time, with next to nothing inside: V8 finds no reason to look
- * for those that are done with before they are so many that it goes through the whole heap for them. A sweep takes
- * a third of a millisecond, and keeps that from happening: half the CPU of a large body, and a quarter of the memory.
+ * Collects the young generation after each 4 MiB of bodies. Call the result with the size of each piece. Pieces are 64
+ * KiB of memory outside of V8's heap, with a small object in it. V8 would not notice this garbage until there is so
+ * much of it that V8 collects the whole heap. A minor collection takes a third of a millisecond; with it a large body
+ * costs three fifths of the CPU, and a quarter of the memory.
  */
 export function sweepBodies(): (bytes: number) => void {
   let collect: NodeJS.GCFunction | undefined;
@@ -45,16 +46,16 @@ export function sweepBodies(): (bytes: number) => void {
 }
 
 /**
- * Gives the system back what only the start or a burst needed: the young generation that grew in it, and pages of the heap
- * that nothing lives in. By itself V8 does so when it goes through the whole heap, which in an idle process is never. It
- * takes 30 ms after the start, and saves 10 MB.
+ * Gives the system back memory that only the start or a burst needed: the young generation, which has grown, and empty
+ * pages of the heap. V8 does so only when it collects the whole heap, which an idle process never makes it do. It takes
+ * 30 ms after the start, and saves 10 MB.
  */
 export function releaseMemory(): void {
   collector()({ type: 'major', flavor: 'last-resort' });
   setTimeout(trimMalloc, TRIM_MS).unref();
 }
 
-/** Not a global: nothing else can call it. */
+/** Makes V8's `gc` available here, and not as a global. */
 function collector(): NodeJS.GCFunction {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc');

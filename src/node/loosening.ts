@@ -1,19 +1,19 @@
 import { constants } from 'node:crypto';
 import tls from 'node:tls';
 
-/** Options that let faulty HTTP or weak TLS pass where nothing else is said. */
+/** Options of Node that allow faulty HTTP or weak TLS, unless the code sets its own limits. */
 const LOOSENING = /(?<![^\s"'])--(?:insecure-http-parser|tls-min-v1\.[01])(?=$|[\s"'=])/g;
 const CIPHER_OPTION = '--tls-cipher-list';
 
-/** What of a list of ciphers (OpenSSL's `ciphers`) says to a broken one, to a key that is too short, or to no certificate at all. */
+/** The entries of a cipher list (OpenSSL's `ciphers`) with broken ciphers, short keys, or no certificate. */
 const WEAK = /^(?:ALL|COMPLEMENT.*|LOW|EXP.*|.*(?:NULL|RC4|DES|MD5|ADH|AECDH|ANON).*|.*@SECLEVEL=[01])$/i;
 
-/** What to say of each. */
+/** What a warning says about each option. */
 export const LOOSENING_WORDS = 'has no effect: HTTP is parsed and TLS is spoken as strictly as without it';
 
 /**
- * Those of this process, by name, from NODE_OPTIONS and the command line. None loosens what is ours: each server and client
- * says `insecureHTTPParser: false`, and each TLS context says its lowest version and `strictCiphers`.
+ * Such options in NODE_OPTIONS and on the command line. They have no effect on bearerd: each server and client sets
+ * `insecureHTTPParser: false`, and each TLS context sets its lowest version and the ciphers.
  */
 export function looseningOptions(): readonly string[] {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').replace(DASHED, dashes);
@@ -21,7 +21,7 @@ export function looseningOptions(): readonly string[] {
   return strictCiphers() === undefined ? options : [...options, CIPHER_OPTION];
 }
 
-/** What to say for `ciphers` of a TLS context: Node's own list where `--tls-cipher-list` holds a weak one; else undefined. */
+/** `ciphers` for a TLS context: Node's own list if `--tls-cipher-list` allows a weak cipher; else undefined. */
 export function strictCiphers(): string | undefined {
   return isWeak(tls.DEFAULT_CIPHERS) ? constants.defaultCoreCipherList : undefined;
 }
@@ -30,6 +30,6 @@ function isWeak(list: string): boolean {
   return list.split(/[:, ]+/).some((one) => !/^[!-]/.test(one) && WEAK.test(one));
 }
 
-/** Node takes an underscore for a dash in the name of an option. */
+/** Node accepts underscores for the dashes in an option's name. */
 const DASHED = /--[\w-]+/g;
 const dashes = (name: string) => name.replaceAll('_', '-');

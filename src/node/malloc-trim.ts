@@ -3,10 +3,10 @@ type Trim = () => void;
 let trim: Trim | undefined;
 
 /**
- * Gives the system back the free pages of the C library's heap (`malloc_trim` of glibc). By itself glibc gives back only
- * the end of its heap, and one small block there keeps all free ones below it: after 2,000 connections some 25 MB, which
- * were parsers of Node's and V8's compiler. Nothing in Node makes that call, so it goes by `node:ffi`, which is
- * experimental: where that or the function is missing (musl, macOS, Windows), the memory stays for the next burst.
+ * Gives the system back free pages of the C library's heap, by `malloc_trim` of glibc. By itself glibc gives back only
+ * the end of its heap, so one small block there keeps all free memory below it: some 25 MB after 2,000 connections,
+ * from parsers and V8's compiler. Nothing in Node calls `malloc_trim`, so this uses `node:ffi`, which is experimental.
+ * Where that or the function is missing (musl, macOS, Windows), the memory stays in the process for the next burst.
  */
 export function trimMalloc(): void {
   trim ??= find();
@@ -23,7 +23,7 @@ function find(): Trim {
   }
 }
 
-/** Without the warning that the module is experimental. */
+/** Loads it without the warning that the module is experimental. */
 function quietly<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -1,11 +1,11 @@
 import { Histogram, type Registry } from 'prom-client';
 
-/** What one series has counted. */
+/** The values of one series. */
 export interface Counted<L extends string> {
   readonly labels: Readonly<Record<L, string>>;
   readonly count: number;
   readonly sum: number;
-  /** By bucket, not cumulative. */
+  /** One for each bucket, not cumulative. */
   readonly buckets: readonly number[];
 }
 
@@ -19,8 +19,9 @@ interface HistogramOptions<L extends string> {
 }
 
 /**
- * A histogram whose numbers are kept elsewhere. For a counter prom-client has `collect`; a histogram can't be set, so
- * what its registry asks for is answered here. Its types don't name that.
+ * A histogram whose values are kept elsewhere. prom-client lets a counter set its value when it is collected
+ * (`collect`), but not a histogram. So this class overrides the method that the registry calls, which prom-client's
+ * types do not declare.
  */
 export class PlainHistogram<L extends string> extends Histogram<L> {
   readonly #options: HistogramOptions<L>;

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 
-/** What a peer sent before it reset the connection is in our kernel already: reading it takes no time. */
+/** Data that a peer sent before it reset the connection is in the kernel already: reading it takes no time. */
 const READ_MS = 500;
 
 type Done = (error?: NodeJS.ErrnoException | null) => void;
 
 /**
- * Reads a connection to its end before a failed write is reported. An upstream
- * that refuses an upload answers and closes; our next write then fails, and would take the answer with it.
+ * Reads all data of a connection before a failed write is reported. An upstream that refuses an upload answers and
+ * closes. The next write then fails, and Node would drop the answer.
  *
- * @param broken called as soon as that is known; `reset` where the peer had not ended its side before: the end that is
- *   read from then on may be no end of its own (Linux says EPIPE where its FIN had come before its RST)
- * @returns undoes it
+ * @param broken called when a write has failed. `reset` is true if the peer had not ended its side before: then the end
+ *   that is read may not be an orderly end. (If its FIN came before its RST, Linux says EPIPE.)
+ * @returns restores the socket's own methods
  */
 export function readBeforeFailing(socket: Socket, broken: (reset: boolean) => void): () => void {
   const { _write, _writev } = socket;

@@ -1,17 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What Node's HTTP server has for itself on a connection of its own. */
+/** A field that Node's HTTP server keeps on its connections. */
 interface ServerSocket extends Socket {
   _httpMessage?: ServerResponse | null;
 }
 
-/** The answer that a connection is busy with. There is no public name for it, and a map of our own costs each request. */
+/**
+ * The answer that a connection is busy with. Node has no public name for it, and a map would cost time for each
+ * request.
+ */
 export function answering(socket: Socket): ServerResponse | undefined {
   return (socket as ServerSocket)._httpMessage ?? undefined;
 }
 
-/** Node's names, symbols of its own, for the buffer that a connection reads into and for what is called then. */
+/** Node's symbols for the buffer that a connection reads into, and for the callback. */
 const BUFFER = 'kBuffer';
 const CALLBACK = 'kBufferCb';
 
@@ -20,11 +23,11 @@ type Buffered = Record<symbol, unknown> & {
 };
 
 /**
- * Reads a connection into one buffer, over and over, and calls with what has come: the bytes are good until the call
- * returns. Node has that for connections that it opens (`onread`); for those that it accepts it makes 64 KiB anew
- * for each read, which with a large upload is a fifth of the work.
+ * Reads a connection into one buffer again and again, and calls back with the bytes, which are valid until the callback
+ * returns. Node offers this for connections that it opens (`onread`). For connections that it accepts, it allocates
+ * 64 KiB for each read, which is a fifth of the work of a large upload.
  *
- * @returns sets another reader; undefined where this Node keeps it elsewhere, and `data` events tell as ever
+ * @returns sets another callback; undefined if this version of Node has other internals, and only emits `data`
  */
 export function readInto(
   socket: Socket,
@@ -47,7 +50,7 @@ export function readInto(
   return readBy;
 }
 
-/** Node ends a connection after its last answer by this method; `end` is then called in its place. */
+/** Node calls this method to close a connection after its last answer. `end` is called instead. */
 export function endBy(socket: Socket, end: () => void): void {
   socket.destroySoon = end;
 }

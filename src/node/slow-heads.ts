@@ -1,19 +1,20 @@
 import type { Server } from 'node:http';
 
-/** Node's name for the timer, a symbol of its own (lib/_http_server.js). */
+/** Node's name of the timer's symbol (lib/_http_server.js). */
 const TIMER = 'http.server.connectionsCheckingInterval';
 
 /**
- * Takes from Node the timer by which a server looks for clients that are slow with their head (`headersTimeout`), and
- * gives one such look; undefined where this Node keeps it elsewhere, and goes on looking by itself. Node looks for as
- * long as a server listens, and wakes an idle process for nothing. Call it once the server listens.
+ * Stops the timer by which a server of Node looks for clients that are slow with their head (`headersTimeout`), because
+ * it would wake an idle process. Call it once the server listens.
+ *
+ * @returns the function that the timer would call; undefined if this Node has other internals, so that its timer goes on
  */
-export function takeSlowHeadLook(server: Server): (() => void) | undefined {
+export function takeSlowHeadCheck(server: Server): (() => void) | undefined {
   const symbol = Object.getOwnPropertySymbols(server).find(({ description }) => description === TIMER);
   if (symbol === undefined) return undefined;
   const timer = (server as unknown as Record<symbol, { _onTimeout?: () => void } & NodeJS.Timeout>)[symbol];
-  const look = timer?._onTimeout;
-  if (timer === undefined || typeof look !== 'function') return undefined;
+  const check = timer?._onTimeout;
+  if (timer === undefined || typeof check !== 'function') return undefined;
   clearInterval(timer);
-  return look;
+  return check;
 }

@@ -1,16 +1,16 @@
 import type { ClientHttp2Stream } from 'node:http2';
 
-/** Pieces below this size are joined. */
+/** Smaller pieces are joined. */
 const SMALL_BYTES = 4 * 1024;
-/** So many, or so many bytes of them, become one piece. */
+/** Joined pieces are passed on when there are this many, or this many bytes. */
 const MOST_PIECES = 256;
 const JOINED_BYTES = 16 * 1024;
 
 /**
- * Joins small DATA frames of one stream. Node makes an object and an event of each, and so may a window of a megabyte become
- * a million of them, each with the whole piece of the connection in which it came. Those that come in one turn
- * of the event loop go on together; those that come without a reader wait together. The first goes on at once: mostly
- * it is the only one.
+ * Joins the small DATA frames of one stream. Node makes an object and an event for each frame, and each keeps the whole
+ * piece of the connection in which it came: a window of a megabyte could become a million of them. Frames that come in
+ * one turn of the event loop are joined, and so are frames that come while nothing reads the stream. The first frame is
+ * passed on at once, because mostly it is the only one.
  */
 export class SmallFrames {
   readonly #stream: ClientHttp2Stream;
@@ -18,7 +18,7 @@ export class SmallFrames {
   #pieces: Buffer[] = [];
   #bytes = 0;
   #begun = false;
-  #turns = false;
+  #turnScheduled = false;
 
   constructor(stream: ClientHttp2Stream) {
     this.#stream = stream;
@@ -26,7 +26,7 @@ export class SmallFrames {
     stream.push = (piece, encoding) => this.#take(piece as Buffer | null, encoding);
   }
 
-  /** To be called before the stream is read on. */
+  /** Passes on the joined pieces. Call it before the stream is read again. */
   flush(): boolean {
     const pieces = this.#pieces;
     if (pieces.length === 0) return this.#wanted;
@@ -45,21 +45,21 @@ export class SmallFrames {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#pieces.length === MOST_PIECES || this.#bytes >= JOINED_BYTES) return this.flush();
-    if (!this.#turns) {
-      this.#turns = true;
+    if (!this.#turnScheduled) {
+      this.#turnScheduled = true;
       setImmediate(() => this.#endTurn());
     }
     return this.#wanted;
   }
 
-  /** What `push` would say: false stops the peer once its window is full. */
+  /** What `push` would return. After false, Node stops the peer once its window is full. */
   get #wanted(): boolean {
     const { readableLength, readableHighWaterMark } = this.#stream;
     return !this.#stream.isPaused() && readableLength < readableHighWaterMark;
   }
 
   #endTurn(): void {
-    this.#turns = false;
+    this.#turnScheduled = false;
     if (!this.#stream.isPaused() && !this.#stream.destroyed) this.flush();
   }
 }

@@ -1,13 +1,13 @@
 import type { ClientHttp2Stream } from 'node:http2';
 
 /**
- * Tells when the peer has said that the body is whole. A reset without an error code looks like that to a reader of
- * the stream, `end` and all; but by then it is `closed`.
+ * Calls `whole` when the peer has ended the body (END_STREAM). For a reader of the stream, a reset without an error
+ * code looks the same, with `end` and all; but then the stream is `closed` already.
  */
-export function onWhole(stream: ClientHttp2Stream, tell: () => void): void {
+export function onWhole(stream: ClientHttp2Stream, whole: () => void): void {
   const push = stream.push.bind(stream);
   stream.push = (piece, encoding) => {
-    if (piece === null && !stream.closed) tell();
+    if (piece === null && !stream.closed) whole();
     return push(piece, encoding);
   };
 }

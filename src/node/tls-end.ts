@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** What Node has of a connection below its socket. */
+/** Node's object for a connection, below the socket. */
 interface Handle {
-  /** 0 where it wasn't read, else the number of an error. */
+  /** @returns 0 if it was not reading yet, else an error number */
   readStart(): number;
   readStop(): number;
-  /** Whether the socket wants to read it. */
+  /** True while the socket reads it. */
   readonly reading?: boolean;
 }
 
 /**
- * Tells when TLS ends because the TCP connection under it does, without a word. Node tells this end and that of TLS
- * itself alike; but while the latter is told, TCP is still being read, for it stands in what was read last.
+ * Calls `bareEnd` when TLS ends because its TCP connection ended, without a `close_notify`. Node emits the same event for
+ * both ends. But at a `close_notify` TCP is still being read, because the alert is part of the data that was read last.
  *
- * @param raw a TCP connection that `secure` reads, by Node's own code
+ * @param raw the TCP connection that `secure` reads by Node's own code
  */
-export function onBareEnd(secure: TLSSocket, raw: Socket, tell: () => void): void {
+export function onBareEnd(secure: TLSSocket, raw: Socket, bareEnd: () => void): void {
   const upper = handleOf(secure);
   const lower = handleOf(raw);
   const { push } = secure;
@@ -24,10 +24,10 @@ export function onBareEnd(secure: TLSSocket, raw: Socket, tell: () => void): voi
   secure.push = (piece, encoding) => {
     if (piece === null && !ended) {
       ended = true;
-      // While TLS is paused TCP isn't read, so that its end can't have been seen.
+      // While TLS is paused, TCP is not read, so its end can't have been seen.
       if (upper?.reading && lower?.readStart() === 0) {
         lower.readStop();
-        tell();
+        bareEnd();
       }
     }
     return push.call(secure, piece, encoding);

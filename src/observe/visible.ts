@@ -1,4 +1,4 @@
-import { CONTROLS, INVISIBLE } from '../base/unseen.ts';
+import { CONTROLS, INVISIBLE } from '../base/invisible.ts';
 
 const CONTROL = new RegExp(`[${CONTROLS}]`, 'g');
 const UNSEEN = new RegExp(`[${INVISIBLE}]`, 'g');

@@ -5,8 +5,8 @@ import type { Credential } from '../login/credential.ts';
 import { type Route, withoutSlash } from './route-table.ts';
 
 /**
- * @param credentials by name; `none` and `deny` need no entry.
- * @param all to be filled with the routes of every table: which of them lead to the same server is asked for later.
+ * @param credentials by name; `none` and `deny` need no entry
+ * @param all the routes of all tables. It may still be incomplete: `siblings` and `strangers` read it later.
  */
 export function createRoute(
   config: RouteConfig,
@@ -18,7 +18,7 @@ export function createRoute(
   const denied = credentialName === 'deny';
   const credential = denied || credentialName === 'none' ? undefined : credentials.get(credentialName);
   if (!denied && credentialName !== 'none') {
-    // The configuration has been checked; a credential that would leave for a foreign origin stops here all the same.
+    // The configuration was checked before. This check makes sure that no credential goes to another origin.
     if (credential === undefined) throw new Error(`route ${name}: no credential "${credentialName}"`);
     if (!credential.origins.has(upstream.origin)) {
       throw new Error(`route ${name}: credential "${credentialName}" may not go to ${upstream.origin}`);

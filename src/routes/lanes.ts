@@ -6,39 +6,39 @@ import { type Route, type RouteTable, upstreamTarget } from './route-table.ts';
 import type { RoutesByHost } from './routes-by-host.ts';
 
 /**
- * The part of the route table that a proxy can do which only compares text: a fast lane for plain paths, whose answer is
- * always the table's own. Requests of which it can't be sure go to bearerd. The first rule that fits decides.
+ * A part of the route table for a proxy that can only compare text: a fast lane for plain paths. Its decision is always
+ * the table's; every other request goes to bearerd. The first rule that matches decides.
  */
 export interface LaneRule {
-  /** In lower case; a path is compared with it without regard to case. */
+  /** In lower case. A path is compared with it in any letter case. */
   readonly begins: string;
-  /** True where a path may go on with anything, else only behind a `/`. */
+  /** True if anything may follow in a path; else only `/` or the end. */
   readonly anyEnd: boolean;
-  /** The route that a path with these very letters takes; undefined where bearerd has to see it. */
+  /** The route of a path in exactly these letters; undefined if the request goes to bearerd. */
   readonly route: Route | undefined;
 }
 
-/** What holds for requests of one host. */
+/** The rules for requests of one host. */
 export interface LaneTable {
-  /** Undefined for every host that has no table. */
+  /** Undefined for all hosts without a table. */
   readonly host: string | undefined;
   readonly rules: readonly LaneRule[];
 }
 
 export interface Lanes {
-  /** Those of hosts; at the end the one for every other. */
+  /** The tables of hosts; the table for all other hosts comes last. */
   readonly tables: readonly LaneTable[];
   /** Why a route has no fast lane. */
   readonly slow: ReadonlyMap<Route, string>;
   /**
-   * The target that a client asked for, by what the fast lane made of it: with its host where routes have some, since the
-   * lane has put the upstream's in its place. Undefined where none could have made that.
+   * The target that the client asked for, found from the request that the fast lane sent. If routes have hosts it is in
+   * absolute form, because the lane has replaced `Host`. Undefined if no lane can have sent this request.
    */
   asked(sent: SentByLane): string | undefined;
 }
 
-/** A request that failed on the fast lane, which comes back as it was sent. */
-export interface SentByLane {
+/** A request that failed on the fast lane and now comes to bearerd, as the lane had sent it upstream. */
+interface SentByLane {
   readonly method: string;
   /** `laneVia` of its route. */
   readonly via: string;
@@ -47,14 +47,14 @@ export interface SentByLane {
 }
 
 /**
- * What the fast lane adds as `Via`. It ends loops, as a request that has one is for bearerd; and it says on the way back
- * which route it was: two may send the same to one server, with another credential each.
+ * The `Via` that the fast lane adds. It prevents loops, because a request with it goes to bearerd. It also tells which
+ * route a failed request took: two routes may send the same request to one server, each with another credential.
  */
 export function laneVia({ name }: Pick<Route, 'name'>): string {
   return `1.1 bearerd (${name})`;
 }
 
-/** Belongs to no table: no route has an address for its host. */
+/** A host that is in no table, because a route's host is a name. */
 const ANY_OTHER_HOST = '127.0.0.1';
 
 export function createLanes(routes: RoutesByHost): Lanes {
@@ -75,7 +75,7 @@ export function createLanes(routes: RoutesByHost): Lanes {
       const { path, query } = split(target);
       const asked = route && hostOf(route) === host ? askedPath(route, path) : undefined;
       if (route === undefined || asked === undefined) return undefined;
-      // Asked of the table once more: it may be another one by now than the one that the lane was made from.
+      // Checked with the present table: the lane may have been made from an older one.
       const match = routes.at(route.host).match(method, asked);
       if (!match.ok || match.route !== route || upstreamTarget(route, asked, '') !== path) return undefined;
       return (ofHosts.length === 0 ? '' : `http://${route.host ?? ANY_OTHER_HOST}`) + asked + query;
@@ -83,7 +83,7 @@ export function createLanes(routes: RoutesByHost): Lanes {
   };
 }
 
-/** The `Host` that an upstream is told. */
+/** The `Host` that the upstream gets. */
 export function hostOf({ upstreamOrigin }: Pick<Route, 'upstreamOrigin'>): string {
   return new URL(upstreamOrigin).host;
 }
@@ -108,11 +108,11 @@ function whySlow(route: Route): string | undefined {
   return undefined;
 }
 
-/** The plain characters that mean nothing in any proxy's configuration. */
+/** Plain characters without a meaning in any proxy's configuration. */
 const SIMPLE = /^[a-z0-9/_.~-]+$/;
 const SIMPLE_ANY_CASE = /^[A-Za-z0-9/_.~-]+$/;
 
-/** The path that a client asks for, from the path that is sent upstream. */
+/** The path that the client asked for, from the path that was sent upstream. */
 function askedPath({ prefix, upstreamPrefix }: Route, path: string): string | undefined {
   const asked = prefix === '/' ? '' : prefix;
   if (path === '/' && upstreamPrefix === '') return asked || '/';
@@ -125,7 +125,7 @@ function rulesOf(table: RouteTable, fast: ReadonlySet<Route>): readonly LaneRule
     for (const begins of new Set([foldCase(route.prefix), foldCase(decode(route.prefix))])) {
       const exact = fast.has(route) && begins === route.prefix;
       rules.push({ begins, anyEnd: false, route: exact ? route : undefined });
-      // The lane takes no path with a `;`.
+      // `;` needs no rule: a path with it is not plain.
       if (route.denied) rules.push({ begins: `${begins}.`, anyEnd: true, route: undefined });
     }
     const closed = fast.has(route) ? table.closedBeginnings(route) : [];

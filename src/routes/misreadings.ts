@@ -1,21 +1,22 @@
 import { asBytes } from '../base/secret.ts';
+
 /**
- * What servers make of a path before they look at it. Each function does one such thing, and gives its argument
- * back where there is nothing to do. All work on byte strings: one character for each byte, U+0000 to U+00FF.
+ * How a server may change a path before it uses it. Each function does one such change, and returns its argument if
+ * there is nothing to change. All work on byte strings: one character for each byte, U+0000 to U+00FF.
  */
-export type Misreading = (bytes: string) => string;
+type Misreading = (bytes: string) => string;
 
 const NON_ASCII = /[\x80-\xff]/;
-/** U+FFFD stands for bytes that could not be decoded. */
+/** U+FFFD stands for bytes that are not UTF-8. */
 const INVISIBLE = /[\ufffd\p{Default_Ignorable_Code_Point}]/gu;
 
-/** One round of percent-decoding. A malformed escape stays as it is. */
+/** Decodes percent-escapes once. Leaves a malformed escape as it is. */
 export const decode: Misreading = (bytes) => percentDecode(bytes, false);
 
-/** The same by a server that leaves escaped slashes alone. */
+/** Like `decode`, in a server that does not decode escaped slashes. */
 const decodeAllButSlashes: Misreading = (bytes) => percentDecode(bytes, true);
 
-/** `%u002e`, as IIS takes it. Only seen below another escape: at the top it is malformed. */
+/** `%u002e`, which IIS decodes. Occurs only inside another escape: a raw `%u` is malformed and refused before. */
 const decodeUnicodeEscapes: Misreading = (bytes) =>
   bytes.includes('%u') || bytes.includes('%U')
     ? bytes.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => {
@@ -25,44 +26,44 @@ const decodeUnicodeEscapes: Misreading = (bytes) =>
     : bytes;
 
 /**
- * Overlong UTF-8, which RFC 3629 §3 forbids and careless decoders take: `%c0%ae` is a dot to them, and so is
- * `%c0%2e`, since they look at the low six bits only.
+ * Overlong UTF-8, which RFC 3629 §3 forbids and careless decoders accept: they read `%c0%ae` as a dot, and also
+ * `%c0%2e`, because they use the low six bits only.
  */
 const decodeOverlong: Misreading = (bytes) =>
   bytes.replace(/[\xc0\xc1].|\xe0.{2}|\xf0.{3}|\xf8.{4}|\xfc.{5}/gs, (sequence) => {
     let code = sequence.length === 2 ? sequence.charCodeAt(0) & 0x1f : 0;
     for (let i = 1; i < sequence.length; i++) code = (code << 6) | (sequence.charCodeAt(i) & 0x3f);
-    // By low bits alone, every other Latin-1 text would hold control characters.
+    // Without this condition every other Latin-1 text would decode to control characters.
     const honest = /^.[\x80-\xbf]+$/s.test(sequence);
     return code < 0x80 && (honest || code >= 0x20) ? String.fromCharCode(code) : sequence;
   });
 
-/** Compatibility forms: a full-width dot is a dot, a ligature its letters. */
+/** Unicode compatibility forms: a full-width dot becomes a dot, a ligature its letters. */
 const foldCompatibility: Misreading = (bytes) => asBytes(toText(bytes).normalize('NFKC'));
 
-/** Decoders that skip what is no UTF-8, and file systems that skip invisible characters. */
+/** Some decoders skip bytes that are not UTF-8, and some file systems skip invisible characters. */
 const withoutInvisible: Misreading = (bytes) => asBytes(toText(bytes).replace(INVISIBLE, ''));
 
 const backslashesAsSlashes: Misreading = (bytes) => bytes.replaceAll('\\', '/');
 
-/** Servlet containers drop `;name=value` from each segment. */
+/** Servlet containers remove `;name=value` from each segment. */
 const withoutParameters: Misreading = (bytes) => (bytes.includes(';') ? bytes.replace(/;[^/]*/g, '') : bytes);
 
 const mergeSlashes: Misreading = (bytes) => (bytes.includes('//') ? bytes.replace(/\/{2,}/g, '/') : bytes);
 
-/** `//host/path` is a network-path reference (RFC 3986 §4.2) when it is resolved against a base URL; so is `///host`. */
+/** Resolved against a base URL, `//host/path` is a network-path reference (RFC 3986 §4.2). So is `///host`, to some. */
 const withoutAuthority: Misreading = (bytes) =>
   bytes.startsWith('//') ? bytes.replace(/^\/{2,}[^/]*/, '') : bytes;
 
-/** Windows drops dots and blanks at the end of a name. Anchored at a run's beginning: else quadratic in its length. */
+/** Windows drops dots and blanks at the end of a name. The lookbehind keeps the time linear in the length of a run. */
 const withoutTrailingDots: Misreading = (bytes) =>
   /[. ](?:\/|$)/.test(bytes) ? bytes.replace(/(?<![. ])[. ]+(?=\/|$)/g, '') : bytes;
 
-/** Servers that trim a name drop the blanks at its beginning as well. */
+/** Servers that trim names drop leading blanks, too. */
 const withoutLeadingBlanks: Misreading = (bytes) =>
   bytes.includes('/ ') ? bytes.replace(/\/ +/g, '/') : bytes;
 
-/** An escaped `?` or `#` that is decoded before the path is cut off there. */
+/** Some servers decode an escaped `?` or `#` and then cut the path there. */
 const withoutQuery: Misreading = (bytes) => {
   const end = bytes.search(/[?#]/);
   return end === -1 ? bytes : bytes.slice(0, end);
@@ -83,16 +84,16 @@ const OF_ASCII: readonly Misreading[] = [
 
 const OF_ANY = [...OF_ASCII, decodeOverlong, foldCompatibility, withoutInvisible];
 
-/** The misreadings that may change this text. */
+/** The misreadings that may change this path. */
 export function misreadingsOf(bytes: string): readonly Misreading[] {
   return NON_ASCII.test(bytes) ? OF_ANY : OF_ASCII;
 }
 
-/** One form for all letter cases: by way of upper case, where `ı` and `ſ` are `I` and `S` to some. */
+/** Folds all letter cases into one. By way of upper case, because some servers read `ı` and `ſ` as `I` and `S`. */
 export function foldCase(bytes: string): string {
   if (!NON_ASCII.test(bytes)) return bytes.toLowerCase();
   const folded = toText(bytes).toUpperCase().toLowerCase();
-  return asBytes(folded.replaceAll('i\u0307', 'i')); // What `İ` becomes; servers that fold by character drop the dot.
+  return asBytes(folded.replaceAll('i\u0307', 'i')); // `İ` becomes these two; servers that fold by character drop the dot.
 }
 
 function percentDecode(bytes: string, keepSlashes: boolean): string {
@@ -120,7 +121,7 @@ function hexDigit(code: number | undefined): number {
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What is no UTF-8 becomes U+FFFD, which matches no rule. */
+/** Bytes that are not UTF-8 become U+FFFD, which matches no rule. */
 function toText(bytes: string): string {
   return UTF8.decode(Buffer.from(bytes, 'latin1'));
 }

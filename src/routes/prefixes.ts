@@ -1,7 +1,7 @@
 import { decode, foldCase } from './misreadings.ts';
 import { readPath } from './path.ts';
 
-/** True where `prefix` ends at a segment boundary of `path`: `/api` takes `/api` and `/api/x`, not `/apiary`. */
+/** True if `prefix` ends at a segment boundary of `path`: `/api` matches `/api` and `/api/x`, not `/apiary`. */
 export function isUnder(path: string, prefix: string): boolean {
   if (prefix === '/') return true;
   return (
@@ -9,28 +9,28 @@ export function isUnder(path: string, prefix: string): boolean {
   );
 }
 
-/** True where the last segment of `prefix` goes on in `path` to another name by a `.` or a `;`. */
+/** True if in `path` a `.` or `;` follows `prefix`, so that its last segment is a longer name. */
 function goesOn(path: string, prefix: string): boolean {
   const next = path.startsWith(prefix) ? path.charCodeAt(prefix.length) : 0;
   return next === 0x2e || next === 0x3b;
 }
 
-/** Upper-case digits in the escapes, which are the same in any case (RFC 3986 §6.2.2.1). Keeps the length. */
+/** Writes escapes with upper-case digits; case makes no difference there (RFC 3986 §6.2.2.1). Keeps the length. */
 function upperCaseEscapes(path: string): string {
   return path.includes('%') ? path.replace(/%[0-9A-Fa-f]{2}/g, (octet) => octet.toUpperCase()) : path;
 }
 
 interface Entry<T> {
-  /** As it is configured; what a path as it was sent is compared with. */
+  /** As configured. Compared with a path as it was sent. */
   readonly literal: string;
-  /** Its plain forms, as written and decoded, in one letter case; what a path's readings are compared with. */
+  /** As configured and decoded, in one letter case. Compared with the readings of a path. */
   readonly plain: readonly string[];
-  /** All readings that an upstream could have of it. */
+  /** All readings that an upstream could have of the prefix. */
   readonly readings: readonly string[];
   readonly owner: T;
 }
 
-/** Finds the owner of the longest prefix that a path is under, whatever the order in which they are given. */
+/** Finds the owner of the longest prefix that matches a path. The order of the owners makes no difference. */
 export class Prefixes<T extends { readonly prefix: string; readonly denied: boolean }> {
   readonly #literal: readonly (readonly [prefix: string, entry: Entry<T>])[];
   readonly #plain: readonly (readonly [prefix: string, entry: Entry<T>])[];
@@ -51,18 +51,18 @@ export class Prefixes<T extends { readonly prefix: string; readonly denied: bool
     return this.#literal.find(([prefix]) => isUnder(exact, prefix))?.[1].owner;
   }
 
-  /** True if this reading of a path leads to the same owner that the path as it was sent has. */
+  /** True if this reading of a path leads to the same owner as the path as it was sent. */
   agrees(reading: string, owner: T | undefined): boolean {
     const [prefix, best] = this.#plain.find(([plain]) => isUnder(reading, plain)) ?? ['', undefined];
     if (best?.owner === owner) return true;
-    // A prefix with a `;` in it, say, is misread together with the path under it: no other one is meant then.
+    // A prefix with a `;`, for example, is misread together with the path under it: that leads to no other owner.
     const own = this.#literal.find(([, entry]) => entry.owner === owner)?.[1].readings ?? [];
     return own.some((misread) => misread.length >= prefix.length && isUnder(reading, misread));
   }
 
   /**
-   * The owner that denies and whose last segment goes on by `.` or `;` in one of these readings, where no longer prefix
-   * takes it: many servers give `/reports/archive` by the name of `/reports/archive.json`, too.
+   * The owner that denies a path because of its format ending: many servers answer `/reports/archive.json` like
+   * `/reports/archive`, so a `.` or `;` behind a denied prefix is denied, too, unless a longer prefix matches.
    */
   closing(readings: readonly string[]): T | undefined {
     for (const [denied, { owner }] of this.#denying) {
@@ -82,7 +82,7 @@ function createEntry<T extends { readonly prefix: string }>(owner: T): Entry<T> 
   return {
     literal: upperCaseEscapes(prefix),
     plain: [...new Set([foldCase(prefix), foldCase(decode(prefix))])],
-    // Where the prefix itself is refused, so is every path under it.
+    // If the prefix itself is refused, so is every path under it.
     readings: reading.ok ? reading.readings : [],
     owner,
   };

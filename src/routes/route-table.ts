@@ -7,43 +7,43 @@ import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
 import { SessionClosure, type SessionPlace } from './session-closure.ts';
 
-/** One rule: which requests it takes, where they go, and what goes with them. Everything is worked out once. */
+/** Which requests a route matches, where they go, and with which credential. Everything is computed once. */
 export interface Route {
-  /** What it is called wherever it is named: its prefix, or `//HOST/PREFIX`. */
+  /** How log, metrics, page and problems name the route: its prefix, or `//HOST/PREFIX`. */
   readonly name: string;
-  /** The host that a request has to be for, in lower case; undefined where it is for every host that no route has. */
+  /** The host of its requests, in lower case; undefined for all hosts that have no route of their own. */
   readonly host: string | undefined;
   readonly prefix: string;
   /** The configured name: a credential's, `none`, or `deny`. */
   readonly credentialName: string;
   /** Absent for `none` and `deny`. */
   readonly credential: Credential | undefined;
-  /** The header that it stands in, as `foldedName` gives it; `authorization` where there is none to send. */
+  /** The credential's header, as `foldedName` gives it; `authorization` if it is in no header, or there is none. */
   readonly credentialHeader: string;
-  /** Where it stands if in no header. */
+  /** Where the credential goes, if not into a header. */
   readonly elsewhere: Elsewhere | undefined;
   readonly denied: boolean;
   readonly methods: ReadonlySet<string> | undefined;
-  /** For `Allow` (RFC 9110 §10.2.1). */
+  /** The value of `Allow` (RFC 9110 §10.2.1). */
   readonly allow: string;
   readonly upstreamOrigin: string;
-  /** Where connections go, if not to the origin's own host. */
+  /** The address to connect to, if it is not the origin's host. */
   readonly upstreamAddress: UpstreamAddress | undefined;
   readonly basePath: string;
-  /** What stands upstream in the place of the prefix: base path and rewrite, without a trailing slash. */
+  /** What replaces the prefix upstream: base path and rewrite, without a trailing slash. */
   readonly upstreamPrefix: string;
-  /** How many characters of the client's path the `replacement` replaces: none where there is no rewrite. */
+  /** How many characters of the client's path `replacement` replaces: 0 without a rewrite. */
   readonly replacedLength: number;
   readonly replacement: string;
   readonly timeouts: Timeouts;
   readonly clientAuthorization: 'replace' | 'keep' | 'reject';
   readonly scrub: boolean;
   readonly limit: RateLimit | undefined;
-  /** Headers that name another path or method go up: the route says so, or has no credential that they could misuse. */
+  /** Headers that name another path or method are sent: the route says so, or it has no credential. */
   readonly keepsOverrides: boolean;
-  /** All routes of its table to the same server, the one that leads deepest first: for a redirect, which is rare. */
+  /** All routes of its table to the same server, the longest upstream prefix first. Not stored: redirects are rare. */
   readonly siblings: readonly Route[];
-  /** Routes of the other tables to the same server, in the same order: a client of this host can't call their paths. */
+  /** Routes of other tables to the same server, in the same order. A client of this host can't use their paths. */
   readonly strangers: readonly Route[];
 }
 
@@ -60,22 +60,22 @@ export type Match =
     };
 
 export interface RouteTable {
-  /** The host that its requests are for; undefined for every one that has no table. */
+  /** The host of its requests; undefined for all hosts without a table. */
   readonly host: string | undefined;
   readonly routes: readonly Route[];
-  /** Chooses by method and raw path (no query). The `routes` command prints the same object. */
+  /** Chooses by method and raw path (without query). The `routes` command prints the result, too. */
   match(method: string, path: string): Match;
   /**
-   * The beginnings of plain paths, in lower case, that lead to a session endpoint: by its own name, or by another name
-   * on this route.
+   * What the plain paths that lead to a session endpoint begin with, in lower case: by its own path, or with `route` by a
+   * path that this route maps to it.
    */
   closedBeginnings(route?: Route): readonly string[];
 }
 
 /**
- * @param routes all of one table
- * @param session whose path is closed, by this name and by any other that a route gives it.
- * @param others session endpoints of single credentials, closed wherever a route leads to them.
+ * @param routes all routes of the table
+ * @param sessions the first path is closed for every request, and where a route maps another path to it; the others
+ *   (session endpoints of single credentials) only where a route leads to them
  */
 export function createRouteTable(
   routes: readonly Route[],
@@ -123,7 +123,7 @@ export function createRouteTable(
   return { host, routes, match, closedBeginnings };
 }
 
-/** The session endpoints that a route leads to by another name, or that belong to single credentials. */
+/** For each route, the session endpoints that it could lead to by another path, or that belong to single credentials. */
 function closingRoutes(
   routes: readonly Route[],
   session: { readonly closure: SessionClosure; readonly basePath: string },
@@ -154,12 +154,12 @@ function refused(code: ProblemCode, route: Route | undefined, why: string): Matc
   return { ok: false, code, route, why };
 }
 
-/** The target to send: base path, rewrite, and the client's own bytes. */
+/** The upstream's target: base path and rewrite, then the client's own bytes. */
 export function upstreamTarget(route: Route, path: string, query: string): string {
   return (route.replacement + path.slice(route.replacedLength) || '/') + query;
 }
 
-/** Empty for the root, so that a path can be appended. */
+/** Empty for the root, so that a path can follow. */
 export function withoutSlash(path: string): string {
   return path === '/' ? '' : path;
 }

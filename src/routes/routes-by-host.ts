@@ -3,17 +3,17 @@ import type { Credential } from '../login/credential.ts';
 import { createRoute } from './create-route.ts';
 import { createRouteTable, type Route, type RouteTable, type SessionPlaces } from './route-table.ts';
 
-/** All routes, as requests see them: a table for each host that a route has, and one for every other. */
+/** All routes: a table for each host that has routes of its own, and one for all other hosts. */
 export interface RoutesByHost {
-  /** Of all tables, as they are configured. */
+  /** The routes of all tables, in the order of the configuration. */
   readonly routes: readonly Route[];
-  /** First the one for every other host; then a table for each, in the order in which they are configured. */
+  /** First the table for all other hosts; then one for each host, in the order of the configuration. */
   readonly tables: readonly [RouteTable, ...RouteTable[]];
-  /** @param host in lower case, without port and final dot; undefined for a request without one */
+  /** @param host in lower case, without port and final dot; undefined if the request has none */
   at(host: string | undefined): RouteTable;
 }
 
-/** @param credentials by name; `none` and `deny` need no entry. */
+/** @param credentials by name; `none` and `deny` need no entry */
 export function createRoutes(
   configs: readonly RouteConfig[],
   credentials: ReadonlyMap<string, Credential>,
@@ -30,7 +30,7 @@ export function createRoutes(
   return {
     routes,
     tables: [others, ...byHost.values()],
-    // Where no route has a host, no name is looked up.
+    // If no route has a host, nothing is looked up.
     at: byHost.size === 0 ? () => others : (host) => byHost.get(host) ?? others,
   };
 }

@@ -5,13 +5,13 @@ import { readPath } from './path.ts';
 export interface SessionPlace {
   readonly origin: string;
   readonly basePath: string;
-  /** As a client would ask for it, without the base path. */
+  /** The path for clients, without the base path. */
   readonly path: string;
 }
 
 /**
- * Never forwards the session path, or a path that begins with it: a client that could log in through the proxy, or guess
- * passwords through it, would have more than the proxy is meant to give.
+ * Closes the session path and all paths that begin with it. A client that could log in through the proxy could also guess
+ * passwords, or get a token of its own.
  */
 export class SessionClosure {
   readonly #asked: readonly string[];
@@ -24,17 +24,17 @@ export class SessionClosure {
     this.#server = serverOf(origin);
   }
 
-  /** True where a path that a client asks for is closed, by any of its readings. */
+  /** True if a path that a client asks for is closed in one of its readings. */
   closes(readings: readonly string[]): boolean {
     return readings.some((reading) => this.#asked.some((closed) => reading.startsWith(closed)));
   }
 
-  /** What closed paths begin with, as a client asks for them. */
+  /** What closed paths begin with, as clients ask for them. */
   get beginnings(): readonly string[] {
     return this.#asked;
   }
 
-  /** The same for paths that a route maps to the session endpoint by another name. */
+  /** The same for paths that a route maps to the session endpoint. */
   beginningsOn({ prefix, upstreamPrefix }: { prefix: string; upstreamPrefix: string }): readonly string[] {
     const asked = prefix === '/' ? '' : prefix;
     const sent = upstreamPrefix.toLowerCase();
@@ -44,12 +44,12 @@ export class SessionClosure {
     });
   }
 
-  /** True for an origin that leads to the server of the session endpoint. */
+  /** True if the origin leads to the server of the session endpoint. */
   isAt(origin: string): boolean {
     return serverOf(origin) === this.#server;
   }
 
-  /** True where a path that would be sent there ends up at the session endpoint, whatever it is called here. */
+  /** True if a path that is sent to this server leads to the session endpoint. */
   reaches(upstreamPath: string): boolean {
     const reading = readPath(upstreamPath);
     return (
@@ -63,7 +63,7 @@ function readingsOf(path: string): readonly string[] {
   return reading.ok ? reading.readings : [path.toLowerCase()];
 }
 
-/** Origins that lead to one server: with or without TLS at the usual ports, by any loopback name, with a final dot. */
+/** The server of an origin. The same for all loopback names, with a final dot, and for both schemes at the usual ports. */
 function serverOf(origin: string): string {
   const { hostname, port } = new URL(origin);
   const host = hostname.replace(/\.$/, '');

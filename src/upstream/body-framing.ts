@@ -7,27 +7,27 @@ import {
 } from '../base/fields.ts';
 import { ResponseFault } from './head-scanner.ts';
 
-/** What ends the body of a response. */
+/** Where the body of a response ends. */
 export const NO_BODY = 0;
 export const BY_LENGTH = 1;
 export const CHUNKED = 2;
 export const TO_THE_END = 3;
 
-/** RFC 9110 §8.6: decimal digits; a double can't count what more digits say. */
+/** RFC 9110 §8.6: decimal digits. A double counts exactly up to 15 digits. */
 const LENGTH = /^[0-9]{1,15}$/;
 
-/** What the header lines of one response say of its body and its connection (RFC 9112 §6.3 and §9.3). */
+/** What the header lines of a response say about its body and its connection (RFC 9112 §6.3 and §9.3). */
 export class BodyFraming {
   kind = NO_BODY;
-  /** Bytes, with `BY_LENGTH`. */
+  /** In bytes; only with `BY_LENGTH`. */
   length = 0;
   /** The connection may carry another request after this response. */
   keepsAlive = false;
-  /** Seconds for which the peer keeps an idle connection, by `Keep-Alive`; undefined where it doesn't say. */
+  /** Seconds for which the peer keeps an idle connection (`Keep-Alive: timeout`); undefined if it doesn't say. */
   idleSeconds: number | undefined;
 
   /**
-   * @param minor version of HTTP/1
+   * @param minor minor version of HTTP/1
    * @throws ResponseFault
    */
   read({ pairs, fields }: FieldLines, minor: number): void {
@@ -65,17 +65,17 @@ export class BodyFraming {
     }
     this.kind = chunked ? CHUNKED : length === undefined ? TO_THE_END : BY_LENGTH;
     this.length = length === undefined ? 0 : Number(length);
-    // RFC 9112 §6.1: chunks in HTTP/1.0 are faulty framing, which ends with the connection.
+    // RFC 9112 §6.1: chunks in an HTTP/1.0 response are faulty framing, so the connection closes after it.
     this.keepsAlive = !closes && (minor === 0 ? persists && !chunked : true);
   }
 
-  /** The shortest time counts. */
+  /** Keeps the shortest of several timeouts. */
   #noteIdle(seconds: number): void {
     if (seconds < (this.idleSeconds ?? Number.POSITIVE_INFINITY)) this.idleSeconds = seconds;
   }
 }
 
-/** True for exactly one `chunked`; false where no coding is named. */
+/** True for exactly one `chunked`; false if there is no coding. */
 function isChunked(coding: string | undefined): boolean {
   if (coding === undefined) return false;
   if (coding === 'chunked') return true;
@@ -89,7 +89,7 @@ function hasOption(options: string, option: string): boolean {
   return options === option || options.split(',').some((one) => one.trim() === option);
 }
 
-/** NaN where it names no timeout. */
+/** NaN if the value has no timeout. */
 function secondsOf(keepAlive: string): number {
   return Number(/(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(keepAlive)?.[1]);
 }

@@ -3,75 +3,75 @@ import type { ConnectionTimes } from '../base/journey.ts';
 import type { Problem } from '../base/problem.ts';
 import type { ResponseHead } from './response-head.ts';
 
-/** A request as it is sent upstream. */
+/** A request as the upstream gets it. */
 export interface OutgoingRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** Names and values in turn, each character a byte; `Content-Length` as the client sent it. Without `Host`. */
+  /** Names and values in turn; each character is a byte. `Content-Length` is the client's. `Host` is not included. */
   readonly headers: readonly string[];
   /** The request has a body of unknown length. */
   readonly chunked: boolean;
-  /** The part of the body that has come. */
+  /** The part of the body that has been read so far. */
   readonly body: readonly Buffer[];
-  /** `body` is all of it; else `write` and `end` follow. */
+  /** `body` is the whole body. If false, the rest follows by `write` and `end`. */
   readonly complete: boolean;
   /** The protocol that the client wants to switch to. */
   readonly upgrade: string | undefined;
 }
 
-/** What carries one request and its response: an HTTP/1.1 connection, or a stream of an HTTP/2 connection. */
+/** Carries one request and its response: an HTTP/1.1 connection, or one stream of an HTTP/2 connection. */
 export interface Carrier {
-  /** Each large piece of the response has memory of its own, which is garbage once the piece has passed. */
+  /** Each large piece of the response has its own memory, which becomes garbage as soon as the piece has been used. */
   readonly leavesGarbage: boolean;
   send(request: OutgoingRequest): void;
-  /** False when it takes no more at present: `Receiver.drained` tells when it does. */
+  /** @returns false when the connection's buffer is full: wait for `Receiver.drained` */
   write(piece: Buffer): boolean;
-  /** The body is whole. */
+  /** The body is complete. */
   end(): void;
-  /** No more of the response for now; what has been read already may still come. */
+  /** Stops reading the response. Pieces that have been read already may still arrive. */
   pause(): void;
   resume(): void;
-  /** The request is given up; the receiver gets no more calls. Before `send`, the upstream has seen nothing of it. */
+  /** Gives up the request; the receiver gets no more calls. Before `send`, nothing has been sent to the upstream. */
   abort(): void;
 }
 
 /**
- * How a request that failed may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7): `unseen`: the upstream has ignored it;
- * `stale`: the connection had carried others before, and may have been closed before it came;
- * `http1`: the upstream has ignored it, and HTTP/2 can't carry it.
+ * Whether a failed request may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7). `unseen`: the upstream has not processed
+ * it. `stale`: the connection had carried other requests, and the upstream may have closed it before this one arrived.
+ * `http1`: the upstream has not processed it and requires HTTP/1.1.
  */
 export type Repeatable = 'no' | 'stale' | 'unseen' | 'http1';
 
 /**
- * Sends a request and gets its response. Each call may lead to any call of the carrier. After `ended`, `failed`
- * and `switched` neither calls the other.
+ * Sends a request and gets its response. In each callback the receiver may call any method of the carrier. After
+ * `ended`, `failed` or `switched` neither side calls the other.
  */
 export interface Receiver {
-  /** A connection was made for it, or could not be: comes before `ready` or `failed`, and not where one is used again. */
+  /** A new connection was made or failed. Comes before `ready` or `failed`; not called for a reused connection. */
   opened(times: ConnectionTimes): void;
-  /** A connection is ready, and nothing has been sent. Call `send` or `abort`. */
+  /** A connection is available and nothing has been sent. Call `send` or `abort`. */
   ready(carrier: Carrier): void;
   responded(head: ResponseHead): void;
-  /** @returns false where the piece is still needed after the call, and its bytes may not be used for others */
+  /** @returns false if the receiver still needs the piece after the call; its memory must not be reused */
   received(piece: Buffer): boolean;
   ended(): void;
-  /** @param socket the connection, which belongs to the receiver from here on */
+  /** @param socket the connection, which the receiver owns from now on */
   switched(head: ResponseHead, socket: Socket, early: Buffer): void;
-  /** Also where no connection was made. */
+  /** The request failed, or no connection could be made. */
   failed(problem: Problem, repeatable: Repeatable): void;
   drained(): void;
 }
 
 export interface SendOptions {
-  /** Use a connection that has carried nothing before. */
+  /** Use a connection that has carried no request. */
   readonly fresh: boolean;
-  /** The request wants to switch protocols, which HTTP/2 can't. */
+  /** The request asks for another protocol, which HTTP/2 can't switch to. */
   readonly upgrade: boolean;
-  /** HTTP/2 can't carry it. */
+  /** Use HTTP/1.1: the upstream refused the request over HTTP/2. */
   readonly http1: boolean;
-  /** Once it has begun to go up, its body can't be sent again, whatever the upstream says. */
+  /** The body is not kept: once a part of it has been sent, the request can't be sent again. */
   readonly upload: boolean;
-  /** The request can't be sent again if its connection ends: it takes no connection that might be about to end. */
+  /** The request can't be sent again if its connection closes: use none that may be about to close. */
   readonly once: boolean;
 }

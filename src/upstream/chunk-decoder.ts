@@ -1,11 +1,11 @@
 import { ResponseFault } from './head-scanner.ts';
 
-/** More digits than any length that we can count. */
+/** A longer size could exceed what a double counts exactly. */
 const MOST_DIGITS = 13;
-/** For each chunk, since a stream of events has no end. */
+/** For each chunk. There is no limit for all chunks together, because an event stream may have any number of them. */
 const MOST_EXTENSION_BYTES = 16 * 1024;
 const MOST_TRAILER_BYTES = 64 * 1024;
-/** Pieces below this size are put together with what is beside them. */
+/** A piece smaller than this is joined with its neighbour. */
 const SMALL_BYTES = 4 * 1024;
 
 const CR = 0x0d;
@@ -31,16 +31,16 @@ const DIGITS = new Int8Array(256).fill(-1);
 for (const digit of '0123456789abcdefABCDEF') DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
 /**
- * The chunked coding (RFC 9112 §7.1), taken off. Extensions and trailers are read and dropped. Strict: a size is
- * hexadecimal digits and nothing else, each line ends with CR LF.
+ * Removes the chunked coding (RFC 9112 §7.1). Extensions and trailers are read and dropped. Strict: a size is
+ * hexadecimal digits and nothing else, and each line ends with CR LF.
  */
 export class ChunkDecoder {
   #state = SIZE;
   #digits = 0;
   #left = 0;
-  /** Bytes of this chunk's extension, or of the trailers. */
+  /** Bytes of the present chunk's extension, or of all trailers. */
   #dropped = 0;
-  /** The piece that is being put together, within the bytes being read. */
+  /** Start and end of the joined piece, within the bytes that are being read. */
   #runStart = 0;
   #runEnd = 0;
 
@@ -52,11 +52,11 @@ export class ChunkDecoder {
   }
 
   /**
-   * Decodes in place: small pieces of data are moved together within `bytes`, so that a body in chunks of one byte
-   * costs as many pieces as it took reads.
+   * Decodes in place: small pieces are moved together within `bytes`, so that one read gives few pieces even if each
+   * chunk has one byte.
    *
-   * @param data called with each piece; false when no more is wanted
-   * @returns the index behind the last chunk and the trailers; -1 where they are not all here
+   * @param data called with each piece; returns false to stop
+   * @returns the index behind the last chunk and the trailers; -1 while they are incomplete
    * @throws ResponseFault
    */
   decode(bytes: Buffer, from: number, data: (piece: Buffer) => boolean): number {
@@ -76,19 +76,19 @@ export class ChunkDecoder {
           i++;
         } else {
           i++;
-          if (this.#step(byte)) return this.#tell(bytes, data) ? i : -1;
+          if (this.#step(byte)) return this.#emit(bytes, data) ? i : -1;
         }
       }
     } catch (fault) {
-      // What came before it is good, and may be all that was wanted.
-      if (this.#tell(bytes, data)) throw fault;
+      // The data before the fault is valid, and the caller may want nothing more.
+      if (this.#emit(bytes, data)) throw fault;
       return -1;
     }
-    if (wanted) this.#tell(bytes, data);
+    if (wanted) this.#emit(bytes, data);
     return -1;
   }
 
-  /** Adds data to the piece that is being put together. False when no more is wanted. */
+  /** Adds data to the joined piece. @returns false if no more is wanted */
   #collect(bytes: Buffer, at: number, length: number, data: (piece: Buffer) => boolean): boolean {
     this.#left -= length;
     if (this.#left === 0) this.#state = DATA_CR;
@@ -98,13 +98,13 @@ export class ChunkDecoder {
       this.#runEnd += length;
       return true;
     }
-    const wanted = this.#tell(bytes, data);
+    const wanted = this.#emit(bytes, data);
     this.#runStart = at;
     this.#runEnd = at + length;
     return wanted;
   }
 
-  #tell(bytes: Buffer, data: (piece: Buffer) => boolean): boolean {
+  #emit(bytes: Buffer, data: (piece: Buffer) => boolean): boolean {
     if (this.#runEnd === this.#runStart) return true;
     const piece = bytes.subarray(this.#runStart, this.#runEnd);
     this.#runStart = this.#runEnd;
@@ -117,7 +117,7 @@ export class ChunkDecoder {
       this.#endSize(byte);
       return;
     }
-    // Zeros before the number say nothing; so many of them are an attempt at something.
+    // Leading zeros count, too: nothing but an attack sends so many.
     if (++this.#digits > MOST_DIGITS) throw new ResponseFault('a chunk size is too long');
     this.#left = this.#left * 16 + digit;
   }
@@ -130,7 +130,7 @@ export class ChunkDecoder {
     else throw new ResponseFault('a chunk size is not hexadecimal');
   }
 
-  /** All but sizes and data, byte by byte. True at the end of the body. */
+  /** Handles every byte outside of sizes and data. @returns true at the end of the body */
   #step(byte: number): boolean {
     switch (this.#state) {
       case DATA_CR:
@@ -142,7 +142,7 @@ export class ChunkDecoder {
         this.#digits = 0;
         this.#state = SIZE;
         return false;
-      case SIZE_SPACE: // BWS: only what leads to an extension.
+      case SIZE_SPACE: // Bad whitespace (RFC 9110 §5.6.3): only an extension may follow.
         if (byte === SEMICOLON) this.#state = EXTENSION;
         else if (byte !== SP && byte !== HT) throw new ResponseFault('a chunk size is not hexadecimal');
         this.#drop(MOST_EXTENSION_BYTES);

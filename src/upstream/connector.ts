@@ -14,50 +14,51 @@ import { TlsClient } from './tls-client.ts';
 
 export type Connected = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
 
-export interface ConnectOptions {
-  /** What a plain connection reads into; ignored by others. */
+interface ConnectOptions {
+  /** A plain connection reads into this buffer; other connections ignore it. */
   readonly buffer?: ReadBuffer | undefined;
-  /** A caller that no longer wants the connection need not wait for the limit. */
+  /** Aborts the attempt before its time limit. */
   readonly signal?: AbortSignal | undefined;
-  /** To be filled in. */
+  /** The connector fills in the times. */
   readonly times?: ConnectionTimes | undefined;
 }
 
-/** Opens a connection; the login, requests and upgrades all open theirs by it. Never calls back before it returns. */
+/** Opens a connection, for logins, requests and upgrades. Never calls back before it returns. */
 export type Connector = (done: Connected, options?: ConnectOptions) => void;
 
-/** Connections to one origin. */
+/** The connectors for one origin. */
 export interface Connectors {
   readonly http1: Connector;
-  /** Offers HTTP/2 as well; the caller has to look at the socket's `alpnProtocol`. */
+  /** Offers HTTP/2, too. The socket's `alpnProtocol` says which protocol the upstream chose. */
   readonly http2: Connector;
-  /** There is no TLS and no outbound proxy on the way: bytes are read as they come. */
+  /** Connections use neither TLS nor an outbound proxy. */
   readonly plain: boolean;
 }
 
-export interface ConnectorOptions {
-  /** For the whole way: the name, TCP, a tunnel and TLS; 0 for no limit. */
+interface ConnectorOptions {
+  /** For name lookup, TCP, tunnel and TLS together; 0 for no limit. */
   readonly timeoutMs: number;
-  /** Asked for at the first TLS connection. */
+  /** Called at the first TLS connection. */
   readonly secureContext: () => SecureContext;
   readonly outboundProxy: Config['outboundProxy'];
   readonly lookup: Lookup;
-  /** Where it connects in place of the origin's host, whose name stays that of the certificate. */
+  /** Where to connect in place of the origin's host. The certificate must still be for the origin's host. */
   readonly address?: UpstreamAddress | undefined;
 }
 
-/** One connection on its way. */
+/** One connection that is being opened. */
 interface Opening {
   readonly signal: AbortSignal;
   readonly buffer: ReadBuffer | undefined;
   readonly times: ConnectionTimes;
 }
 
-/** Gives a connection, or throws; destroys what it has opened by then. */
+/** Opens a connection. If it throws, it has destroyed what it opened. */
 type Step = (opening: Opening) => Promise<Socket>;
+/** Goes on from an open connection, in the same way. */
 type Upon = (socket: Socket, opening: Opening) => Promise<Socket>;
 
-/** Opens connections to one origin, directly or through the outbound proxy that the environment names for it. */
+/** Makes the connectors for one origin: direct, or through the outbound proxy that the environment names for it. */
 export function createConnectors(origin: string, options: ConnectorOptions): Connectors {
   const server = new URL(origin);
   const to = destinationOf(server, options.address);
@@ -75,7 +76,7 @@ function destinationOf(server: URL, address?: UpstreamAddress): Address {
   return { host: address?.host ?? bareHost(server.hostname), port: address?.port ?? portOf(server) };
 }
 
-/** Where there is an address, what is said of it counts as much as what is said of the name: loopback, or NO_PROXY. */
+/** With an upstream address, loopback and NO_PROXY are checked for the address as well as for the origin's name. */
 function proxyFor({ protocol, origin }: URL, to: Address, options: ConnectorOptions): URL | undefined {
   const proxy = outboundProxyFor(origin, options.outboundProxy);
   if (proxy === undefined || options.address === undefined) return proxy;
@@ -89,7 +90,7 @@ function directly(at: Address, lookup: Lookup): Step {
   };
 }
 
-/** To the proxy, by TLS to the proxy's own name where its URL says so, and a tunnel: it never sees a credential. */
+/** Through a tunnel of the proxy, which never sees a credential. An `https:` proxy is verified by its own name. */
 function through(proxy: URL, to: Address, options: ConnectorOptions): Step {
   const toProxy = then(directly(destinationOf(proxy), options.lookup), secured(proxy, options, ['http/1.1']));
   const authority = formatUpstreamAddress(to);
@@ -110,7 +111,7 @@ function through(proxy: URL, to: Address, options: ConnectorOptions): Step {
   };
 }
 
-/** TLS for `https:`, and nothing for `http:`. */
+/** Starts TLS for `https:`; does nothing for `http:`. */
 function secured(server: URL, { secureContext }: ConnectorOptions, protocols: string[]): Upon {
   if (server.protocol !== 'https:') return async (socket) => socket;
   let client: TlsClient | undefined;
@@ -142,7 +143,7 @@ function inTime(open: Step, timeoutMs: number, named: boolean): Connector {
   };
 }
 
-/** @param named whether there is a name to look up */
+/** The step that did not end in time. @param named whether there is a name to look up */
 function unended({ dnsMs, connectMs }: ConnectionTimes, named: boolean): 'dns' | 'connect' | 'tls' {
   if (connectMs !== -1) return 'tls';
   return named && dnsMs === -1 ? 'dns' : 'connect';

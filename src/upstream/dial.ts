@@ -3,7 +3,7 @@ import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
 import type { ConnectionTimes } from '../base/journey.ts';
 import { onAbort } from './on-abort.ts';
 
-/** Finds the addresses of a name. */
+/** Finds the addresses of a host name. */
 export type Lookup = (
   hostname: string,
   options: { readonly all: true; readonly hints: number },
@@ -12,19 +12,19 @@ export type Lookup = (
 
 export const systemLookup: Lookup = lookup;
 
-/** RFC 8305 §5: what an address gets before the next one is tried beside it. */
+/** RFC 8305 §5: how long an attempt runs before the next address is tried beside it. */
 const ATTEMPT_DELAY_MS = 250;
 
-export interface Destination {
+interface Destination {
   readonly host: string;
   readonly port: number;
-  /** What the connection reads into; Node has it told by that, and not by `data`. */
+  /** The socket reads into this buffer and calls back; it then emits no `data`. */
   readonly onread?: OnReadOpts;
 }
 
-export interface Search {
+interface Search {
   readonly signal: AbortSignal;
-  /** To be filled in. */
+  /** `dial` fills in the times. */
   readonly times?: ConnectionTimes;
 }
 
@@ -37,11 +37,11 @@ const SOCKET_OPTIONS = {
 };
 
 /**
- * A TCP connection to the address of a host that answers first (RFC 8305). The next address is tried as soon as one
- * has failed or has been silent for a while, and none is given up for being slow: Node's own `autoSelectFamily` ends
- * an attempt when it begins the next, and the last one after as short a time.
+ * Connects to the address of a host that answers first (RFC 8305). The next address is tried when an attempt fails, or
+ * does not end within the delay. A slow attempt goes on: Node's own `autoSelectFamily` ends an attempt when it
+ * begins the next, and gives the last one no more time than the others.
  *
- * @param search its signal ends it, with its reason as the error
+ * @param search its signal ends the attempt; its reason is the error
  */
 export async function dial(to: Destination, find: Lookup, { signal, times }: Search): Promise<Socket> {
   const { host } = to;
@@ -64,7 +64,7 @@ function addressesOf(host: string, find: Lookup, signal: AbortSignal): Promise<L
   });
 }
 
-/** RFC 8305 §4: one of each family in turn, beginning with that of the first address. */
+/** RFC 8305 §4: the families take turns, beginning with the family of the first address. */
 export function inTurns(addresses: readonly LookupAddress[]): LookupAddress[] {
   const isFirst = ({ family }: LookupAddress) => family === addresses[0]?.family;
   const first = addresses.filter(isFirst);
@@ -79,7 +79,7 @@ class Race {
   readonly #waiting: LookupAddress[];
   readonly #to: Destination;
   readonly #running = new Set<Socket>();
-  readonly #errors: Error[] = [];
+  readonly #errors: NodeJS.ErrnoException[] = [];
   readonly #settle: PromiseWithResolvers<Socket> = Promise.withResolvers();
   #patience: NodeJS.Timeout | undefined;
   #over = false;
@@ -105,7 +105,7 @@ class Race {
     this.#running.add(socket);
     socket
       .once('connect', () => this.#win(socket))
-      // It stays on the winner, too: an error must find a listener before the next owner has put one there.
+      // The listener stays on the winner, so that an error has a listener until the caller adds its own.
       .on('error', (error) => {
         if (this.#over) return;
         this.#running.delete(socket);
@@ -134,11 +134,10 @@ class Race {
   }
 }
 
-/** With the code of the first one, which is that of the address that is preferred. */
-function oneOf(errors: readonly Error[]): Error {
+/** Has the code of the first error, which belongs to the preferred address. */
+function oneOf(errors: readonly NodeJS.ErrnoException[]): Error {
   const [first] = errors;
   if (first === undefined) return Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
   if (errors.length === 1) return first;
-  const { code } = first as NodeJS.ErrnoException;
-  return Object.assign(new AggregateError(errors, 'no address can be reached'), { code });
+  return Object.assign(new AggregateError(errors, 'no address can be reached'), { code: first.code });
 }

@@ -13,20 +13,20 @@ import type { ResponseHead } from './response-head.ts';
 import { type ResponseEvents, ResponseReader } from './response-reader.ts';
 import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
-/** A connection is not used in the last moment before the peer closes it as idle. */
+/** A connection gets no new request in the last second of the peer's idle timeout. */
 const MARGIN_S = 1;
-/** Bytes that come later than this after a response are hardly part of it: a 408 that announces the end, say. */
+/** Bytes that come later than this after a response don't belong to it: a 408 before the peer closes, for example. */
 const LATE_MS = 1_000;
 
-/** The pool, as its connections see it. */
+/** What a connection needs of its pool. */
 export interface ConnectionOwner {
   readonly host: string;
   readonly headerSizeBytes: number;
-  /** The connection can carry another request, after a wait for bytes that may follow its last response. */
+  /** The connection can carry another request, but only after a wait for bytes that may follow its last response. */
   free(connection: Http1Connection): void;
   /** The connection is closed, or has become a tunnel. */
   gone(connection: Http1Connection): void;
-  /** The peer has sent bytes that belong to no request, soon after a response. */
+  /** The peer sent bytes that belong to no response, soon after the last one. */
   surplus(): void;
 }
 
@@ -37,7 +37,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   freeSinceMonoMs = this.openedMonoMs;
   /** The connection is not used again after this moment. */
   idleUntilMonoMs = this.openedMonoMs + KEEP_ALIVE_MS;
-  /** How long it took to connect; undefined once the first request has noted it. */
+  /** How long it took to connect, if the connection was made before it had a request. Its first request takes this. */
   times: ConnectionTimes | undefined;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
@@ -46,9 +46,9 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   /** Undefined while the connection is idle. */
   #receiver: Receiver | undefined;
   #requests = 0;
-  /** A byte of the request has been given to the socket. */
+  /** The request has been written to the socket, at least in part. */
   #sending = false;
-  /** The request asks for another protocol: even after a refusal, the peer might read on in that protocol. */
+  /** The request asks for another protocol: even if the peer refuses, it might read on in that protocol. */
   #upgrading = false;
   /** The peer ended or reset the connection. */
   #peerGone = false;
@@ -64,7 +64,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     close: () => this.#broken(new Error('the connection was closed')),
   };
 
-  /** @param buffer what the socket reads into; without it, the socket emits `data` */
+  /** @param buffer the socket reads into it; without it, the socket emits `data` */
   constructor(owner: ConnectionOwner, socket: Socket, buffer?: ReadBuffer) {
     this.#owner = owner;
     this.#socket = socket;
@@ -79,7 +79,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener);
   }
 
-  /** Takes the next request. */
+  /** Takes a request. */
   carry(receiver: Receiver): void {
     this.#receiver = receiver;
     this.#sending = false;
@@ -141,7 +141,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
 
   read(bytes: Buffer): void {
     if (this.#receiver === undefined || !this.#sending) {
-      // A late response, or a notice of the end: the next response could not be told from what follows.
+      // A late response, or a notice before the peer closes. The next response could not be told apart from it.
       if (performance.now() - this.freeSinceMonoMs < LATE_MS) this.#owner.surplus();
       this.destroy();
       return;
@@ -170,7 +170,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     const { keepsAlive, idleSeconds } = this.#reader;
     const idleMs =
       idleSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, (idleSeconds - MARGIN_S) * 1000);
-    // After a response that didn't wait for the whole request, the rest of the request is not sent.
+    // If the response did not wait for the whole request, the rest of the request is not sent.
     if (keepsAlive && this.#writer.whole && !this.#upgrading && !this.#peerGone && idleMs > 0) {
       this.freeSinceMonoMs = performance.now();
       this.idleUntilMonoMs = this.freeSinceMonoMs + idleMs;
@@ -193,7 +193,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
 
   #ended(): void {
     this.#peerGone = true;
-    // The kernel reports a reset once: where a write got the report, a read sees an orderly end.
+    // The kernel reports a reset once: if a write got the report, a read sees an orderly end.
     const inOrder = !this.#peerReset && !wasCutOff(this.#socket);
     if (this.#receiver !== undefined && inOrder && this.#reader.finish()) return;
     this.#broken(new Error('the upstream closed the connection'));

@@ -8,19 +8,19 @@ import { IdleConnections, isFit, REST_MS } from './idle-connections.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import { connectProblem, upstreamFailure } from './upstream-error.ts';
 
-export interface Http1PoolOptions {
+interface Http1PoolOptions {
   /** For `Host`. */
   readonly host: string;
   readonly headerSizeBytes: number;
-  /** Opens a connection outside of the pool; never calls back before it returns. */
+  /** Opens a connection. */
   readonly open: Connector;
-  /** Connections use no TLS and no proxy, so they can read into a given buffer. */
+  /** Connections use neither TLS nor an outbound proxy, so they can read into a given buffer. */
   readonly plain: boolean;
 }
 
-/** How often connections that have been idle for too long are looked for. */
+/** How often connections that have been idle for too long are closed. */
 const SWEEP_MS = 1_000;
-/** After bytes that belong to no request, each request to the origin gets a new connection for this long. */
+/** After bytes that belong to no response, no connection to the origin is reused for this long. */
 const DISTRUST_MS = 60_000;
 
 interface Waiting {
@@ -28,22 +28,22 @@ interface Waiting {
   readonly once: boolean;
 }
 
-/** Looks for an idle connection that has rested, where no new one can be made. */
+/** If no new connection can be made, how often an idle one is looked for. */
 const KEPT_TRIES = 4;
 
-/** A connection that could not be made. */
+/** An attempt to connect that failed. */
 interface Failed {
   readonly error: Error;
   readonly times: ConnectionTimes;
-  /** How often an idle connection may still be looked for. */
+  /** How many more times an idle connection may be looked for. */
   readonly tries: number;
 }
 
 /**
  * The HTTP/1.1 connections to one origin, each with one request at a time.
  *
- * A request takes an idle one at the end of the event loop's turn: by then all has been read that had come before
- * it. What came on an idle connection, its end or bytes that belong to no request, is so seen in time.
+ * A request gets an idle connection at the end of the event loop's turn. By then all data that came before the request
+ * has been read, so the pool knows which idle connections were closed or got bytes that belong to no response.
  */
 export class Http1Pool implements ConnectionOwner {
   readonly host: string;
@@ -53,7 +53,7 @@ export class Http1Pool implements ConnectionOwner {
   readonly #all = new Members<Http1Connection>();
   readonly #idle = new IdleConnections();
   #waiting: Waiting[] = [];
-  #turns = false;
+  #turnScheduled = false;
   readonly #turn = () => this.#endOfTurn();
   #sweep: NodeJS.Timeout | undefined;
   #distrustUntilMonoMs = 0;
@@ -75,9 +75,9 @@ export class Http1Pool implements ConnectionOwner {
     }
   }
 
-  /** @param kept an idle connection serves where no new one can be made: while the name can't be resolved, say */
+  /** @param kept whether an idle connection may serve if no new one can be made, e.g. while the name can't be resolved */
   #sendAlone(receiver: Receiver, { upgrade, kept }: { upgrade: boolean; kept: boolean }): void {
-    // A tunnel reads its bytes itself.
+    // The receiver of an upgrade reads from the socket itself.
     const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
     const times = new ConnectionTimes();
     this.#open(
@@ -88,7 +88,7 @@ export class Http1Pool implements ConnectionOwner {
         }
         receiver.opened(times);
         if (socket.destroyed) {
-          receiver.failed(upstreamFailure('closed'), 'no');
+          receiver.failed(upstreamFailure('closed-connecting'), 'no');
         } else {
           const connection = new Http1Connection(this, socket, buffer);
           this.#all.add(connection);
@@ -99,7 +99,7 @@ export class Http1Pool implements ConnectionOwner {
     );
   }
 
-  /** No new connection could be made: an idle one serves, once it has rested. */
+  /** No new connection could be made: sends the request on an idle one, once that has rested. */
   #sendOnKept(receiver: Receiver, failed: Failed): void {
     const { error, times, tries } = failed;
     const now = performance.now();
@@ -116,13 +116,13 @@ export class Http1Pool implements ConnectionOwner {
   }
 
   #turnSoon(): void {
-    if (this.#turns) return;
-    this.#turns = true;
+    if (this.#turnScheduled) return;
+    this.#turnScheduled = true;
     setImmediate(this.#turn);
   }
 
   #endOfTurn(): void {
-    this.#turns = false;
+    this.#turnScheduled = false;
     const now = performance.now();
     const waiting = this.#waiting;
     const next: Waiting[] = [];
@@ -131,7 +131,7 @@ export class Http1Pool implements ConnectionOwner {
     for (const one of waiting) {
       const connection = this.#idle.take(one.once, now);
       if (connection !== undefined) connection.carry(one.receiver);
-      // One that has just been freed is there a turn later, which is sooner than a new one.
+      // A connection that has just been freed can be taken a turn later, which is sooner than a new one is made.
       else if (!one.once && next.length < this.#idle.freed) next.push(one);
       else this.#sendAlone(one.receiver, { upgrade: false, kept: true });
     }
@@ -139,7 +139,7 @@ export class Http1Pool implements ConnectionOwner {
     if (next.length > 0) this.#turnSoon();
   }
 
-  /** Takes a connection that is open already, for the next request. */
+  /** Takes over an open connection, for the next request. */
   adopt(socket: Socket, times: ConnectionTimes): void {
     if (socket.destroyed) return;
     const connection = new Http1Connection(this, socket);
@@ -150,7 +150,7 @@ export class Http1Pool implements ConnectionOwner {
     this.#sweepSoon();
   }
 
-  /** Lets the requests under way end, then closes. What begins now gets a connection of its own. */
+  /** Closes idle connections; requests under way end first. A request that begins now gets a new connection. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#sweep);
@@ -159,7 +159,8 @@ export class Http1Pool implements ConnectionOwner {
 
   destroy(): void {
     this.close();
-    for (const { receiver } of this.#waiting.splice(0)) receiver.failed(upstreamFailure('closed'), 'no');
+    for (const { receiver } of this.#waiting.splice(0))
+      receiver.failed(upstreamFailure('closed-connecting'), 'no');
     for (const connection of this.#all) connection.destroy();
   }
 

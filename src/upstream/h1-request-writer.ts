@@ -6,7 +6,7 @@ const LAST_CHUNK = '0\r\n\r\n';
 
 /** Writes the requests of one HTTP/1.1 connection, one after the other. */
 export class RequestWriter {
-  /** All of the present request has been given to the socket. */
+  /** The whole request has been written to the socket. */
   whole = false;
   readonly #socket: Socket;
   readonly #host: string;
@@ -27,15 +27,17 @@ export class RequestWriter {
     this.#writeHead(chunked ? `${head}transfer-encoding: chunked\r\n\r\n` : `${head}\r\n`, body);
   }
 
-  /** With what there is of the body: in one write where that is little. */
+  /** Writes the head and the body so far; in one write if the body is small. */
   #writeHead(head: string, body: readonly Buffer[]): void {
     const socket = this.#socket;
     const [first] = body;
-    if (!this.#chunked && first === undefined) {
-      socket.write(head, 'latin1');
-      return;
+    if (!this.#chunked) {
+      if (first === undefined) {
+        socket.write(head, 'latin1');
+        return;
+      }
+      if (body.length === 1 && writeAtOnce(socket, head, first)) return;
     }
-    if (!this.#chunked && body.length === 1 && writeAtOnce(socket, head, first!)) return;
     socket.cork();
     socket.write(head, 'latin1');
     for (const piece of body) this.#writePiece(piece);
@@ -43,7 +45,7 @@ export class RequestWriter {
     socket.uncork();
   }
 
-  /** A piece of the body. @returns false when the socket takes no more at present */
+  /** Writes a piece of the body. @returns false when the socket's buffer is full */
   write(piece: Buffer): boolean {
     const socket = this.#socket;
     if (!this.#chunked) return socket.write(piece);
@@ -64,7 +66,7 @@ export class RequestWriter {
     }
   }
 
-  /** The body is whole. */
+  /** The body is complete. */
   end(): void {
     this.whole = true;
     if (this.#chunked) this.#socket.write(LAST_CHUNK, 'latin1');

@@ -7,34 +7,34 @@ import { Http2Ending } from './h2-ending.ts';
 import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';
 import { upstreamFailure } from './upstream-error.ts';
 
-/** Most requests at once on one connection; the upstream may allow fewer. */
+/** Most requests at once on one connection. The upstream may allow fewer. */
 const STREAMS = 100;
-/** A connection takes no more requests after this many: common servers end it after 1,000, with others under way. */
+/** A connection takes no more requests after this many: common servers close it after 1,000, with requests under way. */
 const MOST_REQUESTS = 800;
-/** What one slow client may leave in our memory. Less would slow a download over a distant connection. */
+/** What one slow client may leave in our memory. A smaller window would slow downloads over a distant connection. */
 const STREAM_WINDOW_BYTES = 1024 ** 2;
-/** For all streams together: bytes are taken from it as they come, so it only has to cover the round trip. */
+/** For all streams together. Bytes leave it as they come, so it only has to cover the round trip. */
 const CONNECTION_WINDOW_BYTES = 16 * 1024 ** 2;
-/** A connection that carries requests, and answers no PING between two of these checks, is dead. */
+/** How often a connection with requests is checked by PING. It is dead if the last PING has no answer by then. */
 const PING_MS = 15_000;
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
 
-/** The pool, as its connections see it. */
+/** What a connection needs of its pool. */
 export interface ConnectionOwner {
   readonly origin: string;
   readonly headerSizeBytes: number;
-  /** How long a connection may take for its SETTINGS after TLS; 0 for no limit. */
+  /** Time limit from TLS to the SETTINGS of the upstream; 0 for no limit. */
   readonly connectTimeoutMs: number;
-  /** A connection can take another request. */
-  room(): void;
+  /** The connection can take another request: sends those that wait. */
+  sendWaiting(): void;
   /** The connection takes no more requests. */
   gone(connection: Http2Connection, error: Error): void;
   /** The connection is closed. */
   closed(connection: Http2Connection): void;
   /** The peer requires HTTP/1.1 (RFC 9113 §7). */
   http1Required(): void;
-  /** The peer ends a connection that is in use (RFC 9113 §6.8). */
+  /** The peer closes a connection that is in use (RFC 9113 §6.8). */
   retiredEarly(): void;
 }
 
@@ -46,9 +46,9 @@ export class Http2Connection implements StreamOwner {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #streams = new Members<Http2Stream>();
-  /** All requests that the connection has taken, ended ones too. */
+  /** All requests that the connection has taken, including those that have ended. */
   #requests = 0;
-  /** One until the upstream's SETTINGS say how many there may be. */
+  /** The most streams at once. One, until the upstream's SETTINGS say how many. */
   #limit = 1;
   #settled = false;
   #taking = true;
@@ -62,7 +62,7 @@ export class Http2Connection implements StreamOwner {
     this.authority = new URL(owner.origin).host;
     this.headerSizeBytes = owner.headerSizeBytes;
     this.#socket = socket;
-    this.#watch(socket); // Before the library adds its own listeners: at an end, ours run first.
+    this.#watch(socket); // Before the library adds its own listeners, so that ours run first when the connection closes.
     this.#session = connect(owner.origin, {
       ...sessionOptions(this.headerSizeBytes),
       createConnection: () => socket,
@@ -103,7 +103,7 @@ export class Http2Connection implements StreamOwner {
     return this.#taking && !this.#doubted && this.#streams.size < this.#limit;
   }
 
-  /** The connection may have room once its SETTINGS have come. */
+  /** The connection may have room once its SETTINGS arrive. */
   get settling(): boolean {
     return this.#taking && !this.#settled;
   }
@@ -116,13 +116,13 @@ export class Http2Connection implements StreamOwner {
     return this.#socket.bytesRead;
   }
 
-  /** The network path may be dead: until the peer answers a PING, new requests take another connection. */
+  /** The network path may be dead: new requests take another connection until the peer answers a PING. */
   doubt(): void {
     if (this.#doubted || !this.#taking) return;
     this.#doubted = this.#session.ping((error) => {
       if (error !== null) return;
       this.#doubted = false;
-      this.#owner.room();
+      this.#owner.sendWaiting();
     });
   }
 
@@ -144,7 +144,7 @@ export class Http2Connection implements StreamOwner {
       if (!this.#taking) this.#session.close();
       else this.#idle = setTimeout(() => this.retire(), KEEP_ALIVE_MS).unref();
     }
-    this.#owner.room();
+    this.#owner.sendWaiting();
   }
 
   verdict(stream: Http2Stream): Verdict {
@@ -153,7 +153,7 @@ export class Http2Connection implements StreamOwner {
     return verdict;
   }
 
-  /** The requests under way go on; the connection takes no others. */
+  /** Takes no more requests, and closes when those under way have ended. */
   retire(): void {
     this.#stopTaking();
     if (this.#streams.size === 0) this.#session.close();
@@ -166,9 +166,9 @@ export class Http2Connection implements StreamOwner {
 
   #settle(maxConcurrentStreams: number): void {
     this.#settled = true;
-    // Where the peer allows none, one request waits in the library, and the response timeout limits it.
+    // If the peer allows none, one request waits in the library, limited by the response timeout.
     this.#limit = Math.max(1, Math.min(STREAMS, maxConcurrentStreams));
-    this.#owner.room();
+    this.#owner.sendWaiting();
   }
 
   #expectSettled(): void {
@@ -202,7 +202,7 @@ export class Http2Connection implements StreamOwner {
     this.#owner.gone(this, this.#ending.problem);
   }
 
-  /** A dead network path would otherwise hold each new request for as long as the response timeout. */
+  /** Without it, each new request on a dead network path would wait for the whole response timeout. */
   #pingAtIntervals(): void {
     let unanswered = false;
     const check = () => {
@@ -221,14 +221,14 @@ export class Http2Connection implements StreamOwner {
 function sessionOptions(headerSizeBytes: number) {
   return {
     peerMaxConcurrentStreams: STREAMS,
-    strictSingleValueFields: false, // A line that a client repeats is repeated upstream.
-    strictFieldWhitespaceValidation: false, // The library would drop a line with white space around its value; we trim it.
+    strictSingleValueFields: false, // A header line that a client repeats is repeated upstream.
+    strictFieldWhitespaceValidation: false, // The library would drop lines with white space around the value; we trim it.
     maxHeaderListPairs: headerSizeBytes,
     maxSendHeaderBlockLength: 2 * headerSizeBytes + 65_536,
     settings: {
       enablePush: false,
       initialWindowSize: STREAM_WINDOW_BYTES,
-      maxHeaderListSize: 4 * headerSizeBytes, // HTTP/2 counts 32 bytes more for each line than we do.
+      maxHeaderListSize: 4 * headerSizeBytes, // HTTP/2 counts 32 bytes for each line besides its text.
     },
   };
 }

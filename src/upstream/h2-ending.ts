@@ -5,7 +5,7 @@ import type { Http2Stream, Verdict } from './h2-stream.ts';
 import { upstreamFailure, upstreamProblem } from './upstream-error.ts';
 
 const { NGHTTP2_REFUSED_STREAM, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
-/** The codes for a peer that broke the protocol (RFC 9113 §7); the HTTP/2 library uses them, too. */
+/** The codes for a violation of the protocol (RFC 9113 §7). The HTTP/2 library uses them, too. */
 const INVALID = new Set([
   constants.NGHTTP2_PROTOCOL_ERROR,
   constants.NGHTTP2_FLOW_CONTROL_ERROR,
@@ -14,15 +14,15 @@ const INVALID = new Set([
   constants.NGHTTP2_ENHANCE_YOUR_CALM,
 ]);
 
-/** How a connection ends, as far as is known, and what that means for each of its requests. */
+/** How a connection ends, as far as is known, and what this means for each of its requests. */
 export class Http2Ending {
-  /** The first error that was not merely the peer's departure. */
+  /** The first error; not set if the peer merely closed the connection. */
   error: Error | undefined;
   /** The peer ended or reset the connection. */
   peerGone = false;
-  /** Its GOAWAY said that it wants HTTP/1.1. */
+  /** Its GOAWAY says that it requires HTTP/1.1. */
   wantsHttp1 = false;
-  /** By GOAWAY: the peer has processed no later stream. */
+  /** From GOAWAY: the peer has processed no stream after this one. */
   lastStreamId = Number.POSITIVE_INFINITY;
 
   get problem(): Problem {
@@ -30,9 +30,9 @@ export class Http2Ending {
   }
 
   /**
-   * Why a stream ended before its response was whole, and how its request may be sent again.
+   * Why a stream ended before its response was complete, and whether its request may be sent again.
    *
-   * @param first the connection has carried no other request
+   * @param first whether the connection has carried no other request
    */
   verdict(stream: Http2Stream, first: boolean): Verdict {
     const { resetCode, id, responseBegun } = stream;
@@ -43,11 +43,11 @@ export class Http2Ending {
       ? upstreamFailure('not-http', { cause })
       : problemOf(this.peerGone ? (stream.error ?? cause) : cause);
     if (responseBegun) return { problem, repeatable: 'no' };
-    // Comes before the other reasons to send it again: over HTTP/2 it would be refused again.
+    // Checked before the other reasons to send it again: HTTP/2 would refuse it again.
     if (resetCode === NGHTTP2_HTTP_1_1_REQUIRED || this.wantsHttp1)
       return { problem, repeatable: unseen ? 'http1' : 'stale' };
     if (unseen) return { problem, repeatable: 'unseen' };
-    // The connection had carried other requests, and may have been closed before this one came.
+    // The connection had carried other requests, and the peer may have closed it before this one arrived.
     return { problem, repeatable: this.peerGone && !first ? 'stale' : 'no' };
   }
 }

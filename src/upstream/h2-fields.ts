@@ -2,8 +2,8 @@ import { type FieldLines, fieldOf } from '../base/fields.ts';
 import type { OutgoingRequest } from './carrier.ts';
 
 /**
- * Names and values for the wire: the pseudo headers, then the client's own, in lower case (RFC 9113 §8.2), in their
- * order, repeats as lines of their own.
+ * Names and values for the wire: the pseudo header fields, then the client's header lines in their order, with names in
+ * lower case (RFC 9113 §8.2). A repeated header stays on several lines.
  */
 export function requestFields({ method, target, headers }: OutgoingRequest, authority: string): string[] {
   const fields = [':method', method, ':scheme', 'https', ':authority', authority, ':path', target];
@@ -11,14 +11,14 @@ export function requestFields({ method, target, headers }: OutgoingRequest, auth
   return fields;
 }
 
-/** `: ` and the line end, as HTTP/1.1 would need them: one limit for both. */
+/** For `: ` and the line end. HTTP/2 has neither; they are counted so that one limit means the same in both versions. */
 const LINE_BYTES = 4;
 
 /**
  * A response's header lines.
  *
- * @param raw as the library gives them, pseudo headers among them; each character a byte
- * @returns undefined where they are too large
+ * @param raw names and values as the library gives them, with pseudo header fields; each character is a byte
+ * @returns undefined if they exceed the limit
  */
 export function responseLines(raw: readonly string[], limitBytes: number): FieldLines | undefined {
   const pairs: string[] = [];

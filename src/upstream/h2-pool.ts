@@ -6,23 +6,23 @@ import type { Connected, Connector } from './connector.ts';
 import { type ConnectionOwner, Http2Connection } from './h2-connection.ts';
 import { connectProblem } from './upstream-error.ts';
 
-export interface Http2PoolOptions {
+interface Http2PoolOptions {
   readonly origin: string;
   readonly headerSizeBytes: number;
   readonly connectTimeoutMs: number;
   /** Opens a connection that offers HTTP/2. */
   readonly open: Connector;
-  /** The upstream has chosen HTTP/1.1: passes the connection, and the receivers that wait. Called at most once. */
+  /** The upstream chose HTTP/1.1: passes the connection and the waiting receivers. Called at most once. */
   readonly http1: (socket: Socket, times: ConnectionTimes, waiting: readonly Receiver[]) => void;
-  /** The upstream speaks HTTP/2, but requires HTTP/1.1: passes the receivers that wait for a connection. */
+  /** The upstream speaks HTTP/2 but requires HTTP/1.1: passes the receivers that wait for a connection. */
   readonly http1Required: (waiting: readonly Receiver[]) => void;
-  /** The upstream ends connections that are in use. */
+  /** The upstream closes connections that are in use. */
   readonly retiredEarly: () => void;
 }
 
 /**
- * The HTTP/2 connections to one origin: mostly one, and another when it is full. undici's own HTTP/2 client is not
- * used: see docs/decisions/wire.md.
+ * The HTTP/2 connections to one origin: mostly one, and another when that is full. docs/decisions/wire.md says why
+ * undici's HTTP/2 client is not used.
  */
 export class Http2Pool implements ConnectionOwner {
   readonly origin: string;
@@ -43,10 +43,10 @@ export class Http2Pool implements ConnectionOwner {
 
   send(receiver: Receiver): void {
     this.#waiting.push(receiver);
-    this.room();
+    this.sendWaiting();
   }
 
-  /** Lets everything end that has been dispatched. */
+  /** Closes each connection when all requests that `send` was given have ended. */
   close(): void {
     this.#closed = true;
     this.#closeWhenDone();
@@ -58,7 +58,7 @@ export class Http2Pool implements ConnectionOwner {
     for (const connection of [...this.#connections]) connection.destroy();
   }
 
-  room(): void {
+  sendWaiting(): void {
     while (this.#waiting.length > 0) {
       const connection = this.#withRoom();
       if (connection === undefined) {
@@ -79,9 +79,9 @@ export class Http2Pool implements ConnectionOwner {
   }
 
   gone(connection: Http2Connection, error: Error): void {
-    // A connection that failed before its SETTINGS: the next would fail alike, so the requests that wait fail, too.
+    // It failed before its SETTINGS: another connection would fail in the same way, so the waiting requests fail, too.
     if (!connection.settled) this.#failWaiting(error);
-    else this.room();
+    else this.sendWaiting();
   }
 
   closed(connection: Http2Connection): void {
@@ -108,7 +108,7 @@ export class Http2Pool implements ConnectionOwner {
       } else {
         this.#waiting[0]?.opened(times);
         this.#connections.add(new Http2Connection(this, socket));
-        this.room();
+        this.sendWaiting();
       }
     };
     this.#options.open(opened, { times });

@@ -9,34 +9,34 @@ import { upstreamFailure } from './upstream-error.ts';
 
 const { HTTP2_HEADER_STATUS, NGHTTP2_CANCEL } = constants;
 
-/** Why a stream ended before its answer was whole. */
+/** Why a stream ended before its response was complete, and whether its request may be sent again. */
 export interface Verdict {
   readonly problem: Problem;
   readonly repeatable: Repeatable;
 }
 
-/** What a stream has to know of the connection that carries it. */
+/** What a stream needs of its connection. */
 export interface StreamOwner {
   readonly authority: string;
   readonly headerSizeBytes: number;
   request(fields: string[], endStream: boolean): ClientHttp2Stream;
-  /** What has come from the upstream so far, for whichever request. */
+  /** Bytes that came from the upstream, for all requests. */
   readonly bytesReceived: number;
   verdict(stream: Http2Stream): Verdict;
-  /** Nothing came for as long as one request waited. */
+  /** Nothing arrived on the connection during the whole time in which a request waited. */
   doubt(): void;
-  /** The stream is over, in whatever way. */
+  /** The stream has ended, in whatever way. */
   release(stream: Http2Stream): void;
 }
 
-/** One request and its answer on an HTTP/2 connection. */
+/** One request and its response on an HTTP/2 connection. */
 export class Http2Stream implements Carrier {
   memberAt = -1;
   readonly leavesGarbage = true;
-  /** Its HEADERS could not be sent any more. */
+  /** Its HEADERS frame could not be sent. */
   unsent = false;
   responseBegun = false;
-  /** What the library says about the stream's end. */
+  /** The library's error for the stream. */
   error: Error | undefined;
   readonly #owner: StreamOwner;
   readonly #receiver: Receiver;
@@ -44,9 +44,9 @@ export class Http2Stream implements Carrier {
   #frames: SmallFrames | undefined;
   #forHead = false;
   #paused = false;
-  /** The peer said that the body is whole. */
+  /** The peer has ended the body (END_STREAM). */
   #whole = false;
-  /** Came while the client took nothing, and had to be read because the connection was about to go. */
+  /** Pieces that were read while the receiver was paused, because the connection was about to close. */
   readonly #saved: Buffer[] = [];
   #isSaved = false;
   #over = false;
@@ -57,7 +57,7 @@ export class Http2Stream implements Carrier {
     this.#receiver = receiver;
   }
 
-  /** Undefined where it never got as far as the wire. */
+  /** Undefined if the stream never started. */
   get id(): number | undefined {
     return this.#stream?.id;
   }
@@ -80,7 +80,7 @@ export class Http2Stream implements Carrier {
     } catch (error) {
       this.error = error as Error;
       this.unsent = true;
-      // As if it had been told by an event: the caller is not called back before its call is over.
+      // Later, as an event would come: `send` returns before the receiver is called back.
       process.nextTick(() => this.#closed());
       return;
     }
@@ -104,20 +104,20 @@ export class Http2Stream implements Carrier {
     });
     this.#frames = new SmallFrames(stream);
     stream
-      .on('response', (headers, _flags, raw: string[]) => this.#responded(headers, raw))
+      .on('response', (headers, _flags, raw: string[]) => this.#responded(stream, headers, raw))
       .on('drain', () => this.#receiver.drained())
       .on('end', () => this.#ended())
       .on('frameError', (type) => {
-        if (type === 1) this.unsent = true;
+        if (type === 1) this.unsent = true; // HEADERS
       })
       .on('error', (error) => {
         this.error ??= error;
       })
-      // What its connection has to say about its end may come behind it.
+      // An event of the connection that says why it closes may come after this one.
       .on('close', () => setImmediate(() => this.#closed()));
   }
 
-  #responded(headers: IncomingHttpHeaders, raw: readonly string[]): void {
+  #responded(stream: ClientHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     if (this.#over) return;
     const lines = responseLines(raw, this.#owner.headerSizeBytes);
     this.responseBegun = true;
@@ -128,13 +128,13 @@ export class Http2Stream implements Carrier {
     const status = Number(headers[HTTP2_HEADER_STATUS]);
     this.#receiver.responded({ status, reason: STATUS_CODES[status] ?? '', lines, framed: true });
     if (this.#over) return;
-    // No body can follow: there is nothing to wait for, whether the peer has said so or not.
+    // No body can follow, whether the peer has ended the stream or not.
     if (this.#forHead || status === 204 || status === 304) {
       this.#complete();
       return;
     }
-    this.#stream!.on('data', (piece: Buffer) => this.#data(piece));
-    if (this.#paused) this.#stream!.pause();
+    stream.on('data', (piece: Buffer) => this.#data(piece));
+    if (this.#paused) stream.pause();
   }
 
   #data(piece: Buffer): void {
@@ -149,7 +149,7 @@ export class Http2Stream implements Carrier {
 
   #complete(): void {
     this.#finish();
-    // An answer that didn't wait for the whole request: the rest of it is not sent.
+    // If the response did not wait for the whole request, the rest of the request is not sent.
     this.#cancel();
     this.#receiver.ended();
   }
@@ -169,27 +169,28 @@ export class Http2Stream implements Carrier {
     this.#owner.release(this);
   }
 
-  /** RST_STREAM, where there is still something to cancel. */
+  /** Sends RST_STREAM if there is something to cancel. */
   #cancel(): void {
     const stream = this.#stream;
     if (stream === undefined || stream.destroyed) return;
-    // `close` would first end what has not been sent whole, and a part would look like all of it.
+    // `close` would first end a request that is not complete, and the upstream would take the part for the whole.
     if (!stream.writableEnded) stream.destroy(new Error('cancelled'));
     else if (!this.#whole || !stream.writableFinished) stream.close(NGHTTP2_CANCEL);
   }
 
-  /** The connection goes. An answer that is here already, and waits only for a slow client, must not go with it. */
+  /** The connection closes: reads a complete response now, so that a slow client does not lose it. */
   save(): void {
-    if (this.#over || !this.#whole || !this.responseBegun) return;
+    const stream = this.#stream;
+    if (stream === undefined || this.#over || !this.#whole || !this.responseBegun) return;
     this.#isSaved = true;
-    this.#frames!.flush();
-    while (this.#stream!.read() !== null); // Comes by `data`; Node 26 gives one piece at a time.
+    this.#frames?.flush();
+    while (stream.read() !== null); // Emits `data`. In Node 26 each call reads one piece.
     if (!this.#paused && !this.#over) this.#complete();
   }
 
   abort(): void {
     if (this.#over) return;
-    // First: what else waits would be sent on the same connection as soon as there is room.
+    // First of all: `release` sends waiting requests on this connection, unless it is in doubt.
     if (this.#stream !== undefined && this.#owner.bytesReceived === this.#receivedBefore) this.#owner.doubt();
     this.#finish();
     this.#cancel();

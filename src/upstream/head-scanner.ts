@@ -1,4 +1,4 @@
-/** Why bytes are no HTTP/1.1 answer: for the log, and constant, so that it can't hold anything of them. */
+/** Why bytes are not an HTTP/1.1 response. For the log; constant, so that it can't hold any of the bytes. */
 export class ResponseFault extends Error {
   override readonly name = 'ResponseFault';
   readonly failure: 'not-http' | 'head-too-large';
@@ -9,7 +9,7 @@ export class ResponseFault extends Error {
   }
 }
 
-/** Bits of what a byte may be part of. */
+/** Bits: a byte may be part of a token, or of other text. */
 const TOKEN = 1;
 const TEXT = 2;
 const KINDS = new Uint8Array(256);
@@ -29,14 +29,14 @@ const COLON = 0x3a;
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
-/** What the next byte is part of: first the status line, */
+/** The states: the next byte is part of the status line, */
 const START = 0;
 const EMPTY_LINE = 1;
 const VERSION = 2;
 const STATUS = 3;
 const AFTER_STATUS = 4;
 const REASON = 5;
-/** and then its end and the header lines. */
+/** or of a line end or a header line. */
 const LINE_END = 6;
 const LINE_START = 7;
 const NAME = 8;
@@ -44,27 +44,27 @@ const VALUE_START = 9;
 const VALUE = 10;
 const HEAD_END = 11;
 
-/** Empty lines before a status line; some servers send one too many after a body. */
+/** Empty lines before a status line: some servers send a line end too many after a body. */
 const MOST_EMPTY_LINES = 4;
 
 /**
- * Finds where the parts of a response's head stand (RFC 9112 §4 and §5), in one pass over its bytes and in as many
- * pieces as they come in. Each line ends with CR LF; a bare CR or LF, a control character, white space before a
- * colon and a folded line are faults: another reader might see other lines. One leniency: a status without a reason
- * may lack the space behind it.
+ * Finds the parts of a response's head (RFC 9112 §4 and §5), in one pass over its bytes, in as many pieces as they come
+ * in. Each line ends with CR LF. A bare CR or LF, a control character, white space before a colon and a folded line are
+ * faults, because another reader might see other lines. One leniency: if there is no reason, the space before it may
+ * be missing, too.
  */
 export class HeadScanner {
-  /** For each line: where its name begins and ends, and where its value begins and ends (with white space behind). */
+  /** Four for each line: start and end of its name, then of its value (trailing white space included). */
   readonly places: number[] = [];
   statusAt = 0;
   reasonAt = 0;
   reasonEnd = 0;
-  /** The first header line's place. */
+  /** Where the first header line begins. */
   fieldsAt = 0;
   /** Minor version of HTTP/1. */
   minor = 1;
   #state = START;
-  /** Bytes of the prefix or digits of the status that have come. */
+  /** Bytes of the version or digits of the status so far. */
   #count = 0;
 
   reset(): void {
@@ -75,8 +75,8 @@ export class HeadScanner {
   }
 
   /**
-   * @param base added to an index into `bytes`, it gives the place in the head
-   * @returns the index behind the head; -1 while the head is not whole
+   * @param base a byte's position in the head is its index in `bytes` plus this
+   * @returns the index behind the head; -1 while the head is incomplete
    * @throws ResponseFault
    */
   scan(bytes: Uint8Array, from: number, base: number): number {
@@ -84,7 +84,7 @@ export class HeadScanner {
     return this.#scanFieldLines(bytes, at, base);
   }
 
-  /** @returns the index behind the CR of the status line, or that of the end of `bytes` */
+  /** @returns the index behind the CR of the status line, or the length of `bytes` */
   #scanStatusLine(bytes: Uint8Array, from: number, base: number): number {
     let state = this.#state;
     let i = from;
@@ -118,7 +118,7 @@ export class HeadScanner {
           this.reasonEnd = this.reasonAt;
           state = byte === SP ? REASON : LINE_END;
           break;
-        default: // The reason: any byte but those that end lines elsewhere.
+        default: // The reason: any byte but LF and NUL, at which other readers might end the line.
           if (byte === LF || byte === 0) throw new ResponseFault('the reason phrase holds a line end or NUL');
           if (byte !== CR) break;
           this.reasonEnd = i + base;
@@ -129,7 +129,7 @@ export class HeadScanner {
     return i;
   }
 
-  /** True for the space behind the version. */
+  /** Checks a byte of the version. @returns true at the space behind it */
   #endsVersion(byte: number): boolean {
     const count = this.#count++;
     if (

@@ -1,22 +1,22 @@
 import { CONNECTION_MAX_AGE_MS } from './connection.ts';
 import type { Http1Connection } from './h1-connection.ts';
 
-/** Trouble after a response, such as the end of the connection, mostly shows within this time. */
+/** How long a connection rests after a response. Trouble, such as its end, mostly shows within this time. */
 export const REST_MS = 5;
 
-/** Its `idleTime` grows each time that the event loop has waited for something to read, and then reads it all. */
+/** Its `idleTime` grows when the event loop waits for I/O. After each wait, the loop reads all data that has come. */
 const { nodeTiming } = performance;
 
 /**
- * The connections of one pool that carry nothing. One that has just been freed may not be taken before the event loop
- * has read from it once more. Those that have rested are taken first, and of them the one used last: it is the least
- * likely to be closed by now, and the others come to their idle time.
+ * The idle connections of one pool. A connection that has just been freed can't be taken before the event loop has read
+ * from it once more. Rested connections are taken first; of them, the one used last, which the peer is least likely to
+ * have closed. The others then reach their idle timeout.
  */
 export class IdleConnections {
-  /** Not yet checked for more bytes behind their answers. */
+  /** Not yet read once more after their responses. */
   readonly #freed: Http1Connection[] = [];
   #freedAtIdleTime = 0;
-  /** The one that has rested longest is first. */
+  /** The one that has rested longest comes first. */
   readonly #resting: Http1Connection[] = [];
   readonly #rested: Http1Connection[] = [];
 
@@ -24,7 +24,7 @@ export class IdleConnections {
     return this.#freed.length + this.#resting.length + this.#rested.length;
   }
 
-  /** How many may be taken after the next turn. */
+  /** How many can be taken a turn later. */
   get freed(): number {
     return this.#freed.length;
   }
@@ -34,12 +34,12 @@ export class IdleConnections {
     this.#freedAtIdleTime = nodeTiming.idleTime;
   }
 
-  /** Adds a connection that has carried nothing. */
+  /** Adds a connection that has carried no request. */
   addUnused(connection: Http1Connection): void {
     this.#rested.push(connection);
   }
 
-  /** To be called at the end of the event loop's turn, before connections are taken: finds those that have rested. */
+  /** Finds the connections that have rested. Call it at the end of a turn, before connections are taken. */
   rest(nowMonoMs: number): void {
     if (this.#freed.length > 0 && nodeTiming.idleTime > this.#freedAtIdleTime) this.endTurn();
     const resting = this.#resting;
@@ -48,7 +48,7 @@ export class IdleConnections {
     if (count > 0) this.#rested.push(...resting.splice(0, count));
   }
 
-  /** @param restedOnly for a request that can't be sent again */
+  /** @param restedOnly for a request that can't be sent again if its connection closes */
   take(restedOnly: boolean, nowMonoMs: number): Http1Connection | undefined {
     for (;;) {
       const connection = this.#rested.pop() ?? (restedOnly ? undefined : this.#resting.shift());
@@ -57,7 +57,7 @@ export class IdleConnections {
     }
   }
 
-  /** To be called after connections have been taken: before the next are, the event loop reads once more. */
+  /** Call it after connections have been taken: the event loop reads once more before the next are taken. */
   endTurn(): void {
     if (this.#freed.length > 0) this.#resting.push(...this.#freed.splice(0));
   }
@@ -69,7 +69,7 @@ export class IdleConnections {
     }
   }
 
-  /** The connections that are too old. */
+  /** The connections that are too old, or have been idle for too long. */
   unfit(nowMonoMs: number): Http1Connection[] {
     return this.#all().filter((connection) => !isFit(connection, nowMonoMs));
   }

@@ -1,4 +1,4 @@
-/** Calls `stop` once the signal aborts; at once where it has aborted already. */
+/** Calls `stop` when the signal aborts; at once if it has aborted already. */
 export function onAbort(signal: AbortSignal, stop: (reason: unknown) => void): void {
   if (signal.aborted) stop(signal.reason);
   else signal.addEventListener('abort', () => stop(signal.reason), { once: true });

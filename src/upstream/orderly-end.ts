@@ -3,20 +3,20 @@ import { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, TLSSocket } from 'node:tls';
 import { onBareEnd } from '../node/tls-end.ts';
 
-/** A client that reads slowly is looked at this often. */
+/** How often it is checked whether a slow reader has taken all data. */
 const LOOK_MS = 20;
 
 const cutOff = new WeakSet<object>();
 
 /**
- * True where TLS ended without a word: the TCP connection was ended, and no `close_notify` had come before. Anybody on
- * the way can do that, so a body that only the end delimits is not whole (RFC 9112 §9.8).
+ * True if the TCP connection ended without a `close_notify` of TLS. An attacker on the path can do that, so a body that
+ * only the end delimits is not complete (RFC 9112 §9.8).
  */
 export function wasCutOff(socket: Socket): boolean {
   return cutOff.has(socket);
 }
 
-/** `connect` of `node:tls`, on a connection, with a note of how it will have ended. */
+/** `connect` of `node:tls` on an open connection. Records how the connection ends, for `wasCutOff`. */
 export function connectObserved(socket: Socket, options: ConnectionOptions): TLSSocket {
   if (!(socket instanceof TLSSocket)) {
     const secure = connect({ ...options, socket });
@@ -30,9 +30,9 @@ export function connectObserved(socket: Socket, options: ConnectionOptions): TLS
 }
 
 /**
- * A tunnel through TLS as the TLS within it reads it: the outer one may end in good order where the inner one doesn't.
- * Its end passes by here, and it is seen whether the inner one has come before. It costs much more than what is seen
- * on a TCP connection.
+ * The outer of two TLS connections (an `https:` proxy's tunnel to an `https:` upstream), as the inner one reads it. The
+ * outer connection may end in order while the inner one is cut off: at the outer end, this class checks whether the
+ * inner connection has ended. On a TCP connection `onBareEnd` finds out at a much lower cost.
  */
 class ObservedConnection extends Duplex {
   readonly #raw: TLSSocket;
@@ -50,12 +50,12 @@ class ObservedConnection extends Duplex {
       .on('close', () => this.destroy());
   }
 
-  /** @param secure reads from here */
+  /** @param secure the inner connection */
   observe(secure: TLSSocket): void {
     this.#secure = secure;
   }
 
-  /** What came before has to get through TLS first, and to the reader. */
+  /** First the data that came before the end passes through the inner connection to its reader. */
   #ended(): void {
     const secure = this.#secure;
     if (this.destroyed || secure === undefined || secure.readableEnded) {

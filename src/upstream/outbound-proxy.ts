@@ -3,18 +3,18 @@ import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
 
 /**
- * The outbound proxy for an origin, by HTTPS_PROXY, HTTP_PROXY and NO_PROXY as curl and Go read them;
- * undefined for a direct connection. A loopback host never goes through a proxy.
+ * The outbound proxy for an origin. Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY as curl and Go do; undefined for a direct
+ * connection. A connection to a loopback host never uses a proxy.
  */
 export function outboundProxyFor(origin: string, proxies: Config['outboundProxy']): URL | undefined {
   const target = new URL(origin);
   const host = bare(target.hostname);
   const raw = target.protocol === 'https:' ? proxies.httpsProxy : proxies.httpProxy;
   if (raw === undefined || isLoopbackHost(host) || isExempt(host, target, proxies.noProxy)) return undefined;
-  return new URL(raw.expose()); // Made whole when the configuration was read.
+  return new URL(raw.expose()); // Valid: the configuration reader has checked it, and added a scheme if it had none.
 }
 
-/** NO_PROXY: `*`, names (and what is below them), addresses, `10.0.0.0/8`, each with an optional port. */
+/** NO_PROXY: `*`, names (with their subdomains), addresses, networks (`10.0.0.0/8`). All but networks may have a port. */
 function isExempt(host: string, target: URL, noProxy: string): boolean {
   const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port;
   return noProxy
@@ -41,11 +41,11 @@ function inNetwork(host: string, network: string): boolean {
     list.addSubnet(address, Number(bits), name);
     return list.check(host, name);
   } catch {
-    return false; // A prefix length that the family doesn't have.
+    return false; // The prefix is too long for the address family.
   }
 }
 
-/** Without brackets, and without the dot that says that a name is whole: it is the same host. */
+/** Without brackets and final dot (which only says that the name is fully qualified), in lower case. */
 function bare(host: string): string {
   return host.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 }

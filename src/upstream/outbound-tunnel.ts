@@ -5,18 +5,18 @@ import { CONNECTION_FAILURES } from '../base/failures/words.ts';
 import { USER_AGENT } from '../base/version.ts';
 import { onAbort } from './on-abort.ts';
 
-/** More than any proxy says about a tunnel, its page for a person aside, which is not read. */
+/** More than a proxy sends as a head. An error page behind the head is not read. */
 const MAX_HEAD_BYTES = 64 * 1024;
 const HEAD_END = '\r\n\r\n';
 const VERSION = 'HTTP/1.';
 const CLOSED = { code: 'ECONNRESET' };
 
 /**
- * Asks a proxy for a tunnel by CONNECT (RFC 9110 §9.3.6). Of its answer only the status counts: a 2xx has no body
- * whatever its fields say, and a 1xx is passed over. The connection is destroyed where there is no tunnel.
+ * Asks a proxy for a tunnel by CONNECT (RFC 9110 §9.3.6). Of its response only the status counts: a 2xx has no body,
+ * whatever its header says, and 1xx responses are skipped. If there is no tunnel, the connection is destroyed.
  *
- * @param socket a connection to the proxy; it is the tunnel then
- * @param authority host and port of the other end
+ * @param socket a connection to the proxy, which becomes the tunnel
+ * @param authority host and port of the tunnel's other end
  */
 export async function openTunnel(
   socket: Socket,
@@ -30,7 +30,7 @@ export async function openTunnel(
   try {
     const status = await finalStatus(socket, proxy, signal);
     if (status === undefined)
-      throw new OutboundProxyError(proxy.host, 'answers with something that is no HTTP');
+      throw new OutboundProxyError(proxy.host, 'answers with something that is not HTTP');
     if (status < 200 || status > 299) throw refusal(proxy, status);
   } catch (error) {
     socket.destroy();
@@ -38,12 +38,12 @@ export async function openTunnel(
   }
 }
 
-/** Reads up to the end of the answer's head, and leaves what comes behind it to the next reader. */
+/** Reads up to the end of the response's head. What follows stays in the socket. */
 function finalStatus(socket: Socket, proxy: URL, signal: AbortSignal): Promise<number | undefined> {
   let text = '';
   return new Promise((resolve, reject) => {
     const read = () => {
-      for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read()) {
+      for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read()) {
         text += chunk.toString('latin1');
         const answer = answerIn(text);
         if (answer === 'unfinished') continue;
@@ -64,19 +64,19 @@ function finalStatus(socket: Socket, proxy: URL, signal: AbortSignal): Promise<n
   });
 }
 
-/** What went wrong on the way to a tunnel, with the proxy's name: it is not the upstream that has to be looked at. */
+/** Why there is no tunnel, with the proxy's name: the proxy is what the operator has to look at, not the upstream. */
 export function outboundProxyError(proxy: URL, cause: unknown): OutboundProxyError {
   if (cause instanceof OutboundProxyError) return cause;
   const { code } = cause as { code?: unknown };
   const known = typeof code === 'string' ? code : undefined;
   const late = cause instanceof ConnectTimeoutError || codeOf(cause) === 'TimeoutError';
   const { what: words } = CONNECTION_FAILURES[failureOfCode(codeOf(cause))];
-  const what = late ? 'gave no tunnel in time' : `${words} (${codeOf(cause)})`;
+  const what = late ? 'did not open a tunnel in time' : `${words} (${codeOf(cause)})`;
   return new OutboundProxyError(proxy.host, what, { code: known, cause });
 }
 
 interface Answer {
-  /** Undefined where it is no HTTP/1. */
+  /** Undefined if the answer is not HTTP/1. */
   readonly status: number | undefined;
   readonly rest: string;
 }
@@ -91,7 +91,7 @@ function answerIn(text: string): Answer | 'unfinished' {
   return isInterim ? answerIn(rest) : { status: status === undefined ? undefined : Number(status), rest };
 }
 
-/** What an operator can do about it; never the proxy's own words. */
+/** What an operator can do about it; never the proxy's own text. */
 function refusal(proxy: URL, status: number): OutboundProxyError {
   return new OutboundProxyError(
     proxy.host,
@@ -116,13 +116,13 @@ function whyRefused(status: number, hasUser: boolean): string {
     case 503:
       return "can't reach the host";
     case 504:
-      return 'got no connection to the host in time';
+      return 'could not connect to the host in time';
     case 400:
     case 405:
     case 501:
-      return 'takes no CONNECT: it may be no proxy for other hosts';
+      return 'does not support CONNECT: it may not be a forward proxy';
     default:
-      return 'opens no tunnel';
+      return 'does not open a tunnel';
   }
 }
 
@@ -132,7 +132,7 @@ function credentialsFor({ username, password }: URL): string {
   return `proxy-authorization: Basic ${Buffer.from(userInfo).toString('base64')}\r\n`;
 }
 
-/** What is no valid escape stands for itself. */
+/** Text with an invalid escape is used as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -12,19 +12,19 @@ import { Http1Pool } from './h1-pool.ts';
 import { Http2Pool } from './h2-pool.ts';
 import { lazySecureContext, sameTls } from './secure-context.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly headerSizeBytes: number;
   readonly connectTimeoutMs: number;
-  /** HTTP/2 is spoken where the upstream chooses it. */
+  /** HTTP/2 is offered; the upstream chooses. */
   readonly http2: boolean;
 }
 
-/** An upstream that chose HTTP/1.1, or asked for it, is offered HTTP/2 again after this time. */
+/** How long an upstream that chose or required HTTP/1.1 is not offered HTTP/2 again. */
 const HTTP1_FOR_MS = 10 * 60_000;
-/** An upstream that has ended an HTTP/2 connection that was in use gets each upload on one of its own for this time. */
+/** How long each upload has an HTTP/2 connection of its own, after the upstream closed a connection in use. */
 const UPLOADS_ALONE_FOR_MS = 10 * 60_000;
 
-/** All connections to one origin, with one connect timeout. */
+/** The connections to one origin, with one connect timeout. */
 export class UpstreamPool {
   readonly origin: string;
   /** For `Host`. */
@@ -34,9 +34,9 @@ export class UpstreamPool {
   readonly #connectors: Connectors;
   readonly #http1: Http1Pool;
   #http2: Http2Pool | undefined;
-  /** HTTP/2 may be offered from this moment on. */
+  /** HTTP/2 is offered from this moment on. */
   #http2FromMonoMs: number;
-  /** Until then each upload has an HTTP/2 connection of its own. */
+  /** Until this moment each upload has an HTTP/2 connection of its own. */
   #uploadsAloneUntilMonoMs = 0;
   #closed = false;
 
@@ -56,7 +56,7 @@ export class UpstreamPool {
     });
   }
 
-  /** Sends a request. After `close` too: a request that began before a reload ends as it began. */
+  /** Sends a request. Also works after `close`: a request that began before a reload goes on with its old settings. */
   send(receiver: Receiver, options: SendOptions): void {
     const now = performance.now();
     if (options.upgrade || options.http1 || now < this.#http2FromMonoMs) {
@@ -82,7 +82,7 @@ export class UpstreamPool {
         this.#speakHttp1(pool, waiting);
       },
       http1Required: (waiting) => this.#speakHttp1(pool, waiting),
-      // What a GOAWAY leaves out can be sent again, but for an upload of which a part has gone up and is kept nowhere.
+      // Requests that a GOAWAY excludes are sent again. An upload can't be: the part that was sent is not kept.
       retiredEarly: () => {
         this.#uploadsAloneUntilMonoMs = performance.now() + UPLOADS_ALONE_FOR_MS;
       },
@@ -90,7 +90,7 @@ export class UpstreamPool {
     return pool;
   }
 
-  /** For a while. What is under way in HTTP/2 ends so. */
+  /** Uses HTTP/1.1 for a while. Requests under way in HTTP/2 go on. */
   #speakHttp1(pool: Http2Pool, waiting: readonly Receiver[]): void {
     this.#http2FromMonoMs = performance.now() + HTTP1_FOR_MS;
     if (this.#http2 === pool) this.#http2 = undefined;
@@ -99,12 +99,12 @@ export class UpstreamPool {
       this.#http1.send(receiver, { fresh: false, upgrade: false, http1: true, upload: true, once: true });
   }
 
-  /** Opens a connection outside of the pool, for HTTP/1.1: a login's. */
+  /** Opens a connection outside of the pool, over HTTP/1.1, for a login. */
   connect(done: Connected, signal?: AbortSignal): void {
     this.#connectors.http1(done, { signal });
   }
 
-  /** Lets the requests under way end, then closes. */
+  /** Lets requests under way end, then closes. */
   close(): void {
     this.#closed = true;
     this.#http1.close();
@@ -119,8 +119,8 @@ export class UpstreamPool {
 }
 
 /**
- * The pools of one configuration: one for each origin, connect timeout and address. Those of the configuration before are taken
- * over where they would be made alike, connections and TLS sessions with them.
+ * The pools of one configuration: one for each origin, connect timeout and address. A reload takes over the pools of the
+ * previous configuration whose settings are the same, with their connections and TLS sessions.
  */
 export class UpstreamPools {
   readonly #pools = new Map<string, UpstreamPool>();
@@ -128,20 +128,20 @@ export class UpstreamPools {
   readonly #config: Config;
   readonly #lookup: Lookup;
   readonly #secureContext: () => SecureContext;
-  #before: UpstreamPools | undefined;
+  #previous: UpstreamPools | undefined;
 
-  /** @param before until `replaceBefore`, where there is one */
-  constructor(config: Config, lookup = systemLookup, before?: UpstreamPools) {
+  /** @param previous pools to take over, until `closePrevious` */
+  constructor(config: Config, lookup = systemLookup, previous?: UpstreamPools) {
     this.#config = config;
     this.#lookup = lookup;
-    this.#before = before;
+    this.#previous = previous;
     this.#secureContext =
-      before !== undefined && sameTls(before.#config.tls, config.tls)
-        ? before.#secureContext
+      previous !== undefined && sameTls(previous.#config.tls, config.tls)
+        ? previous.#secureContext
         : lazySecureContext(config.tls);
   }
 
-  /** The one that a route's requests go by; worked out once for each route. */
+  /** The pool for the requests of a route. */
   of(route: Route): UpstreamPool {
     let pool = this.#ofRoutes.get(route);
     if (pool === undefined) {
@@ -151,7 +151,7 @@ export class UpstreamPools {
     return pool;
   }
 
-  /** One that no route goes by. */
+  /** The pool for requests that belong to no route. */
   get(origin: string, connectTimeoutMs: number): UpstreamPool {
     return this.#pool(origin, connectTimeoutMs, this.#config.upstreamAddresses.get(origin));
   }
@@ -160,16 +160,16 @@ export class UpstreamPools {
     const key = `${origin} ${connectTimeoutMs} ${address === undefined ? '' : formatUpstreamAddress(address)}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
-      pool = this.#fromBefore(key) ?? this.#create(origin, connectTimeoutMs, address);
+      pool = this.#fromPrevious(key) ?? this.#create(origin, connectTimeoutMs, address);
       this.#pools.set(key, pool);
     }
     return pool;
   }
 
   /**
-   * For logins that show a certificate of their own, which no request may.
+   * For a login with its own client certificate, which other requests must not use.
    *
-   * @throws where the two are no pair in PEM.
+   * @throws if certificate and key are not a pair in PEM
    */
   loginServer(
     origin: string,
@@ -194,23 +194,23 @@ export class UpstreamPools {
     };
   }
 
-  /** Once this is in use, and has been asked for each pool that it needs: the others of the one before close. */
-  replaceBefore(): void {
-    if (this.#before === undefined) return;
+  /** Closes the previous pools that were not taken over. Call it when every pool that is needed has been asked for. */
+  closePrevious(): void {
+    if (this.#previous === undefined) return;
     const kept = new Set(this.#pools.values());
-    for (const pool of this.#before.#pools.values()) if (!kept.has(pool)) pool.close();
-    this.#before = undefined; // Else each would hold all that ever were.
+    for (const pool of this.#previous.#pools.values()) if (!kept.has(pool)) pool.close();
+    this.#previous = undefined; // Else all earlier pools would stay in memory.
   }
 
   destroy(): void {
     for (const pool of this.#pools.values()) pool.destroy();
   }
 
-  #fromBefore(key: string): UpstreamPool | undefined {
-    const before = this.#before;
-    if (before === undefined || before.#secureContext !== this.#secureContext) return undefined;
-    return isDeepStrictEqual(connectionSettings(before.#config), connectionSettings(this.#config))
-      ? before.#pools.get(key)
+  #fromPrevious(key: string): UpstreamPool | undefined {
+    const previous = this.#previous;
+    if (previous === undefined || previous.#secureContext !== this.#secureContext) return undefined;
+    return isDeepStrictEqual(connectionSettings(previous.#config), connectionSettings(this.#config))
+      ? previous.#pools.get(key)
       : undefined;
   }
 
@@ -228,7 +228,7 @@ export class UpstreamPools {
   }
 }
 
-/** What of a configuration, TLS aside, is built into a pool. */
+/** The settings, other than TLS, that a pool is made with. */
 function connectionSettings({ outboundProxy, limits, upstreamHttp2 }: Config): object {
   return { outboundProxy, headerSizeBytes: limits.headerSizeBytes, upstreamHttp2 };
 }

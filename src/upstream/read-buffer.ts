@@ -1,9 +1,9 @@
 const SIZE_BYTES = 64 * 1024;
-/** Pieces below this size are copied, so that a small piece that is kept doesn't keep a whole buffer. */
+/** Smaller pieces are copied, so that a small piece that is kept does not keep a whole buffer. */
 const SMALL_BYTES = 16 * 1024;
-/** Buffers of bodies that have ended are kept for the next ones. */
+/** How many buffers of ended bodies are kept for later bodies. */
 const MOST_SPARE = 16;
-/** Most connections that may each keep a buffer while they are idle. */
+/** How many idle connections may keep a buffer. */
 const MOST_IDLE = 64;
 
 /** All connections without a large body read into this one buffer: each piece is copied out of it at once. */
@@ -11,22 +11,22 @@ const shared = Buffer.allocUnsafeSlow(SIZE_BYTES);
 const spare: Buffer[] = [];
 let idle = 0;
 
-/** What a connection does with what it reads. */
+/** Reads what comes into a `ReadBuffer`. */
 export interface BufferReader {
-  /** @param bytes valid until the call returns, but for what `body` is given */
+  /** @param bytes valid until the call returns, except for pieces that `ReadBuffer.pass` has passed on */
   read(bytes: Buffer): void;
   /** More of a body follows. */
   readonly inBody: boolean;
 }
 
 /**
- * The memory that one plain connection reads into. Node would make 64 KiB anew for each read: with a large body that is
- * half of the work, because each is cold, and garbage a moment later. While a body passes, the connection has a buffer
- * of its own, which is used again as soon as the kernel has taken what was in it. It has it for the next answer, too,
- * which may begin with as much: what comes in the shared one has to be copied.
+ * The memory that one plain connection reads into. Node would allocate 64 KiB for each read. With a large body that is
+ * half of the work, because the memory is cold, and garbage a moment later. While a body passes, the connection has its
+ * own buffer, which the next read reuses unless the receiver still needs its content. The connection keeps the buffer
+ * for its next response, which may begin with as much data: data in the shared buffer must be copied.
  */
 export class ReadBuffer {
-  /** For `net.connect`. */
+  /** Option of `net.connect`. */
   readonly onread = {
     buffer: (): Buffer => this.#next(),
     callback: (length: number): boolean => {
@@ -35,10 +35,11 @@ export class ReadBuffer {
     },
   };
   #bytes: Buffer = shared;
+  /** A receiver still needs the content of `#bytes`. */
   #kept = false;
-  /** A large piece of the present answer has come. */
+  /** The present response has a large piece. */
   #large = false;
-  /** The connection keeps a buffer of its own, though it carries no body. */
+  /** The connection is idle and keeps its own buffer. */
   #idle = false;
   #reader: BufferReader | undefined;
 
@@ -46,7 +47,7 @@ export class ReadBuffer {
     this.#reader = reader;
   }
 
-  /** Passes a piece of what has been read. @param take returns false where it needs the piece after the call */
+  /** Passes on a piece of what was read. @param take returns false if it needs the piece after the call */
   pass(piece: Buffer, take: (piece: Buffer) => boolean): void {
     const large = piece.length >= SMALL_BYTES;
     if (large) this.#large = true;
@@ -54,13 +55,13 @@ export class ReadBuffer {
     else if (!take(piece)) this.#kept = true;
   }
 
-  /** The connection has ended. Its own buffer is not used again: a reader may still need what is in it. */
+  /** The connection has closed. Its own buffer is not reused: a receiver may still need its content. */
   end(): void {
     this.#reader = undefined;
     this.#countIdle(false);
   }
 
-  /** Node asks after each read. */
+  /** Called by Node for each read. */
   #next(): Buffer {
     const inBody = this.#reader?.inBody === true;
     this.#countIdle(!inBody && this.#large && this.#reader !== undefined);

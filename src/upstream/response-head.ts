@@ -1,24 +1,24 @@
 import { type FieldLines, fieldOf } from '../base/fields.ts';
 import { HeadScanner, ResponseFault } from './head-scanner.ts';
 
-/** A response's head, as it came. */
+/** A response's head, unchanged. */
 export interface ResponseHead {
   readonly status: number;
-  /** Each character a byte. */
+  /** Each character is a byte. */
   readonly reason: string;
   readonly lines: FieldLines;
-  /** A length or chunks say where the body ends; else only the connection's end does. */
+  /** A length or chunks delimit the body; else the end of the connection does. */
   readonly framed: boolean;
 }
 
-/** Reads the head of a response, in as many pieces as it comes in. `reset` comes before each head. */
+/** Reads the head of a response, in as many pieces as it comes in. Call `reset` before each head. */
 export class HeadReader {
   readonly #scanner = new HeadScanner();
   readonly #limitBytes: number;
-  /** What has come of the head: all of it once it is whole. */
+  /** The part of the head that has come. */
   #text = '';
 
-  /** @param limitBytes of all header lines of a response */
+  /** @param limitBytes for all header lines of a response */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
@@ -35,7 +35,7 @@ export class HeadReader {
   read(bytes: Buffer, from: number): number {
     const end = this.#scanner.scan(bytes, from, this.#text.length - from);
     const to = end === -1 ? bytes.length : end;
-    // The status line and the lines behind it each have this much room, beside the CR LF at the end.
+    // The limit holds for the status line, and for all header lines; the CR LF behind each of the two is not counted.
     const { fieldsAt } = this.#scanner;
     const most = this.#limitBytes + 2;
     if (fieldsAt > most || this.#text.length + to - from - fieldsAt > most) {

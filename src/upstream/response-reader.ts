@@ -4,30 +4,29 @@ import { ChunkDecoder } from './chunk-decoder.ts';
 import { ResponseFault } from './head-scanner.ts';
 import { HeadReader, type ResponseHead } from './response-head.ts';
 
-/** What a `ResponseReader` makes of the bytes, in their order. */
+/** What a `ResponseReader` finds in the bytes, in their order. */
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** A part of what was read. */
+  /** A piece of the body; it shares the memory of the bytes that were read. */
   body(piece: Buffer): void;
-  /** The response is whole. */
+  /** The response is complete. */
   finished(): void;
-  /** The requested protocol begins. @param early what followed the 101: its first bytes */
+  /** The connection switches to the requested protocol. @param early bytes behind the 101 */
   switched(head: ResponseHead, early: Buffer): void;
 }
 
-/** Interim responses to one request, which are all dropped. */
+/** Most interim responses (1xx) to one request. All are dropped. */
 const MOST_INTERIM = 1_000;
 
-/** What the next byte is part of, where it is not part of a body: that of no response, a head, or nothing we want. */
+/** The state outside of a body; within one it is the kind of `BodyFraming`. */
 const IDLE = 4;
 const HEAD = 5;
 const STOPPED = 6;
 
 /**
- * Reads the responses of one HTTP/1.1 connection, one at a time: bytes in, events out. Strict where it protects
- * (RFC 9112: line ends, lengths, codings), transparent where it doesn't (reason, values, unknown names). Two
- * leniencies: an empty line before the status line, and `Transfer-Encoding: identity` alone, which old servers
- * send and which says nothing.
+ * Reads the responses of one HTTP/1.1 connection, one at a time. Strict where it protects (RFC 9112: line ends, lengths,
+ * codings), transparent elsewhere (reason, values, unknown names). Two leniencies: empty lines before the status
+ * line, and `Transfer-Encoding: identity` alone, which old servers send and which means no coding.
  */
 export class ResponseReader {
   /** A byte of the response has come. */
@@ -38,14 +37,14 @@ export class ResponseReader {
   readonly #chunks = new ChunkDecoder();
   readonly #tellChunk: (piece: Buffer) => boolean;
   #state = IDLE;
-  /** Bytes of the body that are still to come, where its length is known. */
+  /** Bytes of the body that are still to come, with `BY_LENGTH`. */
   #left = 0;
   #interim = 0;
   #forHead = false;
-  /** What the request's `Upgrade` asks for. */
+  /** The request's `Upgrade`. */
   #upgrade: string | undefined;
 
-  /** @param limitBytes of all header lines of a response */
+  /** @param limitBytes for all header lines of a response */
   constructor(events: ResponseEvents, limitBytes: number) {
     this.#events = events;
     this.#head = new HeadReader(limitBytes);
@@ -70,7 +69,7 @@ export class ResponseReader {
     return this.#framing.idleSeconds;
   }
 
-  /** @param upgrade the protocols that the request asks for by `Upgrade` */
+  /** @param upgrade the request's `Upgrade` */
   expect(method: string, upgrade?: string): void {
     this.begun = false;
     this.#state = HEAD;
@@ -80,13 +79,13 @@ export class ResponseReader {
     this.#head.reset();
   }
 
-  /** No event follows, not even from the rest of the piece that is being read. */
+  /** Ends all events, even for the rest of the bytes that are being read. */
   stop(): void {
     this.#state = STOPPED;
   }
 
   /**
-   * Bytes behind the end of a response belong to none: they are dropped, and `keepsAlive` is false.
+   * Bytes behind the end of a response are dropped, and set `keepsAlive` to false.
    *
    * @throws ResponseFault
    */
@@ -124,7 +123,7 @@ export class ResponseReader {
   /**
    * The connection has ended in order.
    *
-   * @returns true where no response was expected, or its end is that of the connection
+   * @returns true if no response was expected, or this ends the body of one
    */
   finish(): boolean {
     if (this.#state === TO_THE_END) this.#end(false);
@@ -153,7 +152,7 @@ export class ResponseReader {
     return bytes.length;
   }
 
-  /** RFC 9112 §6.3: sets how the body is read. @returns true where its end is said */
+  /** Sets how the body is read (RFC 9112 §6.3). @returns `framed` of `ResponseHead` */
   #frame(status: number, lines: FieldLines): boolean {
     const framing = this.#framing;
     framing.read(lines, this.#head.minor);
@@ -166,12 +165,12 @@ export class ResponseReader {
     if (framing.kind === CHUNKED) this.#chunks.reset();
     if (framing.kind !== TO_THE_END) return true;
     framing.keepsAlive = false;
-    // RFC 9110 §15.3.6: a 205 has no content, though the server may not have said so.
+    // RFC 9110 §15.3.6: a 205 has no content, even if nothing delimits it.
     if (status === 205) this.#state = NO_BODY;
     return false;
   }
 
-  /** @returns true where the response ends with its head */
+  /** @returns true if the response ends with its head */
   #begin(head: ResponseHead): boolean {
     const state = this.#state;
     const ends = state === NO_BODY || (state === BY_LENGTH && this.#left === 0);
@@ -195,8 +194,8 @@ export class ResponseReader {
 }
 
 /**
- * True where a 101 names protocols, and only those that the request asked for (RFC 9110 §7.8): a server may choose
- * among them, and can't add another. Letter case makes no difference.
+ * True if a 101 names protocols, and only ones that the request asked for (RFC 9110 §7.8): a server may choose among them
+ * but not add one. Letter case makes no difference.
  */
 function isRequestedProtocol({ pairs, fields }: FieldLines, requested: string): boolean {
   const named = fields.flatMap((field, i) => (field === UPGRADE ? protocolsOf(pairs[2 * i + 1]!) : []));

@@ -4,7 +4,7 @@ import { onAbort } from './on-abort.ts';
 import { connectObserved } from './orderly-end.ts';
 
 const OPTIONS = {
-  // Said in full: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would else switch verification off.
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would change the default.
   rejectUnauthorized: true,
   highWaterMark: 16 * 1024, // One TLS record.
 };
@@ -16,15 +16,15 @@ export class TlsClient {
   readonly #protocols: string[];
   #session: Buffer | undefined;
 
-  /** @param protocols to offer by ALPN */
+  /** @param protocols to offer, by ALPN */
   constructor(hostname: string, secureContext: SecureContext, protocols: string[]) {
-    // RFC 6066 §3: a server name has no dot at its end. With it, it is another name to the certificate, too.
+    // RFC 6066 §3: a server name has no final dot. Certificates have none, either.
     this.#name = hostname.replace(/\.$/, '');
     this.#secureContext = secureContext;
     this.#protocols = protocols;
   }
 
-  /** @param socket a connection to the server, or a tunnel; destroyed where this fails */
+  /** @param socket a connection to the server, or a tunnel; destroyed if TLS fails */
   start(socket: Socket, signal: AbortSignal): Promise<TLSSocket> {
     const secure = connectObserved(socket, {
       ...OPTIONS,
@@ -43,7 +43,7 @@ export class TlsClient {
       onAbort(signal, fail);
       secure
         .on('error', fail)
-        // A resumed session is not checked for the name again: it must have been the right one.
+        // A resumed session skips the check of the name, so only a session of a verified server is kept.
         .on('session', (session: Buffer) => {
           if (secure.authorized) this.#session = session;
         })

@@ -119,10 +119,10 @@ t.test('the log and a failed login say in words what a proxy did', async (t) => 
     [refusal(407), 'user:pass@', /refuses the user name and password of its URL \(status 407\)/],
     [refusal(403), '', /does not allow a connection to this host \(status 403\)/],
     [refusal(502), '', /can't reach the host \(status 502\)/],
-    [refusal(504), '', /got no connection to the host in time \(status 504\)/],
-    [refusal(405), '', /takes no CONNECT: it may be no proxy for other hosts \(status 405\)/],
-    [refusal(302), '', /opens no tunnel \(status 302\)/],
-    ['SSH-2.0-OpenSSH\r\n', '', /answers with something that is no HTTP/],
+    [refusal(504), '', /could not connect to the host in time \(status 504\)/],
+    [refusal(405), '', /does not support CONNECT: it may not be a forward proxy \(status 405\)/],
+    [refusal(302), '', /does not open a tunnel \(status 302\)/],
+    ['SSH-2.0-OpenSSH\r\n', '', /answers with something that is not HTTP/],
     ['', '', /closes the connection without an answer/],
   ];
   for (const [answer, userInfo, words] of says) {
@@ -163,6 +163,10 @@ t.test('a proxy that is not there, or says nothing, is named', async (t) => {
   const other = await gatewayFor(t, { ...world, env: limited, loggedIn: false });
   await until(() => other.events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
   t.match(other.events, [
-    { error: { message: /the outbound proxy 127.0.0.1:\d+ gave no tunnel in time\. Check HTTPS_PROXY/ } },
+    {
+      error: {
+        message: /the outbound proxy 127.0.0.1:\d+ did not open a tunnel in time\. Check HTTPS_PROXY/,
+      },
+    },
   ]);
 });

@@ -4,7 +4,7 @@ import { type Member, Members } from '../../src/base/members.ts';
 
 const member = (): Member => ({ memberAt: -1 });
 
-t.test('holds what a Set would hold, whatever comes and goes', async (t) => {
+t.test('after any additions and removals, Members holds what a Set would hold', async (t) => {
   const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(9)));
   fc.assert(
     fc.property(steps, (changes) => {
@@ -27,7 +27,7 @@ t.test('holds what a Set would hold, whatever comes and goes', async (t) => {
   t.pass();
 });
 
-t.test('shows each of those that stay, while others leave', async (t) => {
+t.test('while members leave, an iteration visits all that stay', async (t) => {
   const members = new Members<Member>();
   const all = Array.from({ length: 20 }, member);
   for (const one of all) members.add(one);
@@ -38,5 +38,5 @@ t.test('shows each of those that stay, while others leave', async (t) => {
     if (seen.size === 5) members.delete(all[0]!);
   }
   t.ok([...members].every((one) => seen.has(one)));
-  t.notOk(seen.has(all[0]!), 'one that has left has no turn');
+  t.notOk(seen.has(all[0]!), 'a member that has left is not visited');
 });

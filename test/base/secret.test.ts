@@ -6,7 +6,7 @@ import { Secret } from '../../src/base/secret.ts';
 const CONTENT = 'p&ss "wörd"';
 const secret = new Secret(CONTENT);
 
-t.test('a secret, and every secret made of it, prints nothing', async (t) => {
+t.test('a secret prints only asterisks, and so does every secret made from it', async (t) => {
   const made = [
     secret,
     Secret.json({ token: secret }),
@@ -23,7 +23,7 @@ t.test('a secret, and every secret made of it, prints nothing', async (t) => {
   }
 });
 
-t.test('a secret made of others holds their content in its own encoding', async (t) => {
+t.test('a secret that is made from others holds their content in the right encoding', async (t) => {
   const json = Secret.json({
     a: secret,
     b: [secret, 'plain', null],
@@ -47,7 +47,7 @@ t.test('a secret made of others holds their content in its own encoding', async 
   t.equal(secret.formEncoded().expose(), 'p%26ss+%22w%C3%B6rd%22');
 });
 
-t.test('a digest takes a secret in UTF-8', async (t) => {
+t.test('a secret is added to a digest in UTF-8', async (t) => {
   const hash = createHash('sha256');
   secret.addTo(hash);
   t.equal(hash.digest('hex'), createHash('sha256').update(CONTENT, 'utf8').digest('hex'));

@@ -408,7 +408,7 @@ t.test('a share that cannot be reached fails the check, with its address and wha
   t.equal(code, 69);
   t.match(
     output,
-    `✗ share 127.0.0.1:${port}: Redis at 127.0.0.1:${port} (BEARERD_SHARE_URL) cannot be reached: nothing listens there`,
+    `✗ share 127.0.0.1:${port}: Redis at 127.0.0.1:${port} (BEARERD_SHARE_URL) cannot be reached: nothing listens at this address`,
   );
   t.match(
     output,

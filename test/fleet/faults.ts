@@ -6,10 +6,10 @@ export type Fault = 'killed' | 'paused' | 'hung' | 'filled' | 'emptied' | 'spoil
 
 export const FAULTS: readonly Fault[] = ['killed', 'paused', 'hung', 'filled', 'emptied', 'spoiled'];
 
-/** Longer than a member of the fleet waits for an answer, whatever the pace. */
+/** Longer than any member waits for a reply, at any pace. */
 const HUNG_MS = 400;
 
-/** Does it to the engine, and ends it. @param aWhile how long it lasts */
+/** Brings a fault over the engine, and ends it. @param aWhile waits for the length of the fault */
 export async function spoil(
   fault: Fault,
   redis: RedisServer,

@@ -32,7 +32,7 @@ class Part {
   }
 }
 
-/** All instances, in some processes. */
+/** All instances, in several processes. */
 export class Fleet {
   readonly #parts: readonly Part[];
 
@@ -41,12 +41,12 @@ export class Fleet {
     for (const part of this.#parts) part.send({ do: 'begin', order });
   }
 
-  /** @param all in every process, or in the first one alone */
+  /** @param all whether every process gets the command, or only the first */
   tell(command: Command, all = true): void {
     for (const part of all ? this.#parts : this.#parts.slice(0, 1)) part.send(command);
   }
 
-  /** Milliseconds until each instance has a token after this number. */
+  /** Resolves when each instance has a token with a higher number. @returns milliseconds until then */
   async watch(upTo: number): Promise<number> {
     const reports = await Promise.all(this.#parts.map((part) => part.ask('watch', { do: 'watch', upTo })));
     return Math.max(...reports.map(({ tookMs }) => tookMs));

@@ -4,11 +4,11 @@ import { SESSION_PATH } from '../support/raw-upstream.ts';
 import { type Pace, simulatedMs } from './pace.ts';
 
 const LIFETIME_MS = 15 * 60_000;
-/** Stands in each token. */
+/** A part of each token. */
 export const TOKEN_CANARY = 'canary-of-a-token';
 export const SECRET_CANARY = 'canary-of-a-secret';
 
-/** What the API makes of a token; it says itself which it is and when it ends. */
+/** True if the API accepts the token. The token's text has its number and its end. */
 export function isGood(token: string, revokedUpTo: number, atMs: number): boolean {
   const [, number, endsMs] = /-(\d+)-(\d+)$/.exec(token) ?? [];
   return Number(number) > revokedUpTo && atMs < Number(endsMs);
@@ -18,13 +18,13 @@ export function isGood(token: string, revokedUpTo: number, atMs: number): boolea
 export class Issuer {
   readonly #pace: Pace;
   readonly #server: Server;
-  /** Of logins that got a token, and of those that were told to wait. */
+  /** Times of the logins that got a token, and of those that got a 429. */
   readonly grantedAt: number[] = [];
   readonly deniedAt: number[] = [];
   revokedUpTo = 0;
-  /** The next login is told to wait for so long. */
+  /** If set, the next login gets a 429 with this `Retry-After`. */
   denyForS: number | undefined;
-  /** Logins more than a second after one was told to wait, and before that was over. */
+  /** Logins during the `Retry-After` of another, more than a second after its start. */
   disobeyed = 0;
   #deniedUntilMs = 0;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RedisServer } from '../support/redis.ts';
 import { SECRET_CANARY, TOKEN_CANARY } from './issuer.ts';
 
-/** What base64 makes of the middle of it, wherever it begins. */
+/** The middle of the canary in base64, for each of the three alignments. */
 function base64Cores(canary: string): string[] {
   return [0, 1, 2].map((offset) =>
     Buffer.from('x'.repeat(offset) + canary)
@@ -18,7 +18,7 @@ const FORMS = [TOKEN_CANARY, SECRET_CANARY].flatMap((canary) =>
   ),
 );
 
-/** Looks for tokens and secrets in what the engine is told, as long as it runs, and in what it has written. */
+/** Looks for tokens and secrets in all commands to the engine, and in the files that it writes. */
 export class LeakWatch {
   bytes = 0;
   readonly found = new Set<string>();
@@ -29,7 +29,7 @@ export class LeakWatch {
     this.#redis = redis;
   }
 
-  /** Anew after each start of the engine. */
+  /** Call it after each start of the engine. */
   async listen(): Promise<void> {
     const { socket } = await this.#redis.monitor();
     let end = '';

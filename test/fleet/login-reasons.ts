@@ -1,10 +1,10 @@
 import type { Event } from '../../src/base/events.ts';
 
-/** How often the members of one process have logged in, by what the engine had said to it. */
+/** How often the members of one process have logged in, by the engine's answer before. */
 export class LoginReasons {
   readonly counts: Record<string, number> = {};
 
-  /** Follows one member. */
+  /** Counts the logins of one member, from its events. */
   member(): (event: Event) => void {
     let said = 'nothing';
     let hasToken = false;
@@ -23,7 +23,7 @@ export class LoginReasons {
   }
 }
 
-/** All of them together. */
+/** The sum of several counts. */
 export function sumOf(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const sum: Record<string, number> = {};
   for (const [reason, count] of counts.flatMap(Object.entries<number>))

@@ -1,6 +1,7 @@
 import { simulate } from './simulate.ts';
 
-// npm run fleet [HOURS [RATE [INSTANCES [AWAY_MINUTES [EVENT_MINUTES]]]]]: 1,000 instances for a day, in some forty minutes.
+// npm run fleet [HOURS [RATE [INSTANCES [AWAY_MINUTES [EVENT_MINUTES]]]]]: 1,000 instances for a day, in about forty
+// minutes.
 
 const [hours = 24, rate = 40, instances = 1_000, awayMinutes = 0, eventMinutes = 100] = process.argv
   .slice(2)

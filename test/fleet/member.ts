@@ -14,16 +14,16 @@ import { loginServer } from '../support/login-server.ts';
 import { SESSION_PATH } from '../support/raw-upstream.ts';
 import { SECRET_CANARY } from './issuer.ts';
 
-/** The machine's own delays count a hundred times. */
+/** Longer than usual, because a delay of the machine is multiplied by the rate. */
 const TOKEN_WAIT_MS = 60_000;
 
 /** One instance of the fleet. */
 export interface Member {
-  /** One request. What went wrong, in a word; undefined where it was answered well. */
+  /** Sends one request. @returns what went wrong, in a word; undefined if nothing */
   call(isGood: (token: string) => boolean): Promise<string | undefined>;
-  /** As if it were time for it; a proxy has no word for that. */
+  /** Asks for a renewal now. A real proxy has no such call. */
   loginDue(): void;
-  /** That of the token at hand; undefined where only its proxy knows. */
+  /** The number of the present token; undefined for a real proxy, whose token can't be seen. */
   number(): number | undefined;
   end(): Promise<unknown>;
 }
@@ -34,7 +34,7 @@ export interface Surroundings {
   readonly observe: (event: Event) => void;
 }
 
-/** What a credential is made of, without a proxy: a thousand fit into a machine. */
+/** A credential's parts without a proxy, so that a thousand fit into a machine. */
 export function simulated({ issuer, clock, observe }: Surroundings, engine: Engine): Member {
   const [clientId, clientSecret] = [new Secret('sa-1'), new Secret(SECRET_CANARY)];
   const grant = { kind: 'service-account', clientId, clientSecret } as const;
@@ -78,7 +78,7 @@ export function simulated({ issuer, clock, observe }: Surroundings, engine: Engi
   };
 }
 
-/** As a proxy would: once more after a 401. */
+/** Does what a proxy does: sends the request again after a 401. */
 async function callSource(
   source: RenewingSource,
   isGood: (token: string) => boolean,
@@ -93,7 +93,7 @@ async function callSource(
   }
 }
 
-/** A whole proxy with an engine of its own. */
+/** A complete proxy with its own connection to the engine. */
 export async function real(
   { issuer, clock, observe }: Surroundings,
   socket: string,

@@ -1,17 +1,17 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 
-/** How fast time goes, and when; the same in each process, by the machine's clock. */
+/** How fast simulated time goes. By the machine's clock, so that it is the same in each process. */
 export interface Pace {
-  /** Each from a moment of simulated time on, and when that comes by the machine's clock. */
+  /** Each begins at a moment of simulated time, `fromMs`, which is `realMs` on the machine's clock. */
   readonly segments: readonly { readonly fromMs: number; readonly realMs: number; readonly rate: number }[];
-  /** Of simulated time. */
+  /** The end, in simulated time. */
   readonly untilMs: number;
 }
 
-/** Moments of simulated time between which it goes as it does: where it matters how long something takes. */
+/** Spans of simulated time that go at real speed, because something in them is timed. */
 export type Slow = readonly (readonly [fromMs: number, toMs: number])[];
 
-/** @param slow in order, none of them within another; the end is slow, too */
+/** @param slow in order, without overlap. The time after the end goes at real speed, too. */
 export function paceOf(startMs: number, rate: number, untilMs: number, slow: Slow): Pace {
   const changes = slow.flatMap(([fromMs, toMs]) => [
     { fromMs, rate: 1 },
@@ -37,7 +37,7 @@ export function simulatedMs(pace: Pace, realMs = now()): number {
   return segment.fromMs + Math.max(0, realMs - segment.realMs) * segment.rate;
 }
 
-/** How long so much of the machine's time is from now on, and the other way round. */
+/** Converts a span of real time that begins now into simulated time. */
 export function simulatedSpan(pace: Pace, ms: number): number {
   return simulatedMs(pace, now() + ms) - simulatedMs(pace);
 }
@@ -46,13 +46,13 @@ export function realSpan(pace: Pace, ms: number): number {
   return realMsAt(pace, simulatedMs(pace) + Math.max(0, ms)) - now();
 }
 
-/** The machine's time at which so much has passed. */
+/** The machine's time at a moment of simulated time. */
 function realMsAt(pace: Pace, atMs: number): number {
   const segment = pace.segments.findLast(({ fromMs }) => fromMs <= atMs) ?? pace.segments[0]!;
   return segment.realMs + (atMs - segment.fromMs) / segment.rate;
 }
 
-/** A clock that goes at this pace. */
+/** A clock in simulated time. */
 export function clockOf(pace: Pace): Clock {
   return {
     wallMs: () => pace.segments[0]!.realMs + simulatedMs(pace),

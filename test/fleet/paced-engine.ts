@@ -8,10 +8,10 @@ import type {
 } from '../../src/integrations/fleet/engine.ts';
 import { type Pace, realSpan, simulatedSpan } from './pace.ts';
 
-/** What a lease may shrink to: the machine's own delays don't get shorter with it. */
+/** The least real length of a lease, because the machine's delays don't shrink with the pace. */
 const LEAST_LEASE_MS = 400;
 
-/** Keeps values in the real engine for as long as they live in simulated time. */
+/** A real engine whose values live as long in simulated time as they would in real time. */
 export class PacedEngine implements Engine {
   readonly #engine: Engine;
   readonly #pace: Pace;
@@ -22,7 +22,7 @@ export class PacedEngine implements Engine {
     this.#pace = pace;
   }
 
-  /** Once for all who ask in one turn: members of one process, and of one account, would each have a machine of their own. */
+  /** One look for all members that ask in one turn: in reality each would have its own machine. */
   look(names: Names): Promise<Seen | undefined> {
     this.#looking ??= this.#look(names);
     setImmediate(() => {

@@ -9,7 +9,7 @@ import { type Member, real, simulated } from './member.ts';
 import { clockOf, type Pace, realSpan, simulatedMs } from './pace.ts';
 import { PacedEngine } from './paced-engine.ts';
 
-// Run as a process: a part of the fleet. The simulated members of one process share a connection to the engine.
+// Runs as a process: a part of the fleet. The simulated members of one process share a connection to the engine.
 
 export interface Order {
   readonly pace: Pace;
@@ -17,18 +17,18 @@ export interface Order {
   readonly issuer: string;
   readonly simulated: number;
   readonly real: number;
-  /** Within which the members begin, as an orchestrator would have it. */
+  /** The members start within this time, as under an orchestrator. */
   readonly spreadMs: number;
 }
 
 export type Command =
   | { readonly do: 'begin'; readonly order: Order }
   | { readonly do: 'revoked'; readonly upTo: number }
-  /** Time how long it takes until each has a token after this number. */
+  /** Measures how long it takes until each member has a token with a higher number. */
   | { readonly do: 'watch'; readonly upTo: number }
   /** One member calls the API. */
   | { readonly do: 'call' }
-  /** For one member, or for each, a login is due. */
+  /** Asks one member, or all, for a login. */
   | { readonly do: 'login'; readonly all: boolean }
   | { readonly do: 'end' };
 
@@ -39,7 +39,9 @@ export type Report =
       readonly counts: Counts;
       readonly tokens: readonly number[];
       readonly reasons: Readonly<Record<string, number>>;
-      /** How late the process was, of the machine's time: times the rate, an instance seems to have slept for so long. */
+      /**
+       * How late the process was, in real time. Multiplied by the rate, it is how long an instance seems to have slept.
+       */
       readonly lagMs: { readonly p99: number; readonly max: number };
     };
 
@@ -50,7 +52,7 @@ export interface Counts {
   readonly failures: string[];
 }
 
-/** A second in earnest; what it may shrink to where time goes faster is more than the machine is late by. */
+/** The limit for a command in simulated time, and its least real length, which is more than the machine's delays. */
 const COMMAND_LIMIT_MS = 1_000;
 const LEAST_LIMIT_MS = 250;
 const CALL_EVERY_MS = 60_000;
@@ -94,7 +96,7 @@ function openEngine(clock: Clock): PacedEngine {
 async function begin(given: Order): Promise<void> {
   order = given;
   const clock = clockOf(order.pace);
-  void clock.sleep(2 * order.spreadMs).then(() => lag.enable()); // Once all have begun.
+  void clock.sleep(2 * order.spreadMs).then(() => lag.enable()); // By then all have started.
   engine = openEngine(clock);
   const add = async (index: number) => {
     await clock.sleep(Math.random() * order.spreadMs);

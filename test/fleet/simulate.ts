@@ -9,7 +9,7 @@ import { AFTER_MS, BEFORE_MS, BEGIN_MS, type Plan, type World } from './world.ts
 const HOUR_MS = 3_600_000;
 const DENIED_S = 60;
 
-/** A fleet lives for so long, over an engine that is never well for long. */
+/** Runs a fleet for the planned time, with an engine that often fails. */
 export async function simulate(plan: Plan) {
   const redis = new RedisServer();
   await redis.start();
@@ -32,11 +32,11 @@ export async function simulate(plan: Plan) {
     await leaks.listen();
     const world = { plan, pace, clock: clockOf(pace), redis, issuer, fleet, leaks, events };
     const trouble = plan.awayMs > 0 ? beAway(world) : keepSpoiling(world);
-    const [faults, told] = await Promise.all([trouble, live(world)]);
+    const [faults, measured] = await Promise.all([trouble, live(world)]);
     await world.clock.sleep(untilMs - simulatedMs(pace));
     const { tokens, ...counts } = await fleet.end();
     await leaks.scanFiles();
-    return { ...figures(issuer, tokens), ...told, faults, ...counts, ...leaksIn(leaks) };
+    return { ...figures(issuer, tokens), ...measured, faults, ...counts, ...leaksIn(leaks) };
   } finally {
     fleet.kill();
     leaks.stop();
@@ -62,7 +62,7 @@ async function live(world: World) {
   return { retiredWithinMs, loginsWhileHeldBack };
 }
 
-/** One instance learns of it by a request; the others have to hear it. */
+/** Revokes the token. One instance notices it by a request; the others must learn of it through the engine. */
 async function revoke({ issuer, fleet }: World): Promise<number> {
   const upTo = issuer.grantedAt.length;
   issuer.revokedUpTo = upTo;
@@ -74,7 +74,7 @@ async function revoke({ issuer, fleet }: World): Promise<number> {
   return Math.round(tookMs);
 }
 
-/** One is told to wait; a second later all of them are asked to log in. Gives the logins that come of it. */
+/** One instance gets a 429; a second later all are asked to log in. @returns how many logins follow */
 async function deny({ clock, issuer, fleet }: World): Promise<number> {
   issuer.denyForS = DENIED_S;
   fleet.tell({ do: 'login', all: false }, false);
@@ -90,9 +90,9 @@ function figures({ grantedAt, deniedAt, disobeyed }: Issuer, tokens: readonly nu
   return {
     instances: tokens.length,
     logins: grantedAt.length,
-    toldToWait: deniedAt.length,
+    denied: deniedAt.length,
     disobeyed,
-    /** Tokens that an instance has had, on average. */
+    /** Tokens of an instance, on average. */
     tokensOfEach: Math.round(renewals * 100) / 100,
     fewest: Math.min(...tokens),
     mostInASecond: mostWithin(1_000, [...grantedAt, ...deniedAt]),

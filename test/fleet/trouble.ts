@@ -4,7 +4,7 @@ import { AFTER_MS, BEFORE_MS, BEGIN_MS, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;
 
-/** One after the other: two at once would leave the second nothing to spoil. Not while something is timed. */
+/** Brings one fault after the other over the engine, except while something is timed. */
 export async function keepSpoiling({ plan, pace, clock, redis, leaks, events }: World) {
   const counts = Object.fromEntries(FAULTS.map((fault) => [fault, 0]));
   const lastMs = pace.untilMs - 2 * plan.faultEveryMs;
@@ -17,14 +17,14 @@ export async function keepSpoiling({ plan, pace, clock, redis, leaks, events }: 
       (event) => at > event - BEFORE_MS - 3 * plan.faultEveryMs && at < event + AFTER_MS,
     );
     await clock.sleep(at - simulatedMs(pace));
-    if (isTimed || simulatedMs(pace) > at + plan.faultEveryMs) continue; // The machine is behind.
+    if (isTimed || simulatedMs(pace) > at + plan.faultEveryMs) continue; // Later than that, the machine is behind.
     const fault = FAULTS[done++ % FAULTS.length]!;
     counts[fault]!++;
     await spoil(fault, redis, { leaks, aWhile });
   }
 }
 
-/** Before the first renewal, and until long after it. */
+/** Stops the engine before the first renewal, for the planned time. */
 export async function beAway({ plan, clock, redis, leaks }: World) {
   await clock.sleep(BEGIN_MS + MINUTE_MS);
   await redis.kill();

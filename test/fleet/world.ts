@@ -5,9 +5,9 @@ import type { Issuer } from './issuer.ts';
 import type { LeakWatch } from './leak-watch.ts';
 import type { Pace } from './pace.ts';
 
-/** Within which all instances begin; time goes as it does. */
+/** All instances start within this time, which goes at real speed. */
 export const BEGIN_MS = 10_000;
-/** Around what is timed, time goes as it does: from before it until it is over. */
+/** From this long before an event until this long after it, time goes at real speed. */
 export const BEFORE_MS = 8_000;
 export const AFTER_MS = 8_000;
 
@@ -15,13 +15,13 @@ export interface Plan {
   readonly processes: number;
   readonly simulated: number;
   readonly real: number;
-  /** How much faster than time itself it goes. */
+  /** Simulated time goes this many times faster than real time. */
   readonly rate: number;
   readonly hours: number;
   readonly faultEveryMs: number;
-  /** In place of faults, the engine is away once for so long; 0 for faults. */
+  /** If not 0, the engine is stopped once for this long, and there are no other faults. */
   readonly awayMs: number;
-  /** By turns, a token is revoked or a login is told to wait. */
+  /** An event revokes the token or gives a login a 429, in turn. */
   readonly eventEveryMs: number;
 }
 

@@ -23,7 +23,7 @@ import { haproxyFor, NO_HAPROXY } from '../support/haproxy.ts';
 import { until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// Places outside of the process that hold a credential: there while it may be sent, gone when it may not.
+// Places outside of the process that hold a credential as long as it may be sent.
 
 const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 const refusal = () => head('401 Unauthorized', 'content-length: 0');
@@ -34,30 +34,33 @@ const sdsValue = (path: string): string | undefined => {
   return secret.generic_secret.secret.inline_string;
 };
 
-t.test('a file holds the token alone, follows each renewal, and is removed at the end', async (t) => {
-  const dir = t.testdir();
-  const path = join(dir, 'token');
-  writeFileSync(path, 'left by a run that was killed');
-  const upstream = await RawUpstream.startedFor(t);
-  const yaml = `sinks: [{ file: ${path} }]`;
-  const env = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
-  const { gateway, adminPort } = await gatewayFor(t, { baseUrl: upstream.url, yaml, env });
-  await until(() => read(path) === 'tok-1', 'no token in the file');
-  t.equal(lstatSync(path).mode & 0o777, 0o600);
-  await fetch(`http://127.0.0.1:${adminPort}/renew`, { method: 'POST' });
-  await until(() => read(path) === 'tok-2', 'no second token in the file');
-  // The file is there a moment before its write is counted.
-  let metrics = '';
-  await until(async () => {
-    metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
-    return new RegExp(`bearerd_sink_writes_total{sink="file:${path}",result="ok"} [23]\n`).test(metrics);
-  }, 'the writes are not counted');
-  t.match(metrics, `bearerd_sink_writes_total{sink="file:${path}",result="failed"} 0\n`);
-  await gateway.drain(1_000, 'SIGTERM');
-  t.same(readdirSync(dir), [], 'nor is anything else left');
-});
+t.test(
+  'a file sink holds the token alone, changes with each renewal, and is removed at the end',
+  async (t) => {
+    const dir = t.testdir();
+    const path = join(dir, 'token');
+    writeFileSync(path, 'left by a run that was killed');
+    const upstream = await RawUpstream.startedFor(t);
+    const yaml = `sinks: [{ file: ${path} }]`;
+    const env = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
+    const { gateway, adminPort } = await gatewayFor(t, { baseUrl: upstream.url, yaml, env });
+    await until(() => read(path) === 'tok-1', 'no token in the file');
+    t.equal(lstatSync(path).mode & 0o777, 0o600);
+    await fetch(`http://127.0.0.1:${adminPort}/renew`, { method: 'POST' });
+    await until(() => read(path) === 'tok-2', 'no second token in the file');
+    // The write is counted a moment after the file changed.
+    let metrics = '';
+    await until(async () => {
+      metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+      return new RegExp(`bearerd_sink_writes_total{sink="file:${path}",result="ok"} [23]\n`).test(metrics);
+    }, 'the writes are not counted');
+    t.match(metrics, `bearerd_sink_writes_total{sink="file:${path}",result="failed"} 0\n`);
+    await gateway.drain(1_000, 'SIGTERM');
+    t.same(readdirSync(dir), [], 'no other file is left');
+  },
+);
 
-/** How long the second token stays in the sinks of a proxy: the first is refused, and there is no third. */
+/** How long the second token stays in the sinks. The first is refused, and there is no third. */
 async function heldMs(t: Test, dir: string, lifetimeS: number): Promise<number> {
   mkdirSync(dir);
   const upstream = await RawUpstream.startedFor(t);
@@ -76,7 +79,7 @@ async function heldMs(t: Test, dir: string, lifetimeS: number): Promise<number> 
     grantedMs = performance.now();
     return grant('tok-2', lifetimeS);
   };
-  t.equal((await get('/')).status, 200, 'it is tried once more with a new one');
+  t.equal((await get('/')).status, 200, 'the request is sent again with a new token');
   t.same(seen, [undefined, '']);
   await until(() => read(path) === 'tok-2', 'no second token in the file');
   await until(() => read(path) === undefined && sdsValue(sds) === '', 'the expired token stays');
@@ -88,11 +91,11 @@ t.test('a token that has expired, or that the upstream rejected, is removed from
   let least = Number.POSITIVE_INFINITY;
   for (let n = 0; n < 3 && least >= 8_000; n++)
     least = Math.min(least, await heldMs(t, join(dir, `${n}`), 8));
-  t.ok(least < 8_000, 'it is gone before it ends, where the machine lets it');
+  t.ok(least < 8_000, 'at least once the machine was fast enough to remove the token before its end');
 });
 
 t.test(
-  'a file that was removed, overwritten or opened to others comes back, without a renewal',
+  'a file that was removed, overwritten or made readable to others is written again without a renewal',
   async (t) => {
     const dir = t.testdir();
     const upstream = await RawUpstream.startedFor(t);
@@ -114,7 +117,7 @@ t.test(
     for (const harm of harms) {
       for (const name of [path, sds]) harm(name);
       t.notOk(existsSync(sds) && existsSync(path) && isRightNow());
-      await until(() => read(sds)?.startsWith('{') && isRight(), 'it does not come back');
+      await until(() => read(sds)?.startsWith('{') && isRight(), 'the file was not written again');
     }
     t.equal(upstream.logins, 1);
 
@@ -124,7 +127,7 @@ t.test(
   },
 );
 
-t.test('a short-lived token stays until the next one is due, and is gone before its end', async (t) => {
+t.test('a short-lived token stays until the next one is due, and is removed before its end', async (t) => {
   const path = join(t.testdir(), 'token');
   const clock = new FakeClock();
   const endMonoMs = clock.monoMs() + 4_000;
@@ -141,20 +144,20 @@ t.test('a short-lived token stays until the next one is due, and is gone before 
     clock,
     observe: () => {},
   });
-  // A look ends when it sleeps again.
+  // A check has ended when the loop sleeps again.
   const at = async (ms: number) => {
     await clock.advance(ms - 4_000 + (endMonoMs - clock.monoMs()));
-    await until(() => clock.sleeping === 1, 'it does not look');
+    await until(() => clock.sleeping === 1, 'the check did not end');
     return read(path);
   };
   t.equal(await at(0), 'tok-1');
-  t.equal(await at(3_500), 'tok-1', 'a renewal is due at 3.2 s at the latest, and has its time');
+  t.equal(await at(3_500), 'tok-1', 'a renewal begins at 3.2 s at the latest, and has time to end');
   t.equal(await at(3_850), undefined);
   await sinks.close();
 });
 
 t.test(
-  'the file for Envoy is there before the first token, and is the message that Envoy reads',
+  'the file for Envoy exists before the first token, and has the message that Envoy reads',
   async (t) => {
     const path = join(t.testdir(), 'sds.yaml');
     const upstream = await RawUpstream.startedFor(t);
@@ -179,14 +182,14 @@ sinks: [{ envoySds: ${path}, name: bearer }, { envoySds: ${path}.json, name: key
     const { ino } = lstatSync(path);
     upstream.onLogin = () => grant('tok-1');
     await until(() => sdsValue(path) === 'Bearer tok-1', 'no token');
-    t.not(lstatSync(path).ino, ino, 'it is replaced by a rename');
+    t.not(lstatSync(path).ino, ino, 'the file is replaced by a rename');
     await gateway.drain(1_000, 'SIGTERM');
     t.equal(sdsValue(path), '');
     t.equal(sdsValue(`${path}.json`), '');
   },
 );
 
-t.test('links are replaced and never followed', async (t) => {
+t.test('symbolic links are replaced, never followed', async (t) => {
   const dir = t.testdir({ other: 'somebody else' });
   const path = join(dir, 'token');
   symlinkSync(join(dir, 'other'), path);
@@ -198,7 +201,7 @@ t.test('links are replaced and never followed', async (t) => {
   t.equal(read(join(dir, 'other')), 'somebody else');
 });
 
-t.test('a sink that fails disturbs nothing, is reported once, and is tried again', async (t) => {
+t.test('a failing sink disturbs nothing, is reported once, and is tried again', async (t) => {
   const dir = t.testdir();
   const hung = createServer(() => {}).listen(join(tmp(t), 'hung'));
   t.teardown(() => hung.close());
@@ -220,12 +223,12 @@ t.test('a sink that fails disturbs nothing, is reported once, and is tried again
   t.match(failures('haproxy')[0], { code: 'ETIMEDOUT', again: false });
   t.equal((await get('/')).status, 200);
   mkdirSync(join(dir, 'later'));
-  await until(() => read(join(dir, 'later/token')) === 'tok-1', 'it is not tried again');
+  await until(() => read(join(dir, 'later/token')) === 'tok-1', 'the sink was not tried again');
   await gateway.drain(1_000, 'SIGTERM');
   t.notMatch(JSON.stringify(events), /tok-1/);
 });
 
-/** A short path: that of a socket may not be long. */
+/** A short path, as a socket needs one. */
 function tmp(t: Test): string {
   const dir = join(tmpdir(), `bearerd-${process.pid}`);
   mkdirSync(dir, { recursive: true });
@@ -233,7 +236,7 @@ function tmp(t: Test): string {
   return dir;
 }
 
-t.test('a map of HAProxy follows the credentials, also after a restart', { skip: NO_HAPROXY }, async (t) => {
+t.test("HAProxy's map has the present credentials, also after a restart", { skip: NO_HAPROXY }, async (t) => {
   const dir = tmp(t);
   const [socket, map, file] = [join(dir, 's'), join(dir, 'm'), join(dir, 'cfg')];
   writeFileSync(map, '');
@@ -259,7 +262,7 @@ frontend f
       .map((line) => line.replace(/^0x\S+ /, ''))
       .sort()
       .join('|');
-  // A socket that is there may not be listened on yet, or have been left by the process before.
+  // The file may exist before HAProxy listens on it, or may be left from the last process.
   const answers = () =>
     runtimeCommand(socket, 'show info').then(
       () => true,

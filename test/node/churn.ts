@@ -1,6 +1,7 @@
 import { boundMemory } from '../../src/node/heap.ts';
 
-// Keeps 80 MB alive, replaced piece by piece, and says how large the heap became: with the bound, or without.
+// Keeps 80 MB alive and replaces them piece by piece. Prints the size of the heap, with the limit of `boundMemory` or
+// without.
 
 if (process.argv[2] === 'bounded') boundMemory();
 const living: string[][] = Array.from({ length: 400 }, () => []);

@@ -10,7 +10,7 @@ t.afterEach(() => {
   else process.env.NODE_OPTIONS = NODE_OPTIONS;
 });
 
-t.test("Node's own list of ciphers, and a stricter one, are used as they are", async (t) => {
+t.test("Node's own list of ciphers is used unchanged, and so is a stricter one", async (t) => {
   for (const list of [
     DEFAULT_CIPHERS,
     'TLS_AES_256_GCM_SHA384',
@@ -23,7 +23,7 @@ t.test("Node's own list of ciphers, and a stricter one, are used as they are", a
   }
 });
 
-t.test('a list with a broken cipher, or for keys that are too short, is replaced', async (t) => {
+t.test('a list that allows a broken cipher or a short key is replaced', async (t) => {
   for (const list of [
     'ALL',
     'ALL:!aNULL',
@@ -42,7 +42,7 @@ t.test('a list with a broken cipher, or for keys that are too short, is replaced
   }
 });
 
-t.test('an option is found in NODE_OPTIONS however it is written, and no other', async (t) => {
+t.test('every spelling of a loosening option is found in NODE_OPTIONS, and no other option', async (t) => {
   for (const [options, found] of [
     ['--insecure-http-parser', ['--insecure-http-parser']],
     ['--max-old-space-size=64 --insecure_http_parser', ['--insecure-http-parser']],

@@ -6,7 +6,7 @@ import { keepsFreePages } from '../support/memory.ts';
 import { residentMib } from '../support/processes.ts';
 import { until } from '../support/raw-client.ts';
 
-const BLOCK_BYTES = 10_000; // As large as an HTTP parser of Node's.
+const BLOCK_BYTES = 10_000; // The size of an HTTP parser of Node.
 const BLOCKS = 4_000;
 const MODULE = new URL('../../src/node/malloc-trim.ts', import.meta.url).href;
 
@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('where Node has no foreign functions nothing is given back, and nothing is said', async (t) => {
+t.test('without node:ffi nothing is given back, and nothing is printed', async (t) => {
   const program = `import { trimMalloc } from ${JSON.stringify(MODULE)}; trimMalloc(); trimMalloc();`;
   const args = [
     ...(isBuiltin('node:ffi') ? ['--no-experimental-ffi'] : []),

@@ -15,12 +15,12 @@ import { releaseMemory, sweepBodies } from '../../src/node/heap.ts';
 import { PlainHistogram } from '../../src/node/plain-histogram.ts';
 import { readBeforeFailing } from '../../src/node/read-before-failing.ts';
 import { answering, endBy, readInto } from '../../src/node/server-socket.ts';
-import { takeSlowHeadLook } from '../../src/node/slow-heads.ts';
+import { takeSlowHeadCheck } from '../../src/node/slow-heads.ts';
 import { onWhole } from '../../src/node/stream-end.ts';
 import { READS_UPGRADE_BODIES } from '../../src/node/upgrade-body.ts';
 import { happens, until, within } from '../support/raw-client.ts';
 
-// Each leans on something that Node, V8 or a library has for itself. When a new version does it otherwise, it shows here.
+// Each test is for code that relies on internals of Node, V8 or a library. It fails if a new version changes them.
 
 async function listening(t: Test, server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -38,12 +38,12 @@ async function client(t: Test, port: number): Promise<Socket> {
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
-t.test('a connection is busy with the answer to its first request, and with none behind it', async (t) => {
+t.test('a connection is busy with the answer to its first request, and not with the next', async (t) => {
   const responses: http.ServerResponse[] = [];
   const server = http.createServer((_request, response) => void responses.push(response));
   const socket = await client(t, await listening(t, server));
   socket.write(GET + GET);
-  await until(() => responses.length === 2, 'the second request is not told of');
+  await until(() => responses.length === 2, 'the second request did not arrive');
   const own = responses[0]!.socket!;
   t.equal(answering(own), responses[0]);
   responses[0]!.end();
@@ -54,7 +54,7 @@ t.test('a connection is busy with the answer to its first request, and with none
   t.equal(answering(own), undefined);
 });
 
-t.test('a connection that was accepted is read into a buffer of ours, over and over', async (t) => {
+t.test('an accepted connection is read into one given buffer again and again', async (t) => {
   const pem = (name: string) => readFileSync(new URL(`../support/tls/${name}`, import.meta.url));
   const key = { cert: pem('server.pem'), key: pem('server.key') };
   for (const [name, server, event] of [
@@ -62,7 +62,7 @@ t.test('a connection that was accepted is read into a buffer of ours, over and o
     ['HTTPS', https.createServer(key), 'secureConnection'],
   ] as const) {
     const buffer = Buffer.alloc(16);
-    const told: string[] = [];
+    const received: string[] = [];
     const accepted = happens(server, event) as Promise<[Socket]>;
     const port = await listening(t, server);
     const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
@@ -74,15 +74,15 @@ t.test('a connection that was accepted is read into a buffer of ours, over and o
     own.on('data', () => t.fail('no event tells of it')).removeAllListeners('data');
     const readBy = readInto(own, buffer, (bytes) => {
       t.equal(bytes.buffer, buffer.buffer);
-      told.push(bytes.toString());
+      received.push(bytes.toString());
     });
-    await until(() => told.join('') === 'first', `${name}: nothing is read`);
+    await until(() => received.join('') === 'first', `${name}: nothing is read`);
     own.pause();
     socket.write('second');
     await new Promise((resolve) => setTimeout(resolve, 30));
-    t.equal(told.join(''), 'first', `${name}: what is paused is not read`);
+    t.equal(received.join(''), 'first', `${name}: what is paused is not read`);
     own.resume();
-    await until(() => told.join('') === 'firstsecond', `${name}: it is not read further`);
+    await until(() => received.join('') === 'firstsecond', `${name}: it is not read further`);
     readBy?.((bytes) => own.push(Buffer.from(bytes)));
     const heard = happens(own, 'data');
     socket.write('third');
@@ -93,7 +93,7 @@ t.test('a connection that was accepted is read into a buffer of ours, over and o
   }
 });
 
-t.test('Node ends a connection after its last answer by destroySoon', async (t) => {
+t.test('Node calls destroySoon to close a connection after its last answer', async (t) => {
   const ended = Promise.withResolvers<void>();
   const server = http.createServer((request, response) => {
     endBy(request.socket, () => {
@@ -108,7 +108,7 @@ t.test('Node ends a connection after its last answer by destroySoon', async (t) 
   t.pass('ours was called');
 });
 
-t.test('a write that fails closes its connection only when what has come could be read', async (t) => {
+t.test('a failed write closes its connection only after the received data could be read', async (t) => {
   const server = createServer((socket) => socket.on('error', () => {}).write('413'));
   const socket = await client(t, await listening(t, server));
   socket._write = (_piece, _encoding, done) => done(Object.assign(new Error('broken'), { code: 'EPIPE' }));
@@ -117,7 +117,7 @@ t.test('a write that fails closes its connection only when what has come could b
     broken = true;
   });
   const heard = happens(socket, 'data');
-  const closed = new Promise((resolve) => socket.once('close', resolve)); // After an error, which is no fault here.
+  const closed = new Promise((resolve) => socket.once('close', resolve)); // Comes after the expected error.
   socket.write('more of the upload');
   t.ok(broken);
   t.equal(String(await heard), '413');
@@ -129,7 +129,7 @@ for (const [what, end, whole] of [
   ['a body that ends', (stream: http2.ServerHttp2Stream) => stream.end('x'), true],
   ['a reset without an error code', (stream: http2.ServerHttp2Stream) => stream.destroy(), false],
 ] as const) {
-  t.test(`${what} ${whole ? 'is' : 'is not'} whole`, async (t) => {
+  t.test(`${what} ${whole ? 'is' : 'is not'} taken for a complete body`, async (t) => {
     const server = http2.createServer();
     server.on('stream', (stream: http2.ServerHttp2Stream) => {
       stream.on('error', () => {});
@@ -139,17 +139,17 @@ for (const [what, end, whole] of [
     const session = http2.connect(`http://127.0.0.1:${await listening(t, server as unknown as Server)}`);
     t.teardown(() => session.destroy());
     const stream = session.request({});
-    let told = false;
+    let isWhole = false;
     onWhole(stream, () => {
-      told = true;
+      isWhole = true;
     });
     stream.on('error', () => {}).resume();
     await happens(stream, 'close');
-    t.equal(told, whole);
+    t.equal(isWhole, whole);
   });
 }
 
-t.test("the body of a request that becomes a tunnel is the request's own from Node 26 on", async (t) => {
+t.test('from Node 26 on, the body of a request that becomes a tunnel belongs to the request', async (t) => {
   const server = http.createServer();
   const asked = happens(server, 'upgrade') as Promise<[http.IncomingMessage, Socket, Buffer]>;
   const socket = await client(t, await listening(t, server));
@@ -160,7 +160,7 @@ t.test("the body of a request that becomes a tunnel is the request's own from No
   t.equal(READS_UPGRADE_BODIES, !request.complete);
 });
 
-t.test('a registry shows what is counted elsewhere', async (t) => {
+t.test("a registry shows a histogram's values that are kept elsewhere", async (t) => {
   const registry = new Registry();
   new PlainHistogram({
     name: 'x_seconds',
@@ -176,39 +176,39 @@ t.test('a registry shows what is counted elsewhere', async (t) => {
   );
 });
 
-t.test("the young generation is swept by a function that isn't exposed", async (t) => {
+t.test('the young generation is collected by a function that is not global', async (t) => {
   const kinds: number[] = [];
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries())
       kinds.push((entry as unknown as { detail: { kind: number } }).detail.kind);
   });
   observer.observe({ entryTypes: ['gc'] });
-  const { gc } = globalThis as { gc?: unknown }; // A test runner may have one.
+  const { gc } = globalThis as { gc?: unknown }; // The test runner may define it.
   const passed = sweepBodies();
   const minor = () => kinds.filter((kind) => kind === constants.NODE_PERFORMANCE_GC_MINOR).length;
-  // V8 may go through the whole heap where it was asked for a sweep, for reasons of its own: so it is asked again.
+  // V8 may collect the whole heap although a minor collection was asked for, so the test asks again.
   await until(() => {
     passed(4 * 1024 ** 2);
     return minor() >= 4;
-  }, 'four sweeps were told of');
+  }, 'V8 did not report four minor collections');
   observer.disconnect();
   t.equal((globalThis as { gc?: unknown }).gc, gc);
 });
 
-t.test('what the young generation grew to is given back', async (t) => {
+t.test('the memory of a grown young generation is given back', async (t) => {
   const size = () =>
     getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!.space_size;
   const living: object[][] = [];
   await until(() => {
     living.push(Array.from({ length: 10_000 }, (_, n) => ({ n })));
     return size() >= 4 * 1024 ** 2;
-  }, 'the young generation has grown');
+  }, 'the young generation did not grow');
   const grown = size();
   releaseMemory();
   t.ok(size() <= grown / 4, `${grown} bytes became ${size()}`);
 });
 
-t.test('the look for clients that are slow with their head is ours to make', async (t) => {
+t.test('the check for slow heads is taken over from Node', async (t) => {
   const server = http.createServer({ headersTimeout: 1, requestTimeout: 0, connectionsCheckingInterval: 1 });
   const errors: (string | undefined)[] = [];
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
@@ -216,24 +216,24 @@ t.test('the look for clients that are slow with their head is ours to make', asy
     socket.destroy();
   });
   const port = await listening(t, server);
-  const look = takeSlowHeadLook(server);
+  const look = takeSlowHeadCheck(server);
   const seen = happens(server, 'connection');
   const socket = await client(t, port);
   socket.write('GET / HT');
   await seen;
   await sleep(100);
-  t.same(errors, [], 'Node does not look by itself any more');
+  t.same(errors, [], 'Node no longer checks by itself');
   const closed = happens(socket, 'close');
   look!();
   await closed;
   t.same(errors, ['ERR_HTTP_REQUEST_TIMEOUT']);
 });
 
-t.test('with a bound on its growth the heap is swept before it has grown as far as without', async (t) => {
+t.test('with the limit on its growth, the heap is collected while it is smaller', async (t) => {
   const program = fileURLToPath(new URL('churn.ts', import.meta.url));
   const most = (...args: string[]) =>
     Number(execFileSync(process.execPath, [program, ...args], { encoding: 'utf8', env: {} }));
   const [bounded, free] = [most('bounded'), most()];
-  // 0.56 of it on Node 26, and 0.84 on 24.
+  // 0.56 of the size without the limit on Node 26, 0.84 on Node 24.
   t.ok(bounded < 0.9 * free, `${bounded} bytes, and ${free} without`);
 });

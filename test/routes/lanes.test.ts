@@ -6,7 +6,7 @@ import { type Route, type RouteTable, upstreamTarget } from '../../src/routes/ro
 import { randomFrom } from '../support/random.ts';
 import { OTHER_ORIGIN, SESSION_PATH, tablesOf } from './table.ts';
 
-// What a proxy that only compares text decides of a path is what the table decides, or it leaves it to the table.
+// A proxy that only compares text must decide as the table does, or leave the decision to the table.
 
 const TIMEOUTS = { connectMs: 0, responseMs: 60_000, idleMs: 30_000 };
 const routes = tablesOf(
@@ -32,7 +32,7 @@ const routes = tablesOf(
 const table = routes.at(undefined);
 const lanes = createLanes(routes);
 
-/** As HAProxy goes through the rules. */
+/** Applies the rules as HAProxy does. */
 function decide({ tables }: Lanes, path: string, host?: string): Route | undefined {
   const { rules } = tables.find((each) => each.host === host)!;
   const lower = path.toLowerCase();
@@ -42,7 +42,7 @@ function decide({ tables }: Lanes, path: string, host?: string): Route | undefin
   return rule?.route !== undefined && isUnder(path, rule.begins) ? rule.route : undefined;
 }
 
-/** Paths of plain characters around the prefixes, in any letter case. */
+/** Paths of plain characters that resemble the prefixes, in any letter case. */
 function* paths({ routes }: RouteTable, seed: number, count: number): Generator<string> {
   const random = randomFrom(seed);
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
@@ -72,7 +72,7 @@ function* paths({ routes }: RouteTable, seed: number, count: number): Generator<
   }
 }
 
-t.test('a fast lane takes a path only where the table gives it to the same route', async (t) => {
+t.test('a fast lane takes a path only if the table gives it to the same route', async (t) => {
   let fast = 0;
   for (const path of paths(table, 1, 20_000)) {
     if (!PLAIN.test(path)) continue;
@@ -85,14 +85,14 @@ t.test('a fast lane takes a path only where the table gives it to the same route
   t.ok(fast > 5_000, `${fast} went fast`);
 });
 
-t.test('a fast lane leaves to the table what a route that denies closes by a format ending', async (t) => {
+t.test('a fast lane leaves a path to the table if a denied route closes it by a format ending', async (t) => {
   for (const path of ['/api/admin.json', '/api/Admin.JSON', '/api/admin.json/x'])
     t.equal(decide(lanes, path), undefined, path);
   t.equal(decide(lanes, '/api/adminx')?.prefix, '/api');
 });
 
 t.test(
-  'what came by the fast lane is undone: the client asked for a path that is sent just so',
+  "from a request on the fast lane, the client's own path is found, which gives the same request again",
   async (t) => {
     let undone = 0;
     for (const path of paths(table, 2, 5_000)) {
@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test('nothing else comes in by the way back', async (t) => {
+t.test('a request that no fast lane can have sent is refused', async (t) => {
   const asked = (via: string, host: string, target: string) =>
     lanes.asked({ method: 'GET', via, host, target });
   const host = 'api.example.com';
@@ -118,48 +118,55 @@ t.test('nothing else comes in by the way back', async (t) => {
   t.equal(asked('1.1 bearerd (/companies)', host, '/data/other'), undefined);
   t.equal(asked('1.1 bearerd (/companies)', 'other.example.com', '/data/companies/x'), undefined);
   t.equal(asked('1.1 bearerd (/companies)', host, '/data/companies/../x'), undefined);
-  t.equal(asked('1.1 bearerd (/api)', host, '/api/v2/x'), undefined, 'it is the path of another route');
+  t.equal(asked('1.1 bearerd (/api)', host, '/api/v2/x'), undefined, 'the path belongs to another route');
   t.equal(asked('1.1 bearerd (/open)', host, '/open'), undefined);
   t.equal(asked('1.1 other', host, '/'), undefined);
   t.equal(asked('', host, '/'), undefined);
 });
 
-t.test('each host has rules of its own, and what came back is asked of its table again', async (t) => {
-  const byHost = tablesOf({
-    '/': 'token',
-    '/api': 'deny',
-    '//orders.localhost/': { credential: 'apiKey', rewrite: '/orders' },
-    '//orders.localhost/x': 'none',
-    '//crm.localhost/api': 'token',
-  });
-  const lanes = createLanes(byHost);
-  t.same(
-    lanes.tables.map(({ host }) => host),
-    ['orders.localhost', 'crm.localhost', undefined],
-    'first those of hosts',
-  );
-  for (const [host, path, name] of [
-    ['orders.localhost', '/api', '//orders.localhost/'],
-    ['orders.localhost', '/x/y', undefined],
-    ['crm.localhost', '/api/x', '//crm.localhost/api'],
-    ['crm.localhost', '/API/x', undefined],
-    ['crm.localhost', '/', undefined],
-    [undefined, '/api', undefined],
-    [undefined, '/x', '/'],
-  ] as const) {
-    t.equal(decide(lanes, path, host)?.name, name, `${host}${path}`);
-    t.equal(decide(lanes, `${SESSION_PATH}/x`, host), undefined);
-  }
-  const asked = (via: string, target: string) =>
-    lanes.asked({ method: 'GET', via, host: 'api.example.com', target });
-  t.equal(asked('1.1 bearerd (//orders.localhost/)', '/orders/api?q'), 'http://orders.localhost/api?q');
-  t.equal(asked('1.1 bearerd (//orders.localhost/)', '/orders/x'), undefined, 'it is of another route there');
-  t.equal(asked('1.1 bearerd (//crm.localhost/api)', '/api/x'), 'http://crm.localhost/api/x');
-  t.equal(asked('1.1 bearerd (/)', '/x?q'), 'http://127.0.0.1/x?q', 'of no host that has a table');
-  t.equal(asked('1.1 bearerd (/)', '/api/x'), undefined);
-});
+t.test(
+  'each host has its own rules, and a request that comes back is checked with the table of its host',
+  async (t) => {
+    const byHost = tablesOf({
+      '/': 'token',
+      '/api': 'deny',
+      '//orders.localhost/': { credential: 'apiKey', rewrite: '/orders' },
+      '//orders.localhost/x': 'none',
+      '//crm.localhost/api': 'token',
+    });
+    const lanes = createLanes(byHost);
+    t.same(
+      lanes.tables.map(({ host }) => host),
+      ['orders.localhost', 'crm.localhost', undefined],
+      'the tables of hosts come first',
+    );
+    for (const [host, path, name] of [
+      ['orders.localhost', '/api', '//orders.localhost/'],
+      ['orders.localhost', '/x/y', undefined],
+      ['crm.localhost', '/api/x', '//crm.localhost/api'],
+      ['crm.localhost', '/API/x', undefined],
+      ['crm.localhost', '/', undefined],
+      [undefined, '/api', undefined],
+      [undefined, '/x', '/'],
+    ] as const) {
+      t.equal(decide(lanes, path, host)?.name, name, `${host}${path}`);
+      t.equal(decide(lanes, `${SESSION_PATH}/x`, host), undefined);
+    }
+    const asked = (via: string, target: string) =>
+      lanes.asked({ method: 'GET', via, host: 'api.example.com', target });
+    t.equal(asked('1.1 bearerd (//orders.localhost/)', '/orders/api?q'), 'http://orders.localhost/api?q');
+    t.equal(
+      asked('1.1 bearerd (//orders.localhost/)', '/orders/x'),
+      undefined,
+      'there the path belongs to another route',
+    );
+    t.equal(asked('1.1 bearerd (//crm.localhost/api)', '/api/x'), 'http://crm.localhost/api/x');
+    t.equal(asked('1.1 bearerd (/)', '/x?q'), 'http://127.0.0.1/x?q', 'a host without a table');
+    t.equal(asked('1.1 bearerd (/)', '/api/x'), undefined);
+  },
+);
 
-t.test('it is said why a route has no fast lane', async (t) => {
+t.test('there is a reason for each route without a fast lane', async (t) => {
   t.same(Object.fromEntries([...lanes.slow].map(([{ prefix }, why]) => [prefix, why])), {
     '/api/admin': 'it denies',
     '/API/Old': 'its prefix can be read in more than one way',

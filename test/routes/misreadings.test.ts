@@ -7,7 +7,7 @@ import { MODELS } from './upstream-models.ts';
 const SPELLINGS = Number(process.env.BEARERD_TEST_SPELLINGS ?? share(100_000));
 const SEED = Number(process.env.BEARERD_TEST_SEED ?? 20_260_102);
 
-/** Credentials that differ along nearly every step of a path. */
+/** Routes whose credential changes at nearly every segment of a path. */
 const RULES = {
   '/': 'token',
   '/api': 'apiKey',
@@ -17,7 +17,7 @@ const RULES = {
   '/Data/v1': 'reports',
   '/a%20b': 'none',
 };
-/** The same words mean other things there. */
+/** The routes of another host, with the same names for other things. */
 const HOST = 'orders.localhost';
 const RULES_OF_HOST = {
   '/api': 'deny',
@@ -101,7 +101,7 @@ const ODDITIES = [
   '%ef%bc%8e',
 ];
 
-/** A path made of words that matter, spelt as an attacker would. */
+/** A path made of names that routes have, spelt as an attacker would. */
 function spell(random: () => number): string {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   const odds = random() * 0.25;
@@ -129,7 +129,7 @@ function respell(character: string, random: () => number): string {
   return character === ' ' ? escaped : random() < 0.5 ? character.toUpperCase() : character.toLowerCase();
 }
 
-/** The prefix that a reading is under, or `session`. */
+/** The prefix that matches a reading, or `session`. */
 function ruleOf(prefixes: readonly string[], reading: string, foldCase: boolean): string | undefined {
   if (reading.toLowerCase().startsWith(SESSION_PATH)) return 'session';
   return prefixes.find((prefix) => {
@@ -138,7 +138,7 @@ function ruleOf(prefixes: readonly string[], reading: string, foldCase: boolean)
   });
 }
 
-t.test('no upstream reads a path that is let through as one of another route, in either table', async (t) => {
+t.test('no upstream reads an accepted path as a path of another route, in either table', async (t) => {
   t.comment(`BEARERD_TEST_SEED=${SEED}`);
   const random = randomFrom(SEED);
   const faults: string[] = [];
@@ -169,12 +169,12 @@ t.test('no upstream reads a path that is let through as one of another route, in
   t.ok(unusual > SPELLINGS / 10, `${unusual} times a model read something else than was sent`);
 });
 
-/** The one prefix with an escape is looked up by its escape. */
+/** The only prefix with an escape is matched in its escaped form. */
 function decodeSpace(path: string): string {
   return path.replace(/^\/a%20b(?=\/|$)/, '/a b');
 }
 
-t.test('the spellings that people do use are let through', async (t) => {
+t.test('the spellings that people use are accepted', async (t) => {
   const cases = [
     '/api/x%2Fy',
     '/api/x;v=1',

@@ -31,7 +31,7 @@ t.test('the longest prefix that ends at a segment boundary wins, whatever the or
   }
 });
 
-t.test('a route that denies closes what its last segment goes on to by a dot or a semicolon', async (t) => {
+t.test('a denied route also closes paths whose last segment goes on with a dot or a semicolon', async (t) => {
   const table = tableOf({
     '/': 'token',
     '/reports': 'apiKey',
@@ -49,7 +49,7 @@ t.test('a route that denies closes what its last segment goes on to by a dot or 
     '/reports/archive;v=1': 'bad-path',
     '/reports/archive;v=1/2026': 'bad-path',
     '/a%20b.json': 'route-denied',
-    // Other names, and a longer prefix that says something else.
+    // Other names, and a longer prefix with another rule.
     '/reports/archives': '/reports -> /reports/archives',
     '/reports/archive-2026.json': '/reports -> /reports/archive-2026.json',
     '/reports/archive.pdf': '/reports/archive.pdf -> /reports/archive.pdf',
@@ -69,7 +69,7 @@ t.test('a route that denies closes what its last segment goes on to by a dot or 
   }
 });
 
-t.test('blanks at the beginning of a segment hide no route, as those at its end do not', async (t) => {
+t.test('blanks at the beginning or end of a segment do not hide a route', async (t) => {
   const table = tableOf({ '/': 'token', '/reports': 'apiKey', '/reports/archive': 'deny' });
   for (const blank of ['%20', '%20%20', '%2520', '%C2%A0', '%E3%80%80']) {
     check(t, table, {
@@ -96,14 +96,14 @@ t.test('a path that no prefix matches has no route', async (t) => {
   });
 });
 
-t.test('a request without a route is told whether its path or its host is the reason', async (t) => {
+t.test('a refusal without a route says whether the path or the host is the reason', async (t) => {
   t.match(tableOf({ '/companies': 'apiKey' }).match('GET', '/x'), { why: 'no prefix matches' });
   t.match(tableOf({}).match('GET', '/x'), {
     why: 'each route has a host, and this request names none of them',
   });
 });
 
-t.test('a legal spelling goes upstream byte for byte', async (t) => {
+t.test('a legal spelling is sent upstream byte for byte', async (t) => {
   const table = tableOf({ '/': 'token', '/api': 'apiKey' });
   for (const path of [
     '/a/x%2Fy',
@@ -120,7 +120,7 @@ t.test('a legal spelling goes upstream byte for byte', async (t) => {
   }
 });
 
-t.test('a spelling that takes another route than its plain form is refused', async (t) => {
+t.test('a spelling is refused if its plain form takes another route', async (t) => {
   check(t, tableOf({ '/': 'token', '/api': 'apiKey', '/api/admin': 'deny', '/pub': 'none' }), {
     // Letter case.
     '/API': 'bad-path',
@@ -128,7 +128,7 @@ t.test('a spelling that takes another route than its plain form is refused', asy
     '/api/ADMIN/x': 'bad-path',
     '/PUB': 'bad-path',
     '/X/API': '/ -> /X/API',
-    // Escaped letters, once and twice, and as whatever else decodes to them.
+    // Escaped letters: once, twice, and in other forms that decode to them.
     '/%61pi/x': 'bad-path',
     '/a%70%69': 'bad-path',
     '/%2561pi/x': 'bad-path',
@@ -160,7 +160,7 @@ t.test('a spelling that takes another route than its plain form is refused', asy
     '/api/;%2fx/%61dmin': 'bad-path',
     '/api%3Bv=1': 'bad-path',
     '/api/x;v=1': '/api -> /api/x;v=1',
-    // Ends of names, and an escaped end of the path.
+    // Dots and blanks at the end of a name, and an escaped `?` or `#`.
     '/api.': 'bad-path',
     '/api/admin.': 'bad-path',
     '/api/admin%20/x': 'bad-path',
@@ -176,11 +176,11 @@ t.test('a spelling that takes another route than its plain form is refused', asy
   t.equal(
     outcomeOf(tableOf({ '/api': 'token' }), '/API'),
     'bad-path',
-    'where the path itself has no route, too',
+    'also if the path itself has no route',
   );
 });
 
-t.test('a prefix may hold capitals and escapes', async (t) => {
+t.test('a prefix may have capital letters and escapes', async (t) => {
   const table = tableOf({ '/': 'token', '/Reports': 'reports', '/caf%C3%A9': 'apiKey', '/a%20b': 'none' });
   check(t, table, {
     '/Reports/x': '/Reports -> /Reports/x',
@@ -200,7 +200,7 @@ t.test('a prefix may hold capitals and escapes', async (t) => {
   });
 });
 
-t.test('a prefix that some servers misread can be used, and shadows no other path', async (t) => {
+t.test('a prefix that some servers misread works, and matches no other paths', async (t) => {
   check(t, tableOf({ '/': 'token', '/x;v=1': 'apiKey', '/v1.': 'reports' }), {
     '/x;v=1/y': '/x;v=1 -> /x;v=1/y',
     '/x/y': '/ -> /x/y',
@@ -210,7 +210,7 @@ t.test('a prefix that some servers misread can be used, and shadows no other pat
   });
 });
 
-t.test('a prefix that is itself ambiguous takes no path, and harms no other route', async (t) => {
+t.test('an ambiguous prefix matches no path, and does not affect other routes', async (t) => {
   check(t, tableOf({ '/': 'token', '/%C2%AD..': 'apiKey', '/a/../b': 'reports' }), {
     '/%C2%AD../x': 'bad-path',
     '/a/../b': 'bad-path',
@@ -218,7 +218,7 @@ t.test('a prefix that is itself ambiguous takes no path, and harms no other rout
   });
 });
 
-t.test('prefixes that differ by letter case alone each take their own paths', async (t) => {
+t.test('of prefixes that differ in letter case only, each matches its own paths', async (t) => {
   check(t, tableOf({ '/': 'token', '/api': 'apiKey', '/API': 'reports' }), {
     '/api/x': '/api -> /api/x',
     '/API/x': '/API -> /API/x',
@@ -226,7 +226,7 @@ t.test('prefixes that differ by letter case alone each take their own paths', as
   });
 });
 
-t.test('of two routes with one prefix the first is taken', async (t) => {
+t.test('of two routes with the same prefix, the first counts', async (t) => {
   const table = tableOf([
     ['/api', 'apiKey'],
     ['/api', 'deny'],
@@ -235,7 +235,7 @@ t.test('of two routes with one prefix the first is taken', async (t) => {
   t.ok(match.ok && match.route.credentialName === 'apiKey');
 });
 
-t.test('a route takes its own methods only, and no route TRACE or CONNECT', async (t) => {
+t.test('a route accepts its own methods only, and no route accepts TRACE or CONNECT', async (t) => {
   const table = tableOf({ '/': 'token', '/reports': { credential: 'reports', methods: ['GET', 'HEAD'] } });
   t.equal(outcomeOf(table, '/reports', { method: 'HEAD' }), '/reports -> /reports');
   const refusal = table.match('POST', '/reports/x');
@@ -272,7 +272,7 @@ t.test('a rewrite replaces the prefix once, as whole segments, and leaves the qu
   }
 });
 
-t.test('a base path stands before whatever is sent', async (t) => {
+t.test('every upstream path begins with the base path', async (t) => {
   const other = { origin: OTHER_ORIGIN, basePath: '/v2' };
   const table = tableOf(
     {
@@ -290,7 +290,7 @@ t.test('a base path stands before whatever is sent', async (t) => {
   });
 });
 
-t.test('a credential is never bound to an origin that it may not go to', async (t) => {
+t.test('a route to an origin that its credential may not go to is an error', async (t) => {
   const upstream = { origin: 'https://evil.example', basePath: '' };
   t.throws(() => tableOf({ '/': { credential: 'token', upstream } }), /may not go to/);
   t.throws(() => tableOf({ '/': 'nobody' }), /no credential/);
@@ -303,35 +303,34 @@ t.test('a credential is never bound to an origin that it may not go to', async (
 
 const everythingGoes = tableOf({ '/': 'none', '/api': 'token', '/api/identity': 'apiKey' });
 
-t.test('the session path and whatever begins with it is closed, whichever route would take it', async (t) => {
-  const ends = [
-    '',
-    '/',
-    '/x',
-    '/x/y',
-    's',
-    'ion',
-    '.json',
-    '.',
-    ';x',
-    '%3Fa',
-    '%23a',
-    '%2Fx',
-    '%5Cx',
-    '%ff',
-    '%20',
-  ];
-  for (const end of [...ends, '//', '-2', '%252F', '+', '@']) {
-    t.equal(outcomeOf(everythingGoes, SESSION_PATH + end), 'route-denied', SESSION_PATH + end);
-  }
-  t.equal(outcomeOf(everythingGoes, '/api/identity/v1/sessio'), '/api/identity -> /api/identity/v1/sessio');
-  t.equal(
-    outcomeOf(tableOf({ '/x': 'token' }), SESSION_PATH),
-    'route-denied',
-    'where no route would take it, too',
-  );
-  t.equal(outcomeOf(everythingGoes, SESSION_PATH, { method: 'OPTIONS' }), 'route-denied');
-});
+t.test(
+  'the session path and all paths that begin with it are closed, whatever route matches them',
+  async (t) => {
+    const ends = [
+      '',
+      '/',
+      '/x',
+      '/x/y',
+      's',
+      'ion',
+      '.json',
+      '.',
+      ';x',
+      '%3Fa',
+      '%23a',
+      '%2Fx',
+      '%5Cx',
+      '%ff',
+      '%20',
+    ];
+    for (const end of [...ends, '//', '-2', '%252F', '+', '@']) {
+      t.equal(outcomeOf(everythingGoes, SESSION_PATH + end), 'route-denied', SESSION_PATH + end);
+    }
+    t.equal(outcomeOf(everythingGoes, '/api/identity/v1/sessio'), '/api/identity -> /api/identity/v1/sessio');
+    t.equal(outcomeOf(tableOf({ '/x': 'token' }), SESSION_PATH), 'route-denied', 'also if no route matches');
+    t.equal(outcomeOf(everythingGoes, SESSION_PATH, { method: 'OPTIONS' }), 'route-denied');
+  },
+);
 
 t.test('the session path is closed in every spelling, in each table', async (t) => {
   const tables = [everythingGoes, tablesOf({ '/': 'none', '//a.localhost/': 'token' }).at('a.localhost')];
@@ -342,7 +341,7 @@ t.test('the session path is closed in every spelling, in each table', async (t) 
     if (tables.some((table) => table.match('POST', path).ok)) passed.push(path);
   };
   const characters = [...SESSION_PATH];
-  // One character spelt otherwise, then two, with something behind.
+  // One character in another spelling, then two, with different endings.
   for (const [i, character] of characters.entries()) {
     for (const spelling of spellingsOf(character)) {
       const once = characters.with(i, spelling);
@@ -352,7 +351,7 @@ t.test('the session path is closed in every spelling, in each table', async (t) 
       for (const other of spellingsOf(characters[j]!)) if (j !== i) attempt(once.with(j, other).join(''));
     }
   }
-  // All characters in the same way.
+  // All characters in one spelling.
   for (let way = 0; way < 16; way++) {
     attempt(characters.map((c) => spellingsOf(c)[way % spellingsOf(c).length]).join(''));
     for (const kind of [/[a-z]/, /\//, /[^/]/]) {
@@ -364,7 +363,7 @@ t.test('the session path is closed in every spelling, in each table', async (t) 
   t.same(passed, [], `none of ${count} passed`);
 });
 
-t.test('a session path with escapes or capitals is closed in every spelling, too', async (t) => {
+t.test('a session path with escapes or capital letters is closed in every spelling, too', async (t) => {
   const table = tableOf({ '/': 'none' }, { path: '/Auth/s%C3%A9ssion' });
   for (const path of [
     '/Auth/s%C3%A9ssion',
@@ -422,7 +421,7 @@ t.test('no rewrite and no other upstream leads to the session endpoint', async (
   });
 });
 
-t.test('another origin that leads to the same server is closed as well', async (t) => {
+t.test('the session path is also closed at another origin that leads to the same server', async (t) => {
   const rewrite = (origin: string) => ({
     '/l': { credential: 'none', rewrite: SESSION_PATH, upstream: { origin, basePath: '' } },
   });

@@ -3,7 +3,7 @@ import { clientLocation } from '../../src/forward/headers/location.ts';
 import type { Route, RouteTable } from '../../src/routes/route-table.ts';
 import { ORIGIN, OTHER_ORIGIN, outcomeOf, SESSION_PATH, tablesOf } from './table.ts';
 
-// A table for each host that a route has, and one for every other.
+// A table for each host that has routes, and one for all other hosts.
 
 const RULES = {
   '/': 'token',
@@ -20,7 +20,7 @@ const [orders, crm] = ['orders.localhost', 'crm.localhost'].map((host) => routes
   RouteTable,
 ];
 
-t.test('a request for a name that a route has sees the routes of that name only', async (t) => {
+t.test('a request for a host that has routes uses these routes only', async (t) => {
   for (const [path, outcome] of Object.entries({
     '/': '//orders.localhost/ -> /',
     '/reports/x': '//orders.localhost/ -> /reports/x',
@@ -41,7 +41,7 @@ t.test('a request for a name that a route has sees the routes of that name only'
   });
 });
 
-t.test('every other request sees the routes without a host only', async (t) => {
+t.test('every other request uses only the routes without a host', async (t) => {
   for (const host of [undefined, 'localhost', '127.0.0.1', 'other.localhost', 'api', 'localhost.orders']) {
     const table = routes.at(host);
     t.equal(table, routes.at(undefined), `${host}`);
@@ -53,7 +53,7 @@ t.test('every other request sees the routes without a host only', async (t) => {
   t.equal(outcomeOf(onlyHosts.at('localhost'), '/'), 'no-route');
 });
 
-t.test('the tables are those that are configured, and together they have all routes', async (t) => {
+t.test('there is a table for each configured host, and together the tables have all routes', async (t) => {
   t.same(
     routes.tables.map(({ host }) => host),
     [undefined, 'orders.localhost', 'crm.localhost'],
@@ -65,37 +65,40 @@ t.test('the tables are those that are configured, and together they have all rou
   t.same(
     new Set(routes.tables.flatMap((table) => table.routes)),
     new Set(routes.routes),
-    'each route is in one of them',
+    'each route is in one table',
   );
 });
 
-t.test('the session paths are closed in each table, by whatever name a route leads there', async (t) => {
-  const tables = tablesOf({
-    '//orders.localhost/': 'token',
-    '//crm.localhost/id': { credential: 'token', rewrite: '/api/identity' },
-    '//other.localhost/': {
-      credential: 'reports',
-      upstream: { origin: OTHER_ORIGIN, basePath: '' },
-    },
-  });
-  for (const host of ['orders.localhost', 'crm.localhost', 'other.localhost', undefined]) {
-    for (const path of [
-      SESSION_PATH,
-      `${SESSION_PATH}/x`,
-      `${SESSION_PATH}.json`,
-      '/api/identity/v1/SESSION',
-    ])
-      t.equal(outcomeOf(tables.at(host), path), 'route-denied', `${host}${path}`);
-  }
-  t.equal(outcomeOf(tables.at('crm.localhost'), '/id/v1/session'), 'route-denied');
-  t.equal(outcomeOf(tables.at('crm.localhost'), '/id/v1/s%65ssion'), 'route-denied');
-  t.equal(
-    outcomeOf(tables.at('orders.localhost'), '/id/v1/session'),
-    '//orders.localhost/ -> /id/v1/session',
-  );
-});
+t.test(
+  'the session paths are closed in each table, also under other paths that routes map to them',
+  async (t) => {
+    const tables = tablesOf({
+      '//orders.localhost/': 'token',
+      '//crm.localhost/id': { credential: 'token', rewrite: '/api/identity' },
+      '//other.localhost/': {
+        credential: 'reports',
+        upstream: { origin: OTHER_ORIGIN, basePath: '' },
+      },
+    });
+    for (const host of ['orders.localhost', 'crm.localhost', 'other.localhost', undefined]) {
+      for (const path of [
+        SESSION_PATH,
+        `${SESSION_PATH}/x`,
+        `${SESSION_PATH}.json`,
+        '/api/identity/v1/SESSION',
+      ])
+        t.equal(outcomeOf(tables.at(host), path), 'route-denied', `${host}${path}`);
+    }
+    t.equal(outcomeOf(tables.at('crm.localhost'), '/id/v1/session'), 'route-denied');
+    t.equal(outcomeOf(tables.at('crm.localhost'), '/id/v1/s%65ssion'), 'route-denied');
+    t.equal(
+      outcomeOf(tables.at('orders.localhost'), '/id/v1/session'),
+      '//orders.localhost/ -> /id/v1/session',
+    );
+  },
+);
 
-t.test('a Location is mapped to what a client of the same host would call', async (t) => {
+t.test('a Location is mapped to the URL that a client of the same host would use', async (t) => {
   const tables = tablesOf(
     {
       '/crm': { credential: 'token', rewrite: '/crm-v1' },
@@ -116,13 +119,13 @@ t.test('a Location is mapped to what a client of the same host would call', asyn
     [order, `${ORIGIN}/v2/archive/7`, '/archive/7'],
     [customer, `${ORIGIN}/v2/crm-v1/7`, '/7'],
     [plain, `${ORIGIN}/v2/crm-v1/7`, '/crm/7'],
-    // Another host's table alone leads there.
+    // Only a route of another host leads there.
     [order, `${ORIGIN}/v2/crm-v1/7?a`, `${ORIGIN}/v2/crm-v1/7?a`],
     [order, '/v2/crm-v1/7', `${ORIGIN}/v2/crm-v1/7`],
     [order, '//api.example.com/v2/plain', `${ORIGIN}/v2/plain`],
     [customer, `${ORIGIN}/v2/orders-v1/7`, `${ORIGIN}/v2/orders-v1/7`],
     [plain, `${ORIGIN}/v2/archive`, `${ORIGIN}/v2/archive`],
-    // No table leads there: as without hosts.
+    // No route leads there, so it is mapped as without hosts.
     [order, `${ORIGIN}/v2/nowhere`, '/nowhere'],
     [order, `${ORIGIN}/elsewhere`, `${ORIGIN}/elsewhere`],
     [order, `${OTHER_ORIGIN}/x`, `${OTHER_ORIGIN}/x`],
@@ -130,7 +133,7 @@ t.test('a Location is mapped to what a client of the same host would call', asyn
     t.equal(clientLocation(value, route), mapped, `${route.name}: ${value}`);
 });
 
-t.test('a route that denies leads no Location away from the base path', async (t) => {
+t.test('a denied route does not change how a Location is mapped', async (t) => {
   const tables = tablesOf({ '//orders.localhost/a': 'token', '//crm.localhost/b': 'deny' });
   const [order] = tables.at('orders.localhost').routes as [Route];
   t.equal(clientLocation(`${ORIGIN}/b/x`, order), '/b/x');

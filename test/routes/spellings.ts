@@ -1,4 +1,4 @@
-/** Ways to write one character, each of which some server reads as that character. */
+/** The spellings of one character. Each is read as that character by some server. */
 export function spellingsOf(character: string): string[] {
   const code = character.charCodeAt(0);
   const hex = code.toString(16);

@@ -10,17 +10,17 @@ export const OTHER_ORIGIN = 'https://other.example.com';
 export const SESSION_PATH = '/api/identity/v1/session';
 const NAMES = ['token', 'apiKey', 'reports'];
 
-/** A route's credential, and what else is not the default. */
+/** A route's credential, and its other settings. */
 type Rule = string | ({ readonly credential: string } & Partial<RouteConfig>);
 
 type Rules = Readonly<Record<string, Rule>> | readonly (readonly [prefix: string, rule: Rule])[];
 
-/** A table of prefixes and credentials, whose session endpoint is where it is by default. */
+/** A table of prefixes and credentials, with the default session endpoint. */
 export function tableOf(rules: Rules, session: Partial<SessionPlace> = {}): RouteTable {
   return tablesOf(rules, session).at(undefined);
 }
 
-/** The same for rules by `//HOST/PREFIX`, too. */
+/** Tables for rules that may also have the form `//HOST/PREFIX`. */
 export function tablesOf(rules: Rules, session: Partial<SessionPlace> = {}): RoutesByHost {
   const place = { origin: ORIGIN, basePath: '', path: SESSION_PATH, ...session };
   const entries = Array.isArray(rules) ? rules : Object.entries(rules);
@@ -55,7 +55,7 @@ function keyOf(name: string): Pick<RouteConfig, 'host' | 'prefix'> {
   return host === undefined || prefix === undefined ? { prefix: name } : { host, prefix };
 }
 
-/** What becomes of a request: the route's name and the upstream's target, or the refusal's code. */
+/** The result for a request: the route's name and the upstream's target, or the code of the refusal. */
 export function outcomeOf(table: RouteTable, path: string, { method = 'GET', query = '' } = {}): string {
   const match = table.match(method, path);
   return match.ok ? `${match.route.name} -> ${upstreamTarget(match.route, path, query)}` : match.code;

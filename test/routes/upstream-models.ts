@@ -1,10 +1,10 @@
 /**
- * Small models of how servers read the path of a request: each gives the path that it would look up, or undefined
- * where it would refuse. They share nothing with `src/routes`, so that both would have to be wrong in the same way.
+ * Small models of how servers read a path. Each gives the path that the server would use, or undefined if it would refuse
+ * the request. They share no code with `src/routes`, so that a mistake there does not appear here, too.
  */
 export type Model = (path: string) => string | undefined;
 
-/** Bytes that are no UTF-8 stay visible, as U+FFFD. */
+/** Bytes that are not UTF-8 become U+FFFD. */
 function decodeOnce(text: string): string {
   const bytes: number[] = [];
   for (let i = 0; i < text.length; i++) {
@@ -18,7 +18,7 @@ function decodeOnce(text: string): string {
 
 const mergeSlashes = (path: string) => path.replace(/\/+/g, '/');
 
-/** RFC 3986 §5.2.4, on segments. */
+/** Removes dot segments (RFC 3986 §5.2.4). */
 function resolveDots(path: string): string {
   const out: string[] = [];
   const segments = path.split('/').slice(1);
@@ -31,19 +31,19 @@ function resolveDots(path: string): string {
   return `/${out.join('/')}`;
 }
 
-/** A JavaScript server that makes a URL of the path behind its own origin, and decodes. */
+/** A JavaScript server that appends the path to its own origin, parses that as a URL, and decodes. */
 const whatwg: Model = (path) => {
   const url = URL.parse(`http://upstream${path}`);
   return url === null ? undefined : decodeOnce(url.pathname);
 };
 
-/** The same with the path resolved against a base URL, where `//` begins a host. */
+/** The same, but it resolves the path against a base URL, so that `//` begins a host. */
 const whatwgReference: Model = (path) => {
   const url = URL.parse(path, 'http://upstream/');
   return url === null ? undefined : decodeOnce(url.pathname);
 };
 
-/** Tomcat and its kind: parameters away, decode, merge, resolve. */
+/** Tomcat and similar servers: remove parameters, decode, merge slashes, resolve dots. */
 const servlet: Model = (path) => {
   const bare = path
     .split('/')
@@ -52,7 +52,7 @@ const servlet: Model = (path) => {
   return resolveDots(mergeSlashes(decodeOnce(bare)));
 };
 
-/** The other order: decoded parameters are parameters, too. */
+/** The same in another order, so that decoded parameters are removed, too. */
 const lateServlet: Model = (path) => {
   const bare = decodeOnce(path)
     .split('/')
@@ -61,14 +61,17 @@ const lateServlet: Model = (path) => {
   return resolveDots(mergeSlashes(bare));
 };
 
-/** nginx: decode, merge, resolve. */
+/** nginx: decode, merge slashes, resolve dots. */
 const nginx: Model = (path) => resolveDots(mergeSlashes(decodeOnce(path)));
 
-/** A gateway that decodes, and a server behind it that does so again. */
+/** A gateway that decodes, in front of a server that decodes again. */
 const twoHops: Model = (path) =>
   resolveDots(mergeSlashes(decodeOnce(resolveDots(mergeSlashes(decodeOnce(path))))));
 
-/** IIS on Windows: backslashes are slashes, twice decoded, letter case and ends of names make no difference. */
+/**
+ * IIS on Windows: decodes twice, reads backslashes as slashes, ignores letter case and dots and blanks at the end of
+ * names.
+ */
 const iis: Model = (path) => {
   const decoded = decodeOnce(decodeOnce(path).replaceAll('\\', '/')).replaceAll('\\', '/').normalize('NFKC');
   const names = mergeSlashes(resolveDots(decoded)).split('/');
@@ -76,7 +79,7 @@ const iis: Model = (path) => {
   return mergeSlashes(trimmed.split(/[?#]/)[0]!).toLowerCase() || '/';
 };
 
-/** Looks the path up as it came. */
+/** Uses the path unchanged. */
 const verbatim: Model = (path) => path;
 
 export const MODELS: Readonly<Record<string, Model>> = {

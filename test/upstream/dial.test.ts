@@ -6,7 +6,7 @@ import { StallingRelay } from '../support/stalling-relay.ts';
 
 const never = new AbortController().signal;
 
-/** A resolver that knows one name. */
+/** A lookup that knows one name, `two.example`. */
 function resolvesTo(...addresses: string[]): Lookup {
   return (hostname, _options, callback) => {
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -16,7 +16,7 @@ function resolvesTo(...addresses: string[]): Lookup {
   };
 }
 
-/** A server on 127.0.0.1 and the connections that it has. */
+/** A server on 127.0.0.1, and its open connections. */
 async function listener(t: Test) {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
@@ -37,7 +37,7 @@ async function dialled(t: Test, addresses: string[], port: number): Promise<Sock
   return socket;
 }
 
-t.test('an address that refuses is followed by the next one at once', async (t) => {
+t.test('if an address refuses the connection, the next one is tried at once', async (t) => {
   const { port } = await listener(t);
   const tries: number[] = [];
   for (let n = 0; n < 10; n++) {
@@ -46,26 +46,29 @@ t.test('an address that refuses is followed by the next one at once', async (t) 
     tries.push(performance.now() - before);
     t.equal(socket.remoteAddress, '127.0.0.1');
   }
-  t.ok(Math.min(...tries) < 240, 'no delay is waited for: a busy machine may spoil some of them');
+  t.ok(Math.min(...tries) < 240, 'at least one attempt was not delayed (a busy machine may delay some)');
 });
 
-t.test('an address that is silent is overtaken by the next one, and let go', async (t) => {
-  const { port, open } = await listener(t);
-  const relay = await StallingRelay.startedFor(t, port);
-  const other = createServer().listen(relay.port, '127.0.0.3');
-  t.teardown(() => other.close());
-  await until(() => other.listening, 'the other address does not listen');
-  await relay.stall();
-  const before = performance.now();
-  const socket = await dialled(t, ['127.0.0.2', '127.0.0.3'], relay.port);
-  t.equal(socket.remoteAddress, '127.0.0.3');
-  t.ok(performance.now() - before >= 240, 'it had its time');
-  relay.goOn();
-  socket.destroy();
-  await until(() => open.size === 0, 'the slow one has a connection');
-});
+t.test(
+  'if an address does not answer, the next one is tried beside it, and the first attempt ends when that connects',
+  async (t) => {
+    const { port, open } = await listener(t);
+    const relay = await StallingRelay.startedFor(t, port);
+    const other = createServer().listen(relay.port, '127.0.0.3');
+    t.teardown(() => other.close());
+    await until(() => other.listening, 'the other address does not listen');
+    await relay.stall();
+    const before = performance.now();
+    const socket = await dialled(t, ['127.0.0.2', '127.0.0.3'], relay.port);
+    t.equal(socket.remoteAddress, '127.0.0.3');
+    t.ok(performance.now() - before >= 240, 'the first address had its full delay');
+    relay.goOn();
+    socket.destroy();
+    await until(() => open.size === 0, 'the slow attempt still has a connection');
+  },
+);
 
-t.test('an address that is slow is waited for where the next one refuses', async (t) => {
+t.test('a slow address still wins if the next one refuses', async (t) => {
   const { port } = await listener(t);
   const relay = await StallingRelay.startedFor(t, port);
   await relay.stall();
@@ -74,7 +77,7 @@ t.test('an address that is slow is waited for where the next one refuses', async
   t.equal(socket.remoteAddress, '127.0.0.2');
 });
 
-t.test('where all of them fail, it is by the code of the first', async (t) => {
+t.test('if all addresses fail, the error has the code of the first', async (t) => {
   const { port } = await listener(t);
   await t.rejects(dialled(t, ['127.0.0.3'], port), { code: 'ECONNREFUSED', address: '127.0.0.3' });
   const error = await dialled(t, ['127.0.0.3', '127.0.0.4'], port).catch((reason: unknown) => reason);
@@ -86,18 +89,21 @@ t.test('where all of them fail, it is by the code of the first', async (t) => {
   );
 });
 
-t.test('the families take turns, beginning with that of the first address (RFC 8305 §4)', async (t) => {
-  const turns = (...addresses: string[]) =>
-    inTurns(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
-      .map(({ address }) => address)
-      .join(' ');
-  t.equal(turns('1.1.1.1', '1.1.1.2', '1.1.1.3', '::2', '::3'), '1.1.1.1 ::2 1.1.1.2 ::3 1.1.1.3');
-  t.equal(turns('::2', '1.1.1.1', '1.1.1.2'), '::2 1.1.1.1 1.1.1.2');
-  t.equal(turns('::2', '::3'), '::2 ::3');
-  t.equal(turns(), '');
-});
+t.test(
+  'the address families take turns, beginning with the family of the first address (RFC 8305 §4)',
+  async (t) => {
+    const turns = (...addresses: string[]) =>
+      inTurns(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
+        .map(({ address }) => address)
+        .join(' ');
+    t.equal(turns('1.1.1.1', '1.1.1.2', '1.1.1.3', '::2', '::3'), '1.1.1.1 ::2 1.1.1.2 ::3 1.1.1.3');
+    t.equal(turns('::2', '1.1.1.1', '1.1.1.2'), '::2 1.1.1.1 1.1.1.2');
+    t.equal(turns('::2', '::3'), '::2 ::3');
+    t.equal(turns(), '');
+  },
+);
 
-t.test('a name without an address, and one that is not found, are errors', async (t) => {
+t.test('a name without an address is an error, and so is an unknown name', async (t) => {
   await t.rejects(dial({ host: 'two.example', port: 1 }, resolvesTo(), { signal: never }), {
     code: 'ENOTFOUND',
   });
@@ -106,14 +112,16 @@ t.test('a name without an address, and one that is not found, are errors', async
   });
 });
 
-t.test('an address is not looked up', async (t) => {
+t.test('an IP address needs no lookup', async (t) => {
   const { port } = await listener(t);
-  const socket = await dial({ host: '127.0.0.1', port }, () => t.fail('it asks'), { signal: never });
+  const socket = await dial({ host: '127.0.0.1', port }, () => t.fail('the address was looked up'), {
+    signal: never,
+  });
   socket.destroy();
-  await t.rejects(dial({ host: '::1', port }, () => t.fail('it asks'), { signal: never }));
+  await t.rejects(dial({ host: '::1', port }, () => t.fail('the address was looked up'), { signal: never }));
 });
 
-t.test('giving up ends the search and each attempt', async (t) => {
+t.test('an abort ends the lookup and every attempt', async (t) => {
   const reason = new Error('too late');
   await t.rejects(
     dial({ host: 'two.example', port: 1 }, () => {}, { signal: AbortSignal.abort(reason) }),

@@ -5,7 +5,7 @@ import { happens, until } from '../support/raw-client.ts';
 
 const HEAD = 'POST / HTTP/1.1\r\nx: \u00e9\r\n\r\n';
 
-t.test('bytes that the kernel has not taken yet stay as they were when the next are written', async (t) => {
+t.test('a later write does not change bytes that the kernel has not taken yet', async (t) => {
   const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
   await happens(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -35,10 +35,10 @@ t.test('bytes that the kernel has not taken yet stay as they were when the next 
   peer.on('data', (piece: Buffer) => received.push(piece)).resume();
   await happens(peer, 'end');
   const sent = bodies.flatMap((body) => [Buffer.from(HEAD, 'latin1'), body]);
-  t.ok(Buffer.concat(received).equals(Buffer.concat(sent)), 'and they arrive in order');
+  t.ok(Buffer.concat(received).equals(Buffer.concat(sent)), 'all bytes arrive, in order');
 });
 
-t.test('what is too large for one write is left to the caller', async (t) => {
+t.test('a head and body that are too large for one write are not written', async (t) => {
   const socket = connect(1, '127.0.0.1').on('error', () => {});
   t.teardown(() => socket.destroy());
   t.equal(writeAtOnce(socket, HEAD, Buffer.alloc(24 * 1024)), false);

@@ -5,38 +5,34 @@ import { Chance, mutate } from '../fuzz/chance.ts';
 import { type Asked, outcome } from './read-outcome.ts';
 import { TABLE } from './response-table.ts';
 
-// The same answers are given to undici's HTTP/1.1 client. Wherever it and our reader come to different ends, the reason
-// stands here, with who takes the answer; docs/reading-answers.md has them in words.
+// undici's HTTP/1.1 client gets the same responses. If its result differs from that of our reader, the reason must be one
+// of these, each with the client that accepts the response. docs/reading-answers.md explains them.
 const DIFFERENCES: readonly (readonly [taker: 'we' | 'they' | 'either', pattern: RegExp, why: string])[] = [
-  [
-    'we',
-    /^HTTP\/1\.[2-9] /m,
-    'a higher minor version is HTTP/1.1 to a reader that knows no more (RFC 9110 §2.5)',
-  ],
-  ['we', /^Content-Length:[ \t]*\d+[ \t]+\r/im, 'white space behind a value is no part of it (RFC 9112 §5)'],
+  ['we', /^HTTP\/1\.[2-9] /m, 'a higher minor version is read as HTTP/1.1 (RFC 9110 §2.5)'],
+  ['we', /^Content-Length:[ \t]*\d+[ \t]+\r/im, 'white space behind a value is not part of it (RFC 9112 §5)'],
   [
     'we',
     /^(?:HTTP|\r\n).* 1\d\d\b/,
-    'an interim answer is dropped, asked for or not, whatever is in it (RFC 9110 §15.2)',
+    'interim responses are dropped, whether expected or not, and whatever they hold (RFC 9110 §15.2)',
   ],
   [
     'we',
     /^[\da-f]+[ \t]*;[^\r]*\r/im,
-    'a chunk extension is dropped, whatever is in it, and may have white space before',
+    'a chunk extension is dropped, whatever it holds, and white space may precede it',
   ],
-  ['we', /^0+\r\n[^\r]/m, 'trailers are dropped, whatever is in them'],
-  ['they', /^(?:HTTP\/[02]|RTSP|ICE)/m, 'another protocol is no answer'],
+  ['we', /^0+\r\n[^\r]/m, 'trailers are dropped, whatever they hold'],
+  ['they', /^(?:HTTP\/[02]|RTSP|ICE)/m, 'another protocol is not a response'],
   [
     'they',
     /(?:^|\r\n\r\n)(?:\r\n)*(?:\n|\r[^\n]|(?:\r\n){5})/,
-    'bare line ends before the status line, or five empty lines',
+    'a bare CR or LF, or five empty lines, before the status line',
   ],
   ['they', /^HTTP\/1\.\d \d{3}[^\r\n]*\r[^\n]/m, 'a bare CR ends the status line'],
   ['they', /^HTTP\/1\.\d \d{3} [^\r\n]*\0/m, 'NUL in a reason phrase'],
   [
     'they',
     /^Transfer-Encoding:(?![ \t]*(?:chunked|identity)[ \t]*\r\n(?!.*^Transfer-Encoding:))/ims,
-    'a coding that is not just "chunked" leaves the length to be guessed (RFC 9112 §6.3)',
+    'with a coding other than just "chunked" the length is unknown (RFC 9112 §6.3)',
   ],
   ['they', /^[\da-f]{14,}[;\r]/im, 'more than thirteen digits of a chunk size'],
   ['they', /^Content-Length:[ \t]*\d{16,}/im, 'more than fifteen digits of a length'],
@@ -49,12 +45,12 @@ const DIFFERENCES: readonly (readonly [taker: 'we' | 'they' | 'either', pattern:
   [
     'either',
     /^Transfer-Encoding:[ \t]*chunked *\t/im,
-    'a tab behind a coding is no part of it (RFC 9112 §5)',
+    'a tab behind a coding is not part of it (RFC 9112 §5)',
   ],
   ['either', /^HTTP\/1\.\d 205/m, 'a 205 has no content (RFC 9110 §15.3.6)'],
 ];
 
-/** By hand many more: FUZZ_OTHER_READER=100000 */
+/** The number of generated responses; set FUZZ_OTHER_READER=100000 for a long run. */
 const CHANGED = Number(process.env.FUZZ_OTHER_READER ?? 1_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 
@@ -72,7 +68,7 @@ function ourOutcome(raw: string, asked: Asked | undefined): string {
   return `${parts[0]!.slice(0, 3)} ${parts.slice(2, -1).join(' | ')}`;
 }
 
-/** What a client of undici's makes of what this server says, and of the connection's end behind it. */
+/** How undici's client reads the server's response and the end of the connection behind it. */
 async function theirOutcome(
   port: number,
   { method = 'GET', limitBytes = 1024 }: Asked = {},
@@ -93,7 +89,7 @@ async function theirOutcome(
 
 t.setTimeout(30_000 + CHANGED * 10);
 
-t.test('where undici reads an answer otherwise, we know why', async (t) => {
+t.test('every response that undici reads differently differs for a known reason', async (t) => {
   let raw = '';
   const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.end(Buffer.from(raw, 'latin1')));
@@ -102,7 +98,7 @@ t.test('where undici reads an answer otherwise, we know why', async (t) => {
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
 
-  /** The reason why both differ; undefined where they don't. */
+  /** Why the two results differ; undefined if they are the same. */
   async function whyOtherwise([answer, asked]: Case): Promise<string | undefined> {
     raw = answer;
     const ours = ourOutcome(raw, asked);
@@ -119,11 +115,7 @@ t.test('where undici reads an answer otherwise, we know why', async (t) => {
   const reasons = new Set<string>();
   for (const row of ROWS) reasons.add((await whyOtherwise(row)) ?? '');
   reasons.delete('');
-  t.same(
-    [...reasons].sort(),
-    DIFFERENCES.map(([, , why]) => why).sort(),
-    'each of these reasons is still one',
-  );
+  t.same([...reasons].sort(), DIFFERENCES.map(([, , why]) => why).sort(), 'each reason still occurs');
 
   for (let n = 0; n < CHANGED; n++) {
     const chance = new Chance(SEED + n);

@@ -20,7 +20,7 @@ t.test('the scheme of the origin chooses the proxy; without one the connection i
   );
 });
 
-t.test('loopback never goes through a proxy, and a name that only looks like it does', async (t) => {
+t.test('a loopback host never uses a proxy; a name that only looks like one does', async (t) => {
   for (const host of [
     'localhost',
     'api.localhost',
@@ -37,7 +37,7 @@ t.test('loopback never goes through a proxy, and a name that only looks like it 
   }
 });
 
-t.test('NO_PROXY exempts names and what is below them, addresses, networks and ports', async (t) => {
+t.test('NO_PROXY exempts names with their subdomains, addresses, networks and ports', async (t) => {
   const cases: [noProxy: string, origin: string, exempt: boolean][] = [
     ['*', 'https://api.example.com', true],
     ['example.com', 'https://example.com', true],

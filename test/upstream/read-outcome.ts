@@ -10,14 +10,14 @@ export interface Asked {
 }
 
 /**
- * What a reader makes of bytes that come in these pieces, and then of the connection's end, on one line:
- * `200 Fine | a: 1, b: 2 | body | whole, keeps`. Pieces of the body are joined, so that cuts make no difference.
+ * How our reader reads these pieces and the end of the connection, on one line: `200 Fine | a: 1, b: 2 | body | whole,
+ * keeps`. Pieces of the body are joined, so that the cuts make no difference.
  */
 export function outcome(pieces: readonly Buffer[], asked: Asked = {}): string {
   return new Reading(asked.limitBytes).outcome(pieces, asked);
 }
 
-/** One reader, and what it tells: an event that can't be where it is, or tells more than has come, is an error. */
+/** One reader and its events. An event at a wrong moment, or with more bytes than have come, is an error. */
 export class Reading implements ResponseEvents {
   readonly #reader: ResponseReader;
   #head: string | undefined;
@@ -48,10 +48,10 @@ export class Reading implements ResponseEvents {
   #read(piece: Buffer): void {
     if (this.#end === 'switched') this.#body += piece.toString('latin1');
     else if (this.#end !== '')
-      this.#end = 'whole, closes'; // What comes now wasn't asked for.
+      this.#end = 'whole, closes'; // More bytes than the response has.
     else {
       this.#came = piece.length;
-      this.#reader.read(Buffer.from(piece)); // Its own copy: chunks are decoded in place.
+      this.#reader.read(Buffer.from(piece)); // A copy, because chunks are decoded in place.
     }
   }
 

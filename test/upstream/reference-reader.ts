@@ -1,6 +1,6 @@
 import type { Asked } from './read-outcome.ts';
 
-// The grammar of RFC 9112 as expressions over the whole text: slow, without states, and so without their mistakes.
+// The grammar of RFC 9112 as regular expressions over the whole text. Slow, but without states in which to go wrong.
 const STATUS_LINE = /^((?:\r\n){0,4}HTTP\/1\.(\d) ([1-9]\d\d)(?: ([^\r\n\0]*))?\r\n)/;
 const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*\r\n/;
 const CHUNK_LINE = /^([0-9a-fA-F]{1,13})(?:([ \t]*);([\t\x20-\xff]*))?\r\n/;
@@ -11,7 +11,7 @@ const MOST_TRAILERS = 64 * 1024;
 
 const REFUSED = 'refused';
 
-/** For the grammar, an answer that is at fault and one that breaks off are the same. */
+/** The grammar does not tell a faulty response from one that breaks off. */
 export const asRefused = (outcome: string) => outcome.replace(/(?:fault|broken off)$/, REFUSED);
 
 interface Head {
@@ -23,8 +23,7 @@ interface Head {
 }
 
 /**
- * What is to be made of an answer and the end of the connection behind it: on one line as `outcome` says it, but with
- * `refused` for a fault and for an answer that breaks off.
+ * The expected result for a response and the end of its connection, in the form of `outcome`, with `asRefused` applied.
  */
 export function referenceOutcome(raw: string, asked: Asked = {}): string {
   const { limitBytes = 1024 } = asked;
@@ -53,7 +52,7 @@ function readHead(raw: string, limitBytes: number): Head | undefined {
   return { minor: start[2]!, status: Number(start[3]), reason: start[4] ?? '', lines, rest: rest.slice(2) };
 }
 
-/** Undefined where the head says what no reader may choose between. */
+/** Undefined if the framing is ambiguous, so that every reader must refuse it. */
 function readBody({ minor, status, lines, rest }: Head, { method, upgrade }: Asked): string | undefined {
   const valuesOf = (name: string) =>
     lines.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
@@ -108,7 +107,7 @@ function readChunks(raw: string): { body: string; behind: string | undefined } {
   return { body, behind: undefined };
 }
 
-/** The elements of a list (RFC 9110 §5.6.1): blanks around them are none of theirs, and empty ones are none. */
+/** The elements of a list (RFC 9110 §5.6.1), without blanks around them and without empty ones. */
 function listed(value: string): string[] {
   return value
     .split(',')

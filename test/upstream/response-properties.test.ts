@@ -3,21 +3,21 @@ import t from 'tap';
 import { outcome } from './read-outcome.ts';
 import { asRefused, referenceOutcome } from './reference-reader.ts';
 
-/** By hand many more: FUZZ_READER=1000000 */
+/** The number of generated cases; set FUZZ_READER=1000000 for a long run. */
 const RUNS = Number(process.env.FUZZ_READER ?? 3_000);
 
 const bytesOf = (raw: string) => Buffer.from(raw, 'latin1');
 
 const TOKEN = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
 const VALUE = fc.stringMatching(/^[\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff\t]{0,20}[\x21-\x7e\x80-\xff])?$/);
-/** Names that frame nothing. */
+/** Header lines without a meaning for framing. */
 const LINE = fc.tuple(
   TOKEN.filter((name) => !/^(content-length|transfer-encoding|connection|keep-alive|upgrade)$/i.test(name)),
   VALUE,
 );
 const BODY = fc.array(fc.uint8Array({ maxLength: 40, minLength: 1 }), { maxLength: 8 });
 
-/** A good answer, and what is to be made of it. */
+/** A valid response, and the expected result. */
 const ANSWER = fc
   .record({
     lines: fc.array(LINE, { maxLength: 6 }),
@@ -45,7 +45,7 @@ function split(bytes: Buffer, at: readonly number[]): Buffer[] {
     .filter(({ length }) => length > 0);
 }
 
-t.test('a good answer is read as it is, however it is split', async () => {
+t.test('a valid response is read unchanged, however it is split', async () => {
   fc.assert(
     fc.property(ANSWER, fc.array(fc.nat(), { maxLength: 12 }), ({ bytes, seen }, at) => {
       return outcome(split(bytes, at)) === seen;
@@ -55,11 +55,11 @@ t.test('a good answer is read as it is, however it is split', async () => {
 });
 
 t.test(
-  'whatever comes is read as the grammar says, or is a fault, and the split makes no difference',
+  'any bytes are read as the grammar says or are a fault, and the split makes no difference',
   async () => {
     const noise = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
-      // A good answer with something put in, left out or changed.
+      // A valid response with bytes inserted, removed or changed.
       fc
         .tuple(ANSWER, fc.nat(), fc.nat({ max: 3 }), fc.uint8Array({ maxLength: 3 }))
         .map(([{ bytes }, at, gone, put]) => {
@@ -69,7 +69,7 @@ t.test(
     );
     fc.assert(
       fc.property(noise, fc.array(fc.nat(), { maxLength: 8 }), (bytes, at) => {
-        const whole = outcome([bytes]); // Throws what is no fault.
+        const whole = outcome([bytes]); // Throws anything but a ResponseFault.
         const expected = referenceOutcome(bytes.toString('latin1'));
         return outcome(split(bytes, at)) === whole && asRefused(whole) === expected;
       }),

@@ -9,7 +9,7 @@ const nothing = () => {};
 const SILENT: ResponseEvents = { head: nothing, body: nothing, finished: nothing, switched: nothing };
 const bytesOf = (raw: string) => Buffer.from(raw, 'latin1');
 
-t.test('the table is a long one', async (t) => {
+t.test('the table has at least 300 rows', async (t) => {
   t.ok(TABLE.flatMap(({ rows }) => rows).length >= 300);
 });
 
@@ -18,7 +18,7 @@ for (const { rule, rows } of TABLE) {
     for (const [raw, expected, asked] of rows) {
       const bytes = bytesOf(raw);
       t.equal(outcome([bytes], asked), expected, JSON.stringify(raw.slice(0, 200)));
-      t.equal(referenceOutcome(raw, asked), asRefused(expected), 'the grammar says the same');
+      t.equal(referenceOutcome(raw, asked), asRefused(expected), 'the reference reader agrees');
       if (bytes.length > 2_000) continue;
       const other = [...cuts(bytes)].find((pieces) => outcome(pieces, asked) !== expected);
       t.equal(
@@ -30,7 +30,7 @@ for (const { rule, rows } of TABLE) {
   });
 }
 
-t.test('after stop() nothing is told, in the middle of a piece too', async (t) => {
+t.test('after stop() there are no events, not even for the rest of a piece', async (t) => {
   const chunks = 'Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n';
   for (const rest of [
     'Content-Length: 4\r\n\r\nabcd',
@@ -39,9 +39,9 @@ t.test('after stop() nothing is told, in the middle of a piece too', async (t) =
     'a: b\r\n\r\nabcd',
   ]) {
     for (const at of ['head', 'body']) {
-      const told: string[] = [];
+      const events: string[] = [];
       const tell = (what: string) => () => {
-        told.push(what);
+        events.push(what);
         if (what === at) reader.stop();
       };
       const reader: ResponseReader = new ResponseReader(
@@ -50,13 +50,13 @@ t.test('after stop() nothing is told, in the middle of a piece too', async (t) =
       );
       reader.expect('GET');
       reader.read(bytesOf(`HTTP/1.1 200 OK\r\n${rest}`));
-      t.ok(reader.finish(), 'an end is no break');
-      if (told.includes(at)) t.equal(told.at(-1), at, JSON.stringify(rest));
+      t.ok(reader.finish(), 'the end of the connection is not an error');
+      if (events.includes(at)) t.equal(events.at(-1), at, JSON.stringify(rest));
     }
   }
 });
 
-t.test('each answer is read anew, whatever came before it on the connection', async (t) => {
+t.test('what came before a response on its connection does not change how it is read', async (t) => {
   for (const [before] of TABLE.flatMap(({ rows }) => rows)) {
     const reading = new Reading();
     reading.outcome([bytesOf(before)]);
@@ -71,7 +71,7 @@ t.test('each answer is read anew, whatever came before it on the connection', as
   }
 });
 
-t.test('an answer has begun with its first byte, be it an interim one', async (t) => {
+t.test('a response has begun with its first byte, even that of an interim response', async (t) => {
   const reader = new ResponseReader(SILENT, 1024);
   reader.expect('GET');
   t.notOk(reader.begun);
@@ -84,26 +84,26 @@ t.test('an answer has begun with its first byte, be it an interim one', async (t
   t.ok(reader.begun);
 });
 
-t.test('after stop() nothing is a fault', async (t) => {
+t.test('after stop() no bytes are a fault', async (t) => {
   const reader: ResponseReader = new ResponseReader({ ...SILENT, body: () => reader.stop() }, 1024);
   for (const body of ['1\r\naZ', `1\r\na\r\n1388\r\n${'b'.repeat(5_000)}Z`, '1\r\na\r\n0\r\nX: \0']) {
     reader.expect('GET');
     const bytes = bytesOf(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
     t.doesNotThrow(() => reader.read(bytes), JSON.stringify(body.slice(0, 20)));
-    t.ok(reader.finish(), 'and no break');
+    t.ok(reader.finish(), 'nor is the end of the connection');
   }
 });
 
-t.test('small chunks of one read are told as one piece', async (t) => {
+t.test('small chunks of one read become one piece', async (t) => {
   const pieces: number[] = [];
   const reader = new ResponseReader({ ...SILENT, body: ({ length }) => pieces.push(length) }, 1024);
   reader.expect('GET');
   reader.read(bytesOf(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}`));
   reader.read(bytesOf(`1\r\nb\r\n2000\r\n${'c'.repeat(8192)}\r\n2000\r\n${'d'.repeat(8192)}\r\n`));
-  t.same(pieces, [5_000, 8193, 8192], 'and large ones stay where they are');
+  t.same(pieces, [5_000, 8193, 8192], 'large chunks are not joined');
 });
 
-t.test('how long the peer keeps an idle connection is taken from Keep-Alive', async (t) => {
+t.test('Keep-Alive says how long the peer keeps an idle connection', async (t) => {
   const reader = new ResponseReader(SILENT, 1024);
   for (const [value, seconds] of [
     ['timeout=5', 5],
@@ -124,12 +124,12 @@ t.test('how long the peer keeps an idle connection is taken from Keep-Alive', as
   }
 });
 
-t.test('a fault says what it is by a constant, and how to tell it to others', async (t) => {
+t.test('a fault has a constant message, and names its failure', async (t) => {
   const reader = new ResponseReader(SILENT, 16);
   reader.expect('GET');
   try {
     reader.read(bytesOf(`HTTP/1.1 200 OK\r\na: ${'secret'.repeat(9)}\r\n\r\n`));
-    t.fail('it is too large');
+    t.fail('the head was accepted, though it is too large');
   } catch (error) {
     t.ok(error instanceof ResponseFault);
     t.equal((error as ResponseFault).failure, 'head-too-large');

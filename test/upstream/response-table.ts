@@ -1,6 +1,6 @@
 import type { Asked } from './read-outcome.ts';
 
-/** Raw bytes (each character one), what was asked, and what is made of them. */
+/** The raw bytes (a character each), the expected outcome, and the request. */
 export type Row = readonly [raw: string, outcome: string, asked?: Asked];
 export interface Group {
   readonly rule: string;
@@ -9,13 +9,13 @@ export interface Group {
 
 const FAULT = ' | fault';
 const REST = '\r\nContent-Length: 2\r\n\r\nok';
-/** A status line before a good rest. */
+/** A status line before a valid rest. */
 const line = (text: string, status: number, reason = ''): Row => [
   `${text}${REST}`,
   `${status} ${reason} | Content-Length: 2 | ok | whole, keeps`,
 ];
 const badLine = (text: string): Row => [`${text}${REST}`, FAULT];
-/** Header lines before a length. */
+/** Header lines before a `Content-Length`. */
 const field = (text: string, seen: string): Row => [
   `HTTP/1.1 200 OK\r\n${text}${REST}`,
   `200 OK | ${seen}, Content-Length: 2 | ok | whole, keeps`,
@@ -143,7 +143,7 @@ export const TABLE: readonly Group[] = [
     ].map(badLine),
   },
   {
-    rule: 'a name is a token, a value has no control character, and outer white space is no part of it (RFC 9112 §5)',
+    rule: 'a name is a token; a value has no control character, and white space around it is not part of it (RFC 9112 §5)',
     rows: [
       field('a: 1', 'a: 1'),
       field('a:1', 'a: 1'),
@@ -269,7 +269,7 @@ export const TABLE: readonly Group[] = [
     ].map((value) => badFraming(`Content-Length: ${value}`)),
   },
   {
-    rule: 'two lengths, or a length and a coding, are refused, even where they agree',
+    rule: 'two lengths, or a length and a coding, are refused, even if they agree',
     rows: [
       badFraming('Content-Length: 2\r\nContent-Length: 2'),
       badFraming('Content-Length: 2\r\nContent-Length: 3'),
@@ -283,7 +283,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'without a length the end of the connection is the end of the body',
+    rule: 'without a length or chunks, the body ends with the connection',
     rows: [
       framed('a: 1', 'hello', 'hello | whole, closes'),
       framed('a: 1', '', ' | whole, closes'),
@@ -330,7 +330,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'chunks are taken off, with their extensions and trailers (RFC 9112 §7.1)',
+    rule: 'the chunked coding is removed, with extensions and trailers (RFC 9112 §7.1)',
     rows: [
       chunks('1\r\na\r\n0\r\n\r\n', 'a | whole, keeps'),
       chunks('1\r\na\r\n2\r\nbc\r\n0\r\n\r\n', 'abc | whole, keeps'),
@@ -351,7 +351,7 @@ export const TABLE: readonly Group[] = [
       chunks(`1;${X.repeat(16_385)}\r\na\r\n0\r\n\r\n`, FAULT),
       chunks(`1 ;${X.repeat(16_383)}\r\na\r\n0\r\n\r\n`, 'a | whole, keeps'),
       chunks(`1${' '.repeat(16_385)};x\r\na\r\n0\r\n\r\n`, FAULT),
-      // Events that last for days, with an extension each: what counts is a chunk's own.
+      // A long event stream with an extension for each chunk: the limit is for one chunk.
       chunks(`${'1;x=1\r\na\r\n'.repeat(6_000)}0\r\n\r\n`, `${'a'.repeat(6_000)} | whole, keeps`),
       chunks(`1\r\na\r\n0\r\nX: ${X.repeat(65_533)}\r\n\r\n`, 'a | whole, keeps'),
       chunks(`1\r\na\r\n0\r\nX: ${X.repeat(65_534)}\r\n\r\n`, 'a | fault'),
@@ -376,7 +376,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'chunks that are not exactly that are a fault, behind what came before it',
+    rule: 'a malformed chunk is a fault; the data before it counts',
     rows: [
       ...[
         '\r\na\r\n',
@@ -419,7 +419,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'to HEAD, and with 204 and 304, there is no body, whatever the head says (RFC 9112 §6.3)',
+    rule: 'a response to HEAD, a 204 and a 304 have no body, whatever the head says (RFC 9112 §6.3)',
     rows: [
       status(200, 'Content-Length: 9757', '', ' | whole, keeps', HEAD),
       status(200, 'Transfer-Encoding: chunked', '', ' | whole, keeps', HEAD),
@@ -443,7 +443,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'interim answers are dropped (RFC 9110 §15.2)',
+    rule: 'interim responses are dropped (RFC 9110 §15.2)',
     rows: [
       [`HTTP/1.1 100 Continue\r\n\r\n${OK}`, SEEN],
       [`HTTP/1.1 100\r\n\r\n${OK}`, SEEN],
@@ -461,7 +461,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'a 101 switches to a protocol that was asked for, and names it (RFC 9110 §7.8, §15.2.2)',
+    rule: 'a 101 must name the protocol, which the request must have asked for (RFC 9110 §7.8, §15.2.2)',
     rows: [
       status(101, 'Upgrade: websocket', '', ' | switched', UPGRADE),
       status(101, 'Connection: Upgrade\r\nUpgrade: websocket', 'frame', 'frame | switched', UPGRADE),
@@ -481,7 +481,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'a connection is kept by its version and by Connection (RFC 9112 §9.3)',
+    rule: 'version and Connection decide whether a connection is kept (RFC 9112 §9.3)',
     rows: [
       framed('Connection: close\r\nContent-Length: 2', 'ok', 'ok | whole, closes'),
       framed('connection: CLOSE\r\nContent-Length: 2', 'ok', 'ok | whole, closes'),
@@ -504,7 +504,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'header lines have room up to the limit, and no further',
+    rule: 'header lines may be as large as the limit, and no larger',
     rows: [
       [
         `HTTP/1.1 200 OK\r\na: ${'x'.repeat(20)}\r\n\r\n`,
@@ -523,7 +523,7 @@ export const TABLE: readonly Group[] = [
     ],
   },
   {
-    rule: 'a connection that ends before the head is whole has answered nothing',
+    rule: 'a connection that ends before the head is complete gives no response',
     rows: [
       '',
       'H',

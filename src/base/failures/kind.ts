@@ -1,7 +1,7 @@
 import { ConnectTimeoutError, OutboundProxyError } from '../errors.ts';
 import type { ConnectionFailure } from './words.ts';
 
-/** By the code that the system or a library gives; never by a message. */
+/** By the code of the system or of a library, never by a message. */
 const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns-unavailable',
@@ -41,7 +41,7 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   EPIPE: 'closed',
   UND_ERR_SOCKET: 'closed',
   UND_ERR_HEADERS_OVERFLOW: 'head-too-large',
-  HTTPParserError: 'not-http', // undici's, where its parser has no code.
+  HTTPParserError: 'not-http', // An error of undici whose parser gave no code.
   HPE_INVALID_EOF_STATE: 'closed',
   HPE_HEADER_OVERFLOW: 'head-too-large',
   EMFILE: 'no-sockets',
@@ -50,7 +50,7 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   ENOMEM: 'no-sockets',
 };
 
-/** Codes of one library that mean the same, in the order in which they are tried. */
+/** Codes of which many mean the same. The first pattern that matches decides. */
 const BY_PATTERN: readonly (readonly [RegExp, ConnectionFailure])[] = [
   [/^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|CRL_)/, 'tls-certificate'],
   [/^(?:ERR_SSL_|ERR_TLS_|EPROTO)/, 'tls-protocol'],
@@ -59,18 +59,18 @@ const BY_PATTERN: readonly (readonly [RegExp, ConnectionFailure])[] = [
 
 /** Why there was no answer. */
 export function connectionFailureOf(error: unknown): ConnectionFailure {
-  // Before its code is judged: the operator has to look at the proxy.
+  // Whatever the code: the operator has to look at the proxy.
   if (error instanceof OutboundProxyError) return 'outbound-proxy';
   if (error instanceof ConnectTimeoutError) return `${error.step}-timeout`;
   return failureOfCode(codeOf(error));
 }
 
-/** The failure of a code, with an outbound proxy or without. */
+/** The failure that a code stands for, whether an outbound proxy is used or not. */
 export function failureOfCode(code: string): ConnectionFailure {
   return BY_CODE[code] ?? BY_PATTERN.find(([pattern]) => pattern.test(code))?.[1] ?? 'other';
 }
 
-/** A code is for the operator; a library's message may hold an address or more, and is left out. */
+/** The error's code, for the operator. The message of a library is not used: it may hold an address or a secret. */
 export function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';

@@ -1,12 +1,12 @@
 interface ListenWords {
   readonly reason: string;
-  /** What to do besides giving another address. */
+  /** What else to do than to give another address. */
   readonly remedy: string;
 }
 
 const OTHER: ListenWords = { reason: '', remedy: '' };
 
-/** Why an address can't be listened on, by the system's code. */
+/** Why bearerd can't listen on an address, by the system's code. */
 const BY_CODE: Readonly<Record<string, ListenWords>> = {
   EADDRINUSE: { reason: 'the address is already in use', remedy: 'Stop what listens there, or ' },
   EACCES: { reason: 'permission denied', remedy: '' },
@@ -19,7 +19,7 @@ export function listenReason(code: string | undefined): string {
   return BY_CODE[code ?? '']?.reason ?? code ?? 'unknown error';
 }
 
-/** What to do besides giving another address: a text before "give another address", empty or ending in "or ". */
+/** What else to do. The text stands before "give another address", so it is empty or ends in "or ". */
 export function listenRemedy(code: string | undefined, port: number | undefined): string {
   const { remedy } = BY_CODE[code ?? ''] ?? OTHER;
   const isLow = code === 'EACCES' && port !== undefined && port < 1024;

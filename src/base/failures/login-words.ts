@@ -40,24 +40,24 @@ export const ANSWER_FAILURES = {
   },
   redirected: {
     login: 'redirected',
-    what: 'redirects, and with credentials that is never followed',
+    what: 'redirects, which bearerd never follows with credentials',
     remedy: 'Write the URL as the server wants it: https://, the right host and the right path.',
   },
   'rate-limited': {
     login: 'rate-limited',
     what: 'asks to wait',
-    remedy: 'Nothing needs to be done unless it goes on: then something logs in too often with this account.',
+    remedy: 'Nothing needs to be done unless this lasts: then something logs in too often with this account.',
   },
   'server-error': {
     login: 'server-error',
     what: 'gives no token',
-    remedy: 'The fault is on its side, and bearerd tries again; its log says more.',
+    remedy: 'The fault is in the server, whose log says more. bearerd tries again.',
   },
   'no-token': {
     login: 'unusable',
     what: 'gives no usable token',
     remedy:
-      "Check that the URL is the API's own: a web page or a portal answers so. Where the token is said to be over, compare this machine's clock with the server's.",
+      "Check that the URL is the API's own: a web page or a portal answers like this. If the message says that the token has expired, compare this machine's clock with the server's.",
   },
 } as const satisfies Readonly<Record<string, AnswerWords>>;
 

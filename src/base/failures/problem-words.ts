@@ -2,14 +2,14 @@ import { OutboundProxyError } from '../errors.ts';
 import { LoginError } from '../login-error.ts';
 import type { Problem } from '../problem.ts';
 
-/** What happened, with the system's code if there is one. It holds no byte of an answer and no library's message. */
+/** What happened, with the system's code if there is one. Never holds a byte of an answer or a library's message. */
 export function inWords({ message, cause }: Problem): string {
-  if (cause instanceof OutboundProxyError) return `${cause.message}.`; // Our own words, which name the proxy.
+  if (cause instanceof OutboundProxyError) return `${cause.message}.`; // bearerd's own text, which names the proxy.
   const code = systemCode(cause);
   return code === undefined ? message : `${message.replace(/\.$/, '')} (${code}).`;
 }
 
-/** What to do about this problem; a failed login says it in its message. */
+/** What to do about a problem. The message of a failed login says it. */
 export function remedyOf({ remedy, cause }: Problem): string | undefined {
   return remedy ?? (cause instanceof LoginError ? sentence(cause.message) : undefined);
 }

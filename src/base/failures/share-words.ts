@@ -1,19 +1,19 @@
 import { failureOfCode } from './kind.ts';
 import { CONNECTION_FAILURES } from './words.ts';
 
-/** Why no tokens are shared: what is wrong with the Redis or Valkey at an address, and what to do. */
-export interface ShareFailure {
+/** Why tokens are not shared: what is wrong with a Redis or Valkey, and what to do about it. */
+interface ShareFailure {
   readonly what: string;
   readonly remedy: string;
 }
 
 const NOT_THERE: ShareFailure = {
-  what: 'cannot be reached: nothing listens there',
+  what: 'cannot be reached: nothing listens at this address',
   remedy: 'Check the address, and that Redis runs.',
 };
 const PRIMARY = 'Give the address of the primary.';
 
-/** By the code of the system, of TLS, or the first word of an answer. */
+/** By the code of the system or of TLS, or by the first word of the engine's error reply. */
 const BY_CODE: Readonly<Record<string, ShareFailure>> = {
   ECONNREFUSED: NOT_THERE,
   ENOENT: NOT_THERE,
@@ -26,14 +26,14 @@ const BY_CODE: Readonly<Record<string, ShareFailure>> = {
     remedy: 'Give the address of a Redis or Valkey without cluster mode.',
   },
   SENTINEL: { what: 'is a Redis Sentinel, which is not supported', remedy: PRIMARY },
-  READONLY: { what: 'is a replica that takes no writes', remedy: PRIMARY },
+  READONLY: { what: 'is a replica, which accepts no writes', remedy: PRIMARY },
   WRONGPASS: {
     what: 'refuses the user or the password',
     remedy: 'Check both in the URL; a % in them is %25.',
   },
   NOAUTH: { what: 'asks for a password', remedy: 'Put the user and the password into the URL.' },
   NOPERM: {
-    what: 'does not allow the user what bearerd needs',
+    what: 'does not allow its user the commands that bearerd needs',
     remedy: 'Give it the rights that docs/fleet.md lists.',
   },
   OOM: { what: 'has no memory left', remedy: 'Raise its maxmemory, or let it evict keys.' },
@@ -49,7 +49,7 @@ export function shareFailure(code: string, tls: boolean): ShareFailure {
     case 'connect-timeout':
       return {
         what: 'gives no answer in time',
-        remedy: `Check the address, the network and its load${tls ? '; if the port speaks no TLS, write redis://' : ''}.`,
+        remedy: `Check the address, the network and its load${tls ? '; if the port does not speak TLS, write redis://' : ''}.`,
       };
     case 'https-on-plain-port':
       return { what, remedy: 'Write redis://, or name the port that speaks TLS.' };

@@ -1,36 +1,36 @@
 /** What a request was sent with. */
 export type SentAs = 'token' | 'key' | 'nothing' | "the client's own";
 
-/** What to do about an upstream's own answer. `bearerd why` shows it. */
+/** What to do about a status of the upstream. `bearerd why` shows it. */
 export const STATUS_REMEDIES = {
   '401 token':
-    'The upstream refuses a token that came fresh from the login. Check that the login and the API belong to one environment, and that the API takes the token in this header.',
+    'The upstream refuses a new token. Check that the login and the API belong to one environment, and that the API takes the token in this header.',
   '401 token, not repeated':
-    'The upstream refuses the token, and the request did not go up again with a newer one: the token came from a login less than 10 s before, no login succeeded, or the body was not kept. If it lasts, "bearerd check --online GET PATH" tries it with a fresh token: the login and the API may belong to two environments.',
+    'The upstream refuses the token, and the request was not sent again with a newer one: the token came from a login less than 10 s before, no login succeeded, or the body was not kept. If it lasts, "bearerd check --online GET PATH" sends the request with a fresh token: the login and the API may belong to two environments.',
   '401 key':
     'The upstream refuses the key. Check that it is whole, not revoked, and of this environment, and that the API wants it in this header with this scheme.',
   '401 nothing':
     'The route sends no credential. Give it one (BEARERD_ROUTES), or have the client send its own.',
   "401 the client's own":
-    'The credential that the client sent went up in place of the configured one, and the upstream refuses it. Leave it out in the client, or set clientAuthorization: replace.',
+    "The client's own credential was sent in place of the configured one, and the upstream refuses it. Leave it out in the client, or set clientAuthorization: replace.",
   '403 nothing': 'The route sends no credential, and this needs one. Give the route one (BEARERD_ROUTES).',
   '403':
     'The upstream accepts the credential and does not allow this call: the account lacks a role. Ask those who run the API for it, or give the route another credential.',
   '407':
-    "A proxy between here and the API asks for a password: check that BEARERD_BASE_URL is the API's own URL, and set HTTPS_PROXY with the user and the password where a proxy is meant.",
+    "A proxy between here and the API asks for a password: check that BEARERD_BASE_URL is the API's own URL, or put the user and the password into HTTPS_PROXY if the proxy is meant.",
   '429':
     'The upstream limits how often it is called. Wait as long as its Retry-After says, and call less often.',
   '502':
-    'A gateway before the API got no valid answer from it. Nothing is wrong here: tell those who run the API.',
+    'A gateway in front of the API got no valid answer from it. bearerd works as it should: tell those who run the API.',
   '503': 'The upstream takes no calls at present. Call again when its Retry-After says, or later.',
-  '504': 'A gateway before the API got no answer from it in time. Tell those who run the API.',
-  '5xx': 'The fault is on the side of the upstream, whose log says more. Its answer came through as it was.',
+  '504': 'A gateway in front of the API got no answer from it in time. Tell those who run the API.',
+  '5xx': 'The fault is in the upstream, whose log says more. Its answer was passed on unchanged.',
   unread:
-    'The client stopped reading its answer for as long as BEARERD_IDLE_TIMEOUT allows. See why it reads no more, or raise that limit.',
+    'The client stopped reading its answer for as long as BEARERD_IDLE_TIMEOUT allows. Find out why it stopped, or raise that limit.',
   left: "The client ended the connection before its answer was whole. If that was not meant (an event stream ends so), check the client's own timeout: the times above say what it waited for.",
 } as const;
 
-/** @returns undefined where the status alone says enough */
+/** @returns undefined if the status alone says enough */
 export function statusRemedy(status: number, sentAs: SentAs, isRepeated: boolean): string | undefined {
   const place = sentAs === 'token' && !isRepeated ? 'token, not repeated' : sentAs;
   if (status === 401) return STATUS_REMEDIES[`401 ${place}`];

@@ -1,15 +1,15 @@
 import type { LoginFailure } from '../login-error.ts';
 import type { ProblemCode } from '../problem.ts';
 
-/** The words for one way in which a request to a server fails; they are the same in all places. */
+/** The words for one way in which a request to a server fails. Log, commands, page and problems use the same. */
 export interface FailureWords {
-  /** What happened; its subject is the server. Constant, so that a client may see it too. */
+  /** What happened: a part of a sentence whose subject is the server. Constant, because a client may see it. */
   readonly what: string;
   /** What the operator of bearerd can do. */
   readonly remedy: string;
-  /** The class of a login that fails so. */
+  /** The class of a login that fails like this. */
   readonly login: LoginFailure;
-  /** The answer to a request that fails so. */
+  /** The problem of a request that fails like this. */
   readonly problem: ProblemCode;
   /** The `error` parameter of `Proxy-Status` (RFC 9209 §2.3). */
   readonly proxyStatus: string;
@@ -58,9 +58,9 @@ export const CONNECTION_FAILURES = {
   'connect-timeout': {
     ...LATE,
     proxyStatus: 'connection_timeout',
-    what: "can't be reached: no connection came about in time",
+    what: "can't be reached: no connection was made in time",
     remedy:
-      'A firewall may drop what is sent, or an outbound proxy is needed: check the URL, the network and HTTPS_PROXY.',
+      'A firewall may drop the packets, or an outbound proxy may be needed: check the URL, the network and HTTPS_PROXY.',
   },
   'tls-timeout': {
     ...LATE,
@@ -71,7 +71,7 @@ export const CONNECTION_FAILURES = {
   'outbound-proxy': {
     ...UNREACHABLE,
     proxyStatus: 'destination_unavailable',
-    what: "can't be reached: the outbound proxy gives no connection to it",
+    what: "can't be reached: the outbound proxy does not connect to it",
     remedy: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and that the proxy runs and allows this host.',
   },
   'tls-self-signed': {
@@ -112,12 +112,12 @@ export const CONNECTION_FAILURES = {
   },
   'https-on-plain-port': {
     ...TLS,
-    what: "can't be reached: the port speaks no TLS",
+    what: "can't be reached: the port does not speak TLS",
     remedy: 'The URL says https://: name the port that speaks TLS, or write http:// where that is allowed.',
   },
   'tls-protocol': {
     ...TLS,
-    what: "can't be reached: no TLS connection could be agreed on",
+    what: "can't be reached: no TLS connection could be negotiated",
     remedy: 'Look at the TLS settings of the server; it may want a client certificate.',
   },
   'tls-version': {
@@ -127,13 +127,13 @@ export const CONNECTION_FAILURES = {
   },
   'tls-damaged': {
     ...TLS,
-    what: 'broke off: bytes changed on the way, as TLS found',
+    what: 'broke off: TLS found that bytes had changed on the way',
     remedy: 'Look at what is between here and the server: proxies, VPN, network hardware.',
   },
   'http-on-tls-port': {
     ...UNREACHABLE,
     proxyStatus: 'connection_terminated',
-    what: 'closed the connection without an answer, as a port does that speaks TLS',
+    what: 'closed the connection without an answer, as a port that speaks TLS does',
     remedy: "Where the port speaks TLS, write https:// in the URL; else look at the server's log.",
   },
   closed: {
@@ -141,7 +141,7 @@ export const CONNECTION_FAILURES = {
     proxyStatus: 'connection_terminated',
     what: 'closed the connection before its answer was complete',
     remedy:
-      'Look at its log for this moment: it was restarted, or crashed on this request, or refuses it; else a firewall cut in.',
+      'Look at its log for this moment: it was restarted, or crashed on this request, or refuses it; else a firewall closed the connection.',
   },
   'closed-connecting': {
     ...UNREACHABLE,
@@ -180,7 +180,7 @@ export const CONNECTION_FAILURES = {
     ...UNREACHABLE,
     proxyStatus: 'destination_unavailable',
     what: "can't be reached: the connection failed",
-    remedy: "The code in brackets is the system's, and says more.",
+    remedy: 'The code in brackets comes from the system and says more.',
   },
 } as const satisfies Readonly<Record<string, FailureWords>>;
 

@@ -1,4 +1,4 @@
-import { CONTROLS, INVISIBLE } from '../../base/unseen.ts';
+import { CONTROLS, INVISIBLE } from '../../base/invisible.ts';
 
 /** More of one line is not kept, and a line that is cut off is not shown: a part of a secret can't be recognised. */
 const MOST_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type BodySink, DirectRequest } from '../../node/direct-request.ts';
+import { type BodyConsumer, DirectRequest } from '../../node/direct-request.ts';
 import type { Departures } from './departures.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -22,7 +22,7 @@ export interface Incoming {
 }
 
 /** A client's request body on its way up: what has come is kept for another attempt while it is small. */
-export class RequestBody implements BodySink {
+export class RequestBody implements BodyConsumer {
   /** Bytes that have come from the client. */
   bytes = 0;
   /** All of it has come. */
@@ -72,7 +72,7 @@ export class RequestBody implements BodySink {
   prefetch(ready: () => void): void {
     const request = this.#request;
     this.#ready = ready;
-    if (request instanceof DirectRequest && request.giveBodyTo(this)) return;
+    if (request instanceof DirectRequest && request.passBodyTo(this)) return;
     request
       .on('data', (piece: Buffer) => this.take(piece))
       .on('end', () => this.end())

@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises';
-import type { Secret } from '../../base/secret.ts';
+import { Secret } from '../../base/secret.ts';
 import type { EnvoySdsSinkConfig, FileSinkConfig } from '../../config/config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
 import { NO_FILE, replaceFile, traceOf } from './private-file.ts';
 
-/** A file that was removed or overwritten is written again within this time. */
+/** A file that another program removed or overwrote is written again after this time at most. */
 const LOOK_MS = 2_000;
 
 /**
- * A file with one credential in it. What it holds is known from our own writing, as long as the file bears the same trace;
- * at first it may be anything.
+ * A file with one credential. After it was written, its content is known as long as its trace is the same; before, the
+ * file may hold anything.
  */
 class CredentialFile implements Sink {
   readonly lookMs = LOOK_MS;
@@ -30,10 +30,10 @@ class CredentialFile implements Sink {
 
   async settle(present: PresentOf): Promise<boolean> {
     const secret = this.#pick(present);
-    if (this.#written !== undefined && same(this.#written.secret, secret)) {
+    if (this.#written !== undefined && Secret.same(this.#written.secret, secret)) {
       if (this.#written.trace === (await traceOf(this.#path))) return false;
     }
-    // After a failure half-way, the content is unknown.
+    // If this fails half-way, the content is unknown.
     this.#written = undefined;
     const content = this.#content(secret);
     if (content === undefined) await rm(this.#path, { force: true });
@@ -43,7 +43,7 @@ class CredentialFile implements Sink {
   }
 }
 
-/** The token alone; no file while there is none. */
+/** A file with the token alone. While there is no token, there is no file. */
 export function createFileSink({ path, credential }: FileSinkConfig): Sink {
   return new CredentialFile(
     path,
@@ -53,8 +53,8 @@ export function createFileSink({ path, credential }: FileSinkConfig): Sink {
 }
 
 /**
- * What Envoy reads as a secret (`path_config_source`): the whole header, so that it fits every version's injector.
- * Envoy doesn't start without the file: while there is no token, the value in it is empty.
+ * A secret for Envoy (`path_config_source`). It holds the whole header value, which the credential injector of every
+ * version can use. Envoy does not start without the file, so the file has an empty value while there is no token.
  */
 export function createEnvoySdsSink({ path, name, credential }: EnvoySdsSinkConfig): Sink {
   return new CredentialFile(
@@ -67,7 +67,7 @@ export function createEnvoySdsSink({ path, name, credential }: EnvoySdsSinkConfi
   );
 }
 
-/** A `DiscoveryResponse` with one `Secret` message, in the JSON form of protobuf, which is YAML too. */
+/** A `DiscoveryResponse` with one `Secret` message, in protobuf's JSON form, which is also YAML. */
 function discoveryResponse(name: string, value: string): object {
   return {
     resources: [
@@ -78,8 +78,4 @@ function discoveryResponse(name: string, value: string): object {
       },
     ],
   };
-}
-
-function same(a: Secret | undefined, b: Secret | undefined): boolean {
-  return a === undefined ? b === undefined : a.equals(b);
 }

@@ -1,21 +1,22 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../base/failures/kind.ts';
 
 /**
- * Replaces a file by a text, whole or not at all. It writes a new file for our user alone and renames it: a link at
- * either name is replaced and never followed. Envoy, too, notices only a rename.
+ * Replaces a file, completely or not at all. Writes a new file that only bearerd's user can read, and renames it: a
+ * link at either path is replaced, never followed. Envoy notices nothing but a rename.
  *
- * @returns the trace of what was written; one that no file bears where another has changed it since
+ * @returns the trace of the new file; if another process has changed the file already, a trace that no file has
  */
 export async function replaceFile(path: string, content: Buffer): Promise<string> {
   const next = join(dirname(path), `.${basename(path)}.bearerd`);
-  // Left by a run that was killed between the two steps.
+  // A run that was killed between the two steps has left it.
   await rm(next, { force: true });
   try {
     const written = await write(await open(next, 'wx', 0o600), content);
     await rename(next, path);
-    // A rename changes no more than the ctime.
+    // A rename changes nothing but the ctime.
     const found = await lstat(path, { bigint: true }).catch(() => undefined);
     const isOurs = (['ino', 'size', 'mode', 'mtimeNs'] as const).every((of) => found?.[of] === written[of]);
     return found !== undefined && isOurs ? traceIn(found) : CHANGED;
@@ -25,16 +26,16 @@ export async function replaceFile(path: string, content: Buffer): Promise<string
   }
 }
 
-/** The trace of no file, and one that none bears. */
+/** The trace of a missing file, and one that no file has. */
 export const NO_FILE = 'none';
 const CHANGED = 'changed';
 
-/** What changes when anybody replaces, writes, removes or opens up the file; read without a look into it. */
+/** The trace of a file, which changes when the file is replaced, written or removed, or gets another mode. */
 export async function traceOf(path: string): Promise<string> {
   try {
     return traceIn(await lstat(path, { bigint: true }));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NO_FILE;
+    if (codeOf(error) === 'ENOENT') return NO_FILE;
     throw error;
   }
 }

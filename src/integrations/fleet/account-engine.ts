@@ -9,10 +9,10 @@ import { type Hold, openHold, sealHold } from './hold.ts';
 import type { AccountKeys } from './keys.ts';
 import { openToken, type SharedToken, sealToken } from './shared-token.ts';
 
-/** A lock holder that dies blocks the others this long; a live one extends the lock each third of it. */
+/** A lock holder that dies blocks the others this long. A live one extends the lock after each third of it. */
 const LEASE_MS = 3_000;
 
-/** The values of the engine that could be opened. */
+/** What a look at the engine has found, opened. A value that can't be opened is missing. */
 export interface Findings {
   readonly token: SharedToken | undefined;
   readonly hold: Hold | undefined;
@@ -20,14 +20,14 @@ export interface Findings {
   readonly seen: Seen;
 }
 
-/** The engine as one instance uses it for one account: seals, opens, and counts what it is asked. */
+/** The engine as one instance uses it for one account: seals and opens values, and emits an event for each operation. */
 export class AccountEngine {
   readonly #engine: Engine;
   readonly #keys: AccountKeys;
   readonly #clock: Clock;
   readonly #observe: Observe;
   readonly #owner = randomUUID();
-  /** Version of the last value, if it couldn't be opened. */
+  /** The version of the last token value, if it could not be opened. */
   #unreadable = '';
 
   constructor(engine: Engine, keys: AccountKeys, clock: Clock, observe: Observe) {
@@ -59,7 +59,7 @@ export class AccountEngine {
     return this.#tell('lock', await this.#engine.lock(this.#keys.names, this.#owner, LEASE_MS, seen));
   }
 
-  /** For as long as it takes. */
+  /** Extends the lock until `done`. */
   async keepLock(done: AbortSignal): Promise<void> {
     for (;;) {
       await this.#clock.sleep(LEASE_MS / 3, done);
@@ -68,7 +68,7 @@ export class AccountEngine {
     }
   }
 
-  /** Gives back the lock, though not before so long. */
+  /** Gives back the lock after `lockForMs`. */
   async leave(lockForMs: number, hold: Hold | undefined): Promise<void> {
     const sealed = hold && {
       text: sealHold(hold, this.#keys),
@@ -78,13 +78,13 @@ export class AccountEngine {
     if (hold !== undefined) this.#tell('hold', left);
   }
 
-  /** @param lockForMs where the lock is given back with it, after so long */
+  /** @param lockForMs if given, the lock is given back after this time */
   async publish(
     shared: SharedToken,
     { isNew, lockForMs }: { readonly isNew: boolean; readonly lockForMs?: number },
   ): Promise<PublishAnswer | undefined> {
     const ttlMs = Math.floor(untilMs(shared.expires, this.#clock));
-    if (ttlMs <= 0) return 'older'; // It has ended, so it isn't needed.
+    if (ttlMs <= 0) return 'older'; // The token has ended: no instance needs it.
     const publication = {
       generation: shared.generation,
       sealed: sealToken(shared, this.#keys),

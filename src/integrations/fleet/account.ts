@@ -4,10 +4,10 @@ import { accountSecretOf } from '../../config/values/account-secret.ts';
 import type { Account } from './keys.ts';
 
 /**
- * What instances that may share a token have in common: account, endpoint, scope and secret.
+ * What identifies an account. Instances share a token only if all of it is equal: account, endpoint, scope and secret.
  *
  * @param sessionUrl the whole URL of a session credential's endpoint
- * @param key the configured one
+ * @param key `share.key`
  */
 export function accountOf(
   credential: CredentialConfig,
@@ -40,7 +40,7 @@ function identityOf(credential: CredentialConfig, sessionUrl: string | undefined
   }
 }
 
-/** The token's subject, if it is not the client: with a grant other than client credentials. */
+/** Who the token is for, unless that is the client: with other grants than client credentials. */
 function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
   if (owner !== undefined) return ['password', owner.username];
   if (assertionGrant === undefined) return [];
@@ -49,12 +49,12 @@ function grantOf({ owner, assertionGrant }: OAuth2CredentialConfig): unknown[] {
     : ['jwtBearer', byName(assertionGrant.claims), assertionGrant.assertionAudience];
 }
 
-/** Two instances may list the same names in another order. A whole pair can't be sorted: every secret prints alike. */
+/** In a fixed order: instances may list the names differently. Sorted by name, because all secrets print alike. */
 function byName(values: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
   return Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The client ID. An assertion may be all that names the client: then the path of its file. */
+/** The client ID. Without one, an assertion names the client: then the path of its file. */
 function clientOf(credential: OAuth2CredentialConfig): Secret | string | undefined {
   const { clientId } = credential;
   if (clientId !== undefined) return clientId;

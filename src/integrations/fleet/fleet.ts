@@ -1,4 +1,4 @@
-/** All that sharing needs, in one piece that is loaded where it is configured. */
+/** Everything for sharing tokens, in one module that is loaded only if sharing is configured. */
 export { accountOf } from './account.ts';
 export { AccountKeys } from './keys.ts';
 export { RedisEngine } from './redis-engine.ts';

@@ -6,22 +6,22 @@ import type { Kept } from './engine.ts';
 import type { AccountKeys } from './keys.ts';
 import { endOf } from './shared-token.ts';
 
-/** The longest pause of all for what may be one instance's own trouble: its network is broken, and another's is whole. */
+/** The longest pause of all instances after a failure that may concern one instance only, such as a broken network. */
 const OWN_TROUBLE_MS = 5_000;
 
 /** Why no instance may log in, and until when. */
 export interface Hold {
   readonly error: LoginError;
-  /** Failures of this class in a row. */
+  /** How many failures of this class there were in a row. */
   readonly consecutive: number;
   readonly ends: Deadline;
 }
 
 /**
- * The pause of the whole fleet after one login that failed. The fleet logs in as one, so it backs off as one: were the
- * others to try in their turn, each would wait for the lock until it gives up waiting and logs in without it.
+ * The pause of the whole fleet after a failed login. If the other instances tried one after the other, each would wait
+ * for the lock until its patience ends, and then log in without it.
  *
- * @param before the hold before it, over or not
+ * @param before the last hold, even if it is over
  */
 export function holdAfter(error: LoginError, before: Hold | undefined, random: number, clock: Clock): Hold {
   const goesOn = before !== undefined && (before.error.code === 'refused') === (error.code === 'refused');
@@ -31,13 +31,13 @@ export function holdAfter(error: LoginError, before: Hold | undefined, random: n
   return { error, consecutive, ends: deadlineIn(heldMs, clock) };
 }
 
-/** What a login meets while it stands. */
+/** The error of a login during a hold; undefined after it. */
 export function heldBack({ error, ends }: Hold, clock: Clock): LoginError | undefined {
   const leftMs = untilMs(ends, clock);
   if (leftMs <= 0) return undefined;
   const { code, message, status } = error;
-  const told = `all instances are held back: ${message}`;
-  return new LoginError(code, told, { status, retryAfterMs: leftMs, heldBack: true });
+  const heldMessage = `all instances are held back: ${message}`;
+  return new LoginError(code, heldMessage, { status, retryAfterMs: leftMs, heldBack: true });
 }
 
 export function sealHold({ error, consecutive, ends }: Hold, keys: AccountKeys): string {
@@ -49,7 +49,7 @@ export function sealHold({ error, consecutive, ends }: Hold, keys: AccountKeys):
 export function openHold(kept: Kept, keys: AccountKeys, clock: Clock): Hold | undefined {
   const opened = keys.open(keys.names.hold, kept.text);
   if (opened === undefined) return undefined;
-  // Sealed by one of us: it has this shape.
+  // Sealed by an instance of this account, so it has this shape.
   const { code, message, status, consecutive, endsAtMs } = opened.value as {
     code: LoginFailure;
     message: string;

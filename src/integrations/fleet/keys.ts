@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { Secret } from '../../base/secret.ts';
 import type { Names } from './engine.ts';
 
-/** What an account shares under, made of what only its instances know. */
+/** What makes two instances share a token: only instances of one account know all of it. */
 export interface Account {
-  /** Whose token it is, in full: where it is got, by whom, and for what. Stays here: only keys are made of it. */
+  /** Endpoint, account, scope: all that decides which token a login gives. Only used to derive keys. */
   readonly identity: Secret;
-  /** The account's own secret and the configured key, as far as there are any; at least one. */
+  /** The account's secret and `share.key`, as far as they exist; at least one. */
   readonly secrets: readonly Secret[];
 }
 
@@ -15,8 +15,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals, opens, and names keys for one account. Only a holder of its secret can do any of it, and neither the
- * account nor the secret can be read from a name.
+ * Seals and opens values, and names the engine's keys, for one account. This needs the account's secret. A name reveals
+ * neither the account nor the secret.
  */
 export class AccountKeys {
   readonly names: Names;
@@ -24,7 +24,7 @@ export class AccountKeys {
   readonly #mark: Buffer;
 
   constructor(account: Account, prefix: string) {
-    // JSON keeps two secrets apart: "ab" and "c" are not "a" and "bc".
+    // As JSON, so that the secrets "ab" and "c" differ from "a" and "bc".
     const material = Secret.json(account.secrets).expose();
     const identity = account.identity.expose();
     const derive = (purpose: string) =>
@@ -34,7 +34,7 @@ export class AccountKeys {
     this.names = namesOf(prefix, derive('name').toString('hex').slice(0, 32));
   }
 
-  /** `<generation>.<nonce, tag and text>`, bound to the key that it stands at. */
+  /** `<generation>.<nonce, tag and ciphertext>`. The value can be opened only at the same engine key. */
   seal(key: string, generation: number, value: unknown): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#seal, nonce).setAAD(contextOf(key, generation));
@@ -42,7 +42,7 @@ export class AccountKeys {
     return `${generation}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
   }
 
-  /** The generation and what was sealed; undefined for what no instance of this account has sealed for this key. */
+  /** The generation and the value; undefined if no instance of this account has sealed the text for this engine key. */
   open(key: string, text: string): { readonly generation: number; readonly value: unknown } | undefined {
     const [, digits, sealed = ''] = /^(0|[1-9]\d{0,14})\.([\w-]+)$/.exec(text) ?? [];
     const bytes = Buffer.from(sealed, 'base64url');
@@ -58,11 +58,11 @@ export class AccountKeys {
       const plain = Buffer.concat([text, decipher.final()]).toString('utf8');
       return { generation, value: JSON.parse(plain) };
     } catch {
-      return undefined; // Forged, changed, or another account's.
+      return undefined; // Forged, changed, or sealed for another account.
     }
   }
 
-  /** What a token is retired by: who has not got the token can't say it. */
+  /** By its mark a token is retired. Only an instance that has the token can compute the mark. */
   markOf(token: Secret): string {
     const mark = createHmac('sha256', this.#mark);
     token.addTo(mark);
@@ -70,7 +70,7 @@ export class AccountKeys {
   }
 }
 
-/** In braces, so that a cluster keeps the keys of one account together. */
+/** The braces are a hash tag of Redis Cluster: it keeps the keys of one account in one slot. */
 function namesOf(prefix: string, id: string): Names {
   const name = (part: string) => `${prefix}:{${id}}:${part}`;
   return {

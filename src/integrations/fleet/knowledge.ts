@@ -5,22 +5,22 @@ import type { Findings } from './account-engine.ts';
 import type { Hold } from './hold.ts';
 import { isFresher, type SharedToken } from './shared-token.ts';
 
-/** What one instance knows of an account's tokens. It decides and does nothing. */
+/** What one instance knows about an account's tokens. Only decides; it never calls the engine. */
 export class Knowledge {
-  /** The token that the source was given last, as long as no upstream has refused it. */
+  /** The token that the source got last; undefined once an upstream has refused it. */
   mine: SharedToken | undefined;
   hold: Hold | undefined;
-  /** How much of the token's life is left for a renewal without the others: see `reserveOf`. */
+  /** When this much of the token's life is left, the instance renews it without the others: see `reserveOf`. */
   reserveMs = 0;
   readonly #clock: Clock;
   readonly #random: () => number;
-  /** A better one than mine, for the next login to take. */
+  /** A token that is better than `mine`. The next login takes it. */
   #offered: SharedToken | undefined;
-  /** The highest that was ever seen: a number must not come twice, though the engine forgets. */
+  /** The highest generation ever seen. The engine may lose data, but a generation must not be used twice. */
   #generation = 0;
-  /** Of a token that an upstream has refused: not to be taken again. */
+  /** The mark of a token that an upstream refused. It is not taken again. */
   #dead: string | undefined;
-  /** Of one that the fleet goes on with though our upstream has refused it. */
+  /** The mark of a token that this instance's upstream refused, but that the other instances go on using. */
   #spared: string | undefined;
 
   constructor(clock: Clock, random: () => number) {
@@ -28,7 +28,7 @@ export class Knowledge {
     this.#random = random;
   }
 
-  /** Draws the conclusions from a look at the engine: whether the token at hand is refused, and whether there is a better one. */
+  /** Evaluates a look at the engine: is the present token refused, and is there a better one? */
   learn({ token, hold, retired }: Findings): { readonly refused: boolean; readonly fresher: boolean } {
     if (hold !== undefined && !this.#holdsLonger(hold)) this.hold = hold;
     if (this.#offered?.mark === retired) this.#offered = undefined;
@@ -41,14 +41,14 @@ export class Knowledge {
     return { refused, fresher };
   }
 
-  /** Whether the engine knows less than we do. */
+  /** True if this instance has a newer token than the engine. */
   exceeds({ token, retired }: Findings): boolean {
     const { mine } = this;
     if (mine === undefined || mine.mark === retired) return false;
     return token === undefined || token.generation < mine.generation;
   }
 
-  /** An upstream has refused the token at hand. Gives it. */
+  /** An upstream has refused the present token. @returns that token */
   refused(): SharedToken | undefined {
     const { mine } = this;
     this.mine = undefined;
@@ -57,13 +57,13 @@ export class Knowledge {
     return mine;
   }
 
-  /** The others go on with it: so do we, once. */
+  /** The others go on using this token, so this instance takes it again, once. */
   spare({ mark }: SharedToken): void {
     if (this.#spared !== mark && this.#dead === mark) this.#dead = undefined;
     this.#spared = mark;
   }
 
-  /** Another's token, if there is a better one than ours. */
+  /** Takes another instance's token, if it is better than the present one. */
   take(): IssuedToken | undefined {
     const other = this.#offered;
     this.#offered = undefined;
@@ -74,14 +74,14 @@ export class Knowledge {
     return { token: other.token, lifetimeMs, warnings: [], ageMs };
   }
 
-  /** The token of our own login. */
+  /** Adds the token of this instance's own login. */
   add({ token, lifetimeMs }: IssuedToken, mark: string): SharedToken {
     const generation = ++this.#generation;
     const expires = deadlineIn(lifetimeMs, this.#clock);
     return this.#keep({ token, generation, mark, expires, lifetimeMs });
   }
 
-  /** An engine may have lost the hold that stands, and never puts one off. */
+  /** True if the hold that is known ends later. The engine may have lost data, so a shorter hold changes nothing. */
   #holdsLonger({ ends }: Hold): boolean {
     const mine = this.hold && untilMs(this.hold.ends, this.#clock);
     return mine !== undefined && mine > untilMs(ends, this.#clock);
@@ -97,9 +97,9 @@ export class Knowledge {
 }
 
 /**
- * The end of a token's life in which an instance logs in by itself, should the engine be gone. Each instance has its own
- * (`random` in [0, 1)), so that they don't all log in at once, and each has time for some tries that fail: 4 to 14 % of the
- * life, of a short one up to a quarter, which is what its renewal leaves.
+ * How much of a token's life is left when an instance renews it alone, if the engine can't be reached. `random` in [0,
+ * 1) differs for each instance, so that they don't all log in at once, and each has time for a few failures: 4 to 14 %
+ * of the life, and up to a quarter of a short one, which is what renewal leaves of it.
  */
 function reserveOf(lifeMs: number, random: number): number {
   const least = Math.max(lifeMs * 0.04, Math.min(1_000, lifeMs * 0.1));

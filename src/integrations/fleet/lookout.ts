@@ -1,19 +1,19 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** The pause between two looks without a message; up to half as much more, by chance. */
+/** The least pause between two looks, if no message comes. Chance adds up to half of it. */
 const PATROL_MS = 30_000;
-/** The least time between two looks on request, so that no other instance can keep this one looking. */
+/** The least pause between two looks after a message, so that no other instance can keep this one busy. */
 const LOOK_GAP_MS = 50;
 
-export interface LookoutOptions {
+interface LookoutOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Calls back when there may be something new. Gives a function that ends this. */
+  /** Calls back when there may be something new. @returns stops that */
   readonly listen: (wake: () => void) => () => void;
   readonly look: () => Promise<void>;
 }
 
-/** Looks when there may be something new: at a message, when the connection is back, and now and then. One look at a time. */
+/** Looks at the engine, once at a time, when there may be something new: after a message or a reconnect, and at intervals. */
 export class Lookout {
   readonly #options: LookoutOptions;
   readonly #closed = new AbortController();
@@ -29,18 +29,18 @@ export class Lookout {
     });
   }
 
-  /** Aborts as soon as there may be something that a look from now on would show. */
+  /** Aborts when there may be something that the next look would show. */
   get nextCall(): AbortSignal {
     if (this.#call.signal.aborted) this.#call = new AbortController();
     return this.#call.signal;
   }
 
-  /** Whether nothing has been heard for this long. */
+  /** True if no message or reconnect came for this long. */
   quietFor(ms: number): boolean {
     return this.#options.clock.monoMs() >= this.#calledMonoMs + ms;
   }
 
-  /** Until `close`. */
+  /** Runs until `close`. */
   async run(): Promise<void> {
     const { clock, random, look } = this.#options;
     while (!this.#closed.signal.aborted) {

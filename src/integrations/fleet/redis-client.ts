@@ -5,10 +5,11 @@ import {
   ErrorReply,
   SocketClosedUnexpectedlyError,
 } from '@redis/client';
+import { codeOf } from '../../base/failures/kind.ts';
 import type { ShareServer, TlsFiles } from '../../config/config.ts';
 import { lazySecureContext } from '../../upstream/secure-context.ts';
 
-/** To connect; somewhat less than `CONNECT_LIMIT_MS`, so that a client that is given up has no socket on its way. */
+/** For TCP and TLS. Less than `CONNECT_LIMIT_MS`, so that no socket is still being opened when the client is given up. */
 const SOCKET_LIMIT_MS = 1_500;
 
 export type Client = ReturnType<typeof clientFor>;
@@ -18,18 +19,18 @@ export interface Server {
   readonly tls: TlsFiles;
 }
 
-/** A client of one connection, which it doesn't renew by itself. */
+/** A client with one connection. It does not reconnect by itself. */
 export function clientFor({ server, tls }: Server) {
   const { address, username, password, database } = server;
   return createClient({
-    RESP: 3, // Messages and answers by one connection.
+    RESP: 3, // Replies and messages on one connection.
     socket: { ...socketFor(address, tls), connectTimeout: SOCKET_LIMIT_MS, reconnectStrategy: false },
     ...(username && { username: username.expose() }),
     ...(password && { password: password.expose() }),
     database,
     disableOfflineQueue: true,
     disableClientInfo: true,
-    // It would let the engine say where else to connect to.
+    // Maintenance notifications would let the engine name another address to connect to.
     maintNotifications: 'disabled',
   });
 }
@@ -42,9 +43,9 @@ function socketFor(address: ShareServer['address'], { ca }: TlsFiles) {
     host,
     port,
     tls,
-    // Said in full: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would else switch verification off.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would change the default.
     rejectUnauthorized: true,
-    // The client's certificate is for the upstream alone.
+    // Without the client certificate, which is for the upstream only.
     secureContext: lazySecureContext(ca === undefined ? {} : { ca })(),
     ...(isIP(host) === 0 && { servername: host }),
   };
@@ -58,17 +59,16 @@ export function destroy(client: Client | undefined): void {
   }
 }
 
-/** An error's code: other text of a library or an engine may hold anything. An answer's first word is a code (`OOM`). */
+/** The error's code: other text may hold anything. The first word of an error reply is a code (`OOM`). */
 export function reasonOf(error: unknown): string {
   if (error instanceof ErrorReply) return /^[A-Z]{2,20}\b/.exec(error.message)?.[0] ?? 'ERR';
   if (error instanceof ConnectionTimeoutError) return 'ETIMEDOUT';
   if (error instanceof SocketClosedUnexpectedlyError) return 'ECONNRESET';
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown error';
+  return codeOf(error);
 }
 
-/** The server runs in a mode in which tokens can't be shared. */
-export class WrongModeError extends Error {
+/** The server runs in a mode in which instances can't share tokens. */
+class WrongModeError extends Error {
   readonly code: 'CLUSTER' | 'SENTINEL';
 
   constructor(code: 'CLUSTER' | 'SENTINEL') {
@@ -78,7 +78,7 @@ export class WrongModeError extends Error {
 }
 
 /**
- * A script with keys of several slots can't run in a Cluster, and a Sentinel runs none.
+ * In a Redis Cluster, a script can't use keys of several slots. A Sentinel runs no scripts.
  *
  * @throws WrongModeError
  */
@@ -88,7 +88,7 @@ export async function checkMode(client: Client): Promise<void> {
   if (mode === 'sentinel') throw new WrongModeError('SENTINEL');
 }
 
-/** The engine has no memory left: it can be read but not written. */
+/** The engine has no memory left: it can be read, but not written. */
 export function isFull(error: unknown): boolean {
   return error instanceof ErrorReply && reasonOf(error) === 'OOM';
 }

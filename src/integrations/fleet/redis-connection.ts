@@ -3,26 +3,26 @@ import type { EngineState } from '../../base/engine-state.ts';
 import { type Client, checkMode, clientFor, destroy, isFull, reasonOf, type Server } from './redis-client.ts';
 import { PROBE } from './scripts.ts';
 
-/** For connecting and logging in, and for the answer to one command. Past it the engine counts as unreachable. */
+/** For connecting and logging in, and for the reply to one command. Beyond it, the engine counts as unreachable. */
 const CONNECT_LIMIT_MS = 2_000;
 const COMMAND_LIMIT_MS = 1_000;
-/** Between two tries to connect: from the first to the last, up to half less by chance. */
+/** The pause between two attempts to connect doubles from the first to the last value; less up to half, by chance. */
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2_000;
-/** The interval of pings, so that no login is the first to notice a broken connection. */
+/** The interval of PINGs, so that a broken connection is noticed before a login needs it. */
 const HEARTBEAT_MS = 3_000;
 
 export interface RedisConnectionOptions extends Server {
-  /** A key that may be written and a channel that may be told, to find out whether that is so. */
+  /** An engine key to write and a channel to publish to, as a test that the user may do so. */
   readonly probe: string;
-  /** Called with each state that is found, the same one again too. */
+  /** Called with each state, even if it is the same as before. */
   readonly onState: (state: EngineState) => void;
   readonly clock?: Clock;
-  /** `COMMAND_LIMIT_MS` unless a test sets less. */
+  /** `COMMAND_LIMIT_MS`, unless a test sets less. */
   readonly commandLimitMs?: number;
 }
 
-/** A connection to a Redis or Valkey, which reconnects by itself. */
+/** A connection to a Redis or Valkey. It reconnects by itself. */
 export class RedisConnection {
   #state: EngineState = { state: 'connecting' };
   readonly #options: RedisConnectionOptions;
@@ -41,7 +41,7 @@ export class RedisConnection {
     this.#loop = this.#connecting.then(() => this.#stayConnected());
   }
 
-  /** Undefined if there is no answer, or an error. Never rejects. */
+  /** Undefined if there is an error or no reply. Never rejects. */
   async run(command: readonly string[]): Promise<unknown> {
     if (this.#state.state === 'connecting') await this.#connecting;
     const client = this.#client;
@@ -55,7 +55,7 @@ export class RedisConnection {
     }
   }
 
-  /** Calls back at each message and after each connect. Gives a function that ends this. */
+  /** Calls back at each message on the channel and after each reconnect. @returns stops that */
   listen(channel: string, wake: () => void): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     const client = this.#client;
@@ -82,7 +82,7 @@ export class RedisConnection {
       } else {
         await this.#clock.sleep(HEARTBEAT_MS, this.#lost.signal);
         if (this.#client === undefined || this.#closed.signal.aborted) continue;
-        delayMs = FIRST_RETRY_MS; // Only now: one that says no to all that is asked is not asked at once again.
+        delayMs = FIRST_RETRY_MS; // Not earlier: an engine that accepts connections but refuses all commands is asked less often.
         await this.#beat();
       }
     }
@@ -116,7 +116,7 @@ export class RedisConnection {
 
   #newClient(): Client {
     const client = clientFor(this.#options);
-    // Without a listener, Node would throw the error where it can't be caught.
+    // Without a listener, Node would throw the error as an uncaught exception.
     client.on('error', (error: unknown) => this.#lose(client, reasonOf(error)));
     return client;
   }
@@ -177,15 +177,16 @@ class LateError extends Error {
 }
 
 /**
- * Real time, whatever clock a test has: an engine is a program of its own. A process that was busy or stopped past the
- * limit finds its timers due before what it has been sent meanwhile: that is read first.
+ * The limit is in real time, whatever clock a test uses, because an engine is a separate program. If the process was
+ * busy or stopped beyond the limit, the timer fires before replies have been read. So these are read first
+ * (`setImmediate`).
  */
 async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => setImmediate(() => reject(new LateError())), limitMs);
   });
-  work.catch(() => {}); // What comes after the limit.
+  work.catch(() => {}); // It may reject after the limit.
   try {
     return await Promise.race([work, late]);
   } finally {

@@ -12,7 +12,7 @@ import type {
 import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
 import { EXTEND, LEAVE, LOCK, LOOK, PUBLISH, RETIRE } from './scripts.ts';
 
-/** Redis or Valkey. Each verb is one script, which the engine runs in one piece. */
+/** Redis or Valkey. Each operation is one script, which runs atomically. */
 export class RedisEngine implements Engine {
   readonly #connection: RedisConnection;
 
@@ -40,9 +40,10 @@ export class RedisEngine implements Engine {
     return this.#run(EXTEND, names, owner, leaseMs);
   }
 
-  publish(names: Names, it: Publication): Promise<PublishAnswer | undefined> {
-    const token = [it.generation, it.sealed, it.ttlMs, it.mark, it.unreadable, it.isNew ? 'new' : ''];
-    return this.#run(PUBLISH, names, names.channel, it.owner, it.lockForMs, ...token);
+  publish(names: Names, publication: Publication): Promise<PublishAnswer | undefined> {
+    const { generation, sealed, ttlMs, mark, unreadable, isNew, owner, lockForMs } = publication;
+    const token = [generation, sealed, ttlMs, mark, unreadable, isNew ? 'new' : ''];
+    return this.#run(PUBLISH, names, names.channel, owner, lockForMs, ...token);
   }
 
   leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done' | undefined> {
@@ -61,7 +62,7 @@ export class RedisEngine implements Engine {
     return this.#connection.close();
   }
 
-  /** @returns what the script returns: it is ours, and runs whole or not at all */
+  /** @returns what the script returns. Its type is certain, because the script is bearerd's own. */
   async #run<T>(script: string, names: Names, ...args: (string | number)[]): Promise<T | undefined> {
     const { token, hold, lock, retired, floor } = names;
     const keys = [token, hold, lock, retired, floor];

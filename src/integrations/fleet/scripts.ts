@@ -1,6 +1,6 @@
 /**
- * What the engine does in one piece. KEYS are token, hold, lock, retired, floor. A value of a wrong type, or one that
- * is larger than any of ours, is no value: `SET` writes over it.
+ * Functions for all scripts. KEYS are token, hold, lock, retired, floor. A value of another type, or one larger than
+ * bearerd ever writes, counts as missing: `SET` overwrites it.
  */
 const SHARED = `
 local function get(key)
@@ -24,20 +24,20 @@ return { token, redis.call('PTTL', KEYS[1]), redis.sha1hex(token),
   hold, redis.call('PTTL', KEYS[2]), redis.sha1hex(hold), get(KEYS[4]) }
 `;
 
-/** owner, lease, versions of token and hold. A lock without an end, or with a later one than ours have, doesn't count. */
+/** ARGV: owner, lease, versions of token and hold. A lock that never ends, or ends later than the lease, is deleted. */
 export const LOCK = `${SHARED}
 if redis.sha1hex(get(KEYS[1])) ~= ARGV[3] or redis.sha1hex(get(KEYS[2])) ~= ARGV[4] then return 'changed' end
 unlessOurs(KEYS[3], tonumber(ARGV[2]))
 return redis.call('SET', KEYS[3], ARGV[1], 'NX', 'PX', ARGV[2]) and 'mine' or 'another'
 `;
 
-/** owner, lease */
+/** ARGV: owner, lease. */
 export const EXTEND = `${SHARED}
 if get(KEYS[3]) == ARGV[1] then redis.call('PEXPIRE', KEYS[3], ARGV[2]) end
 return 'done'
 `;
 
-/** channel, owner, how long the lock stays, generation, sealed, lifetime, mark, unreadable version, whether it is new */
+/** ARGV: channel, owner, time of the lock, generation, sealed token, lifetime, mark, unreadable version, `new` or nothing. */
 export const PUBLISH = `${SHARED}
 local there = get(KEYS[1])
 local result = 'done'
@@ -54,7 +54,7 @@ if result == 'done' then redis.call('PUBLISH', ARGV[1], 'token') end
 return result
 `;
 
-/** channel, owner, how long the lock stays, sealed hold or nothing, its time */
+/** ARGV: channel, owner, time of the lock, sealed hold or nothing, its lifetime. */
 export const LEAVE = `${SHARED}
 free(ARGV[2], tonumber(ARGV[3]))
 if ARGV[4] ~= '' then
@@ -64,7 +64,7 @@ end
 return 'done'
 `;
 
-/** channel, generation, mark, its time, the time for which no other is retired */
+/** ARGV: channel, generation, mark, its lifetime, how long no other token is retired. */
 export const RETIRE = `${SHARED}
 if get(KEYS[4]) == ARGV[3] then return 'done' end
 unlessOurs(KEYS[5], tonumber(ARGV[5]))
@@ -75,7 +75,7 @@ redis.call('PUBLISH', ARGV[1], 'retired')
 return 'done'
 `;
 
-/** Whether all of this is allowed now, and there is memory for it. */
+/** Fails if the user may not do this, or there is no memory for it. */
 export const PROBE = `
 redis.call('SET', KEYS[1], '1', 'PX', 1000)
 redis.call('PUBLISH', KEYS[1], '1')

@@ -14,30 +14,34 @@ import { Lookout } from './lookout.ts';
 import type { SharedToken } from './shared-token.ts';
 
 /**
- * Longer than any login may take. An instance waits this long for another's login, and up to as much again by chance;
- * then it logs in itself. Chance spreads them: all began to wait at one moment, and the server may be overloaded.
+ * How long an instance waits for another's login before it logs in itself: longer than any login may take, and by
+ * chance up to twice this. Chance spreads the instances: all began to wait at one moment, and the server may be
+ * overloaded.
  */
 const PATIENCE_MS = 12_000;
-/** How long the instance that has logged in holds the lock, and tries to publish the token. */
+/** How long the instance that has logged in tries to publish the token, and holds the lock meanwhile. */
 const PUBLISH_FOR_MS = 30_000;
 /** How often an instance without a token looks for another's, if no message comes. */
 const LOOK_AGAIN_MS = 500;
-/** Of looks in one login, each of which finds something new and nothing to take. */
+/** The most looks in one login that find something new, but no token to take. */
 const MOST_LOOKS = 10;
-/** Before a login that has time: an engine that came back, or lost its data, gets the token from an instance that has it. */
+/**
+ * How long the engine must be quiet before a login that can wait. An engine that came back, or lost its data, first
+ * gets the newest token from the instance that has it.
+ */
 const QUIET_MS = 3_000;
-/** How soon an instance with a good token asks again. */
+/** How soon an instance with a usable token asks again. */
 const ASK_AGAIN_MS = 5_000;
 
-/** News for the token's source, which then asks for a login and so finds the change. */
+/** Changes for the token's source. After each, the source asks for a login, which finds the change. */
 export interface TokenNews {
-  /** There is a better token than the one at hand. */
+  /** There is a better token than the present one. */
   fresher(): void;
-  /** Another instance's upstream has refused the token at hand. */
+  /** An upstream has refused the present token to another instance. */
   refused(): void;
 }
 
-export interface SharedLoginOptions {
+interface SharedLoginOptions {
   readonly keys: AccountKeys;
   readonly engine: Engine;
   readonly login: Login;
@@ -47,7 +51,7 @@ export interface SharedLoginOptions {
   readonly random?: () => number;
 }
 
-/** A login that is made once for all instances of an account. For its caller it is a login like any other. */
+/** A login for all instances of an account. For its caller it is a login like any other. */
 export class SharedLogin {
   readonly #options: SharedLoginOptions;
   readonly #clock: Clock;
@@ -71,14 +75,14 @@ export class SharedLogin {
     this.#track(this.#lookout.run());
   }
 
-  /** Ends what runs in the background, once it is done. */
+  /** Waits for the work in the background, and ends it. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#lookout.close();
     await Promise.all(this.#background);
   }
 
-  /** The upstream of this instance has refused the token at hand. */
+  /** This instance's upstream has refused the present token. */
   rejected(): void {
     const refused = this.#known.refused();
     if (refused === undefined) return;
@@ -91,7 +95,7 @@ export class SharedLogin {
   /** See `SourceLogin`. */
   async logIn(signal: AbortSignal, spareMs: number): Promise<IssuedToken | NotYet> {
     await this.#retiring;
-    const offered = this.#known.take(); // Seen a moment ago: that of the lookout is why we are asked.
+    const offered = this.#known.take(); // The lookout has seen it a moment ago, and has caused this call.
     if (offered !== undefined) return offered;
     const patienceEndsMonoMs = this.#clock.monoMs() + PATIENCE_MS * (1 + this.#random());
     for (let looks = 1; ; looks++) {
@@ -112,20 +116,21 @@ export class SharedLogin {
     }
   }
 
-  /** Unless there is a token to take by now. */
+  /** "Not yet", unless there is a token to take by now. */
   #notYet(notYetMs: number): IssuedToken | NotYet {
     return this.#known.take() ?? { notYetMs };
   }
 
-  /** How long to use the present token before asking again; 0 if there is none. */
+  /** How long the present token may be used before the next call; 0 if there is none. */
   #mayWaitMs(spareMs: number): number {
     const leftMs = Math.max(0, spareMs - this.#known.reserveMs);
     return Math.min(leftMs, ASK_AGAIN_MS * (0.5 + 0.5 * this.#random()));
   }
 
   /**
-   * Whether another instance may have a newer token that the engine doesn't know yet: it has just come back, or it has
-   * lost what it knew. It is told of ours then: the other hears of that, and tells it better.
+   * True if another instance may have a newer token that the engine does not know yet, because the engine came back a
+   * moment ago or lost its data. In that case it publishes its own token: the other instance gets the message, and
+   * publishes the newer.
    */
   async #mayBeAhead(findings: Findings | undefined): Promise<boolean> {
     if (findings === undefined) return false;
@@ -141,7 +146,7 @@ export class SharedLogin {
     this.#track(this.#engine.keepLock(done.signal));
     try {
       const issued = await this.#options.login(signal);
-      // The caller doesn't wait for the engine.
+      // In the background: the caller does not wait for the engine.
       this.#track(this.#publishForAll(this.#add(issued), startedMonoMs).finally(() => done.abort()));
       return issued;
     } catch (error) {
@@ -152,7 +157,7 @@ export class SharedLogin {
     }
   }
 
-  /** Keeps the lock until the others can have the token: they would log in again. */
+  /** Holds the lock until the token is published: without the token, the others would log in again. */
   async #publishForAll(shared: SharedToken, startedMonoMs: number): Promise<void> {
     const endsMonoMs = this.#clock.monoMs() + PUBLISH_FOR_MS;
     const isUseful = () => this.#clock.monoMs() < endsMonoMs && this.#known.mine === shared;
@@ -164,12 +169,12 @@ export class SharedLogin {
     await this.#engine.leave(0, undefined);
   }
 
-  /** Until the fleet may log in again. */
+  /** How long until the fleet may log in again. */
   #floorMs(startedMonoMs: number): number {
     return Math.max(0, Math.ceil(startedMonoMs + LOGIN_FLOOR_MS - this.#clock.monoMs()));
   }
 
-  /** Without the lock, since the engine doesn't answer. The outcome is published all the same. */
+  /** Logs in without the lock, because the engine does not answer. Publishes the result, in case the engine is back. */
   async #logInAlone(signal: AbortSignal): Promise<IssuedToken> {
     try {
       const issued = await this.#options.login(signal);
@@ -192,13 +197,13 @@ export class SharedLogin {
     return this.#known.hold;
   }
 
-  /** @throws LoginError while a failure keeps everybody from asking. */
+  /** @throws LoginError during a hold */
   #obeyHold(): void {
     const error = this.#known.hold && heldBack(this.#known.hold, this.#clock);
     if (error !== undefined) throw error;
   }
 
-  /** Tells the source of what is new to it. */
+  /** Looks at the engine, and tells the source if the present token was refused. */
   async #look(): Promise<Findings | undefined> {
     const findings = await this.#engine.look();
     if (findings === undefined) return undefined;
@@ -206,7 +211,9 @@ export class SharedLogin {
     return findings;
   }
 
-  /** Tells the source of what is new to it, and an engine that has forgotten the token of it. */
+  /**
+   * Looks at the engine, tells the source about changes, and publishes the present token to an engine that has lost it.
+   */
   async #lookAround(): Promise<void> {
     const findings = await this.#engine.look();
     if (findings === undefined || this.#closed.signal.aborted) return;

@@ -7,16 +7,16 @@ import type { AccountKeys } from './keys.ts';
 /** A token that instances share. */
 export interface SharedToken {
   readonly token: Secret;
-  /** Each login's is higher than all that were seen before it. */
+  /** The generation of a login's token is higher than all that its instance has seen before. */
   readonly generation: number;
-  /** What it is retired by. */
+  /** Instances retire the token by its mark. */
   readonly mark: string;
   readonly expires: Deadline;
-  /** From its login to its end. */
+  /** The token's whole life. */
   readonly lifetimeMs: number;
 }
 
-/** A token that ends sooner is not worth the change. */
+/** A token that ends sooner is not taken. */
 const LEAST_USE_MS = 1_000;
 
 export function sealToken(
@@ -31,11 +31,11 @@ export function sealToken(
   return keys.seal(keys.names.token, generation, value);
 }
 
-/** The token in what the engine holds; it may be over. */
+/** Opens the token in a value of the engine. The token may have expired. */
 export function openToken(kept: Kept, keys: AccountKeys, clock: Clock): SharedToken | undefined {
   const opened = keys.open(keys.names.token, kept.text);
   if (opened === undefined) return undefined;
-  // Sealed by one of us: it has this shape.
+  // Sealed by an instance of this account, so it has this shape.
   const { token, expiresAtMs, lifetimeMs } = opened.value as {
     token: string;
     expiresAtMs: number;
@@ -47,15 +47,15 @@ export function openToken(kept: Kept, keys: AccountKeys, clock: Clock): SharedTo
 }
 
 /**
- * The sooner of two: the engine's time to live, which needs no common clock, and the sealed end, which an engine
- * can't put off.
+ * The earlier of two moments: the engine's time to live, which needs no common clock, and the sealed expiry, which an
+ * engine can't extend.
  */
 export function endOf({ ttlMs }: Kept, sealedWallMs: number, clock: Clock): Deadline {
   const sealedMs = sealedWallMs - clock.wallMs();
   return deadlineIn(ttlMs < 0 ? sealedMs : Math.min(ttlMs, sealedMs), clock);
 }
 
-/** Whether the second is worth having in place of the first. */
+/** True if the other token is worth taking in place of the present one. */
 export function isFresher(mine: SharedToken | undefined, other: SharedToken, clock: Clock): boolean {
   const otherMs = untilMs(other.expires, clock);
   if (otherMs <= LEAST_USE_MS || other.mark === mine?.mark) return false;

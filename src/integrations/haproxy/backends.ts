@@ -9,12 +9,12 @@ import { literally, type Section, time, word } from './words.ts';
 
 /** What a backend is for. */
 type Use =
-  /** Requests that may be sent again whatever has become of them. */
+  /** Requests that may be sent again after any failure. */
   | 'again'
-  /** Those that may have been acted on, though no answer has come. */
+  /** Requests that the upstream may have acted on, even if no answer came. */
   | 'once';
 
-/** A body, or a method that isn't idempotent, makes the second one needed. */
+/** The backends that a route needs: `once` is for requests with a body or with a method that is not idempotent. */
 export function usesOf({ route: { methods } }: FastRoute): readonly Use[] {
   return methods !== undefined && [...methods].every((method) => SAFE_METHODS.has(method))
     ? ['again']
@@ -25,7 +25,7 @@ export function backendName({ name }: FastRoute, use: Use): string {
   return use === 'again' ? name : `${name}-once`;
 }
 
-/** The sections of one route's fast lane: what its backends have in common, and each of them. */
+/** The sections of one route's fast lane: what its backends share, then each backend. */
 export function laneSections(fast: FastRoute, config: Config, retriesPath: string): readonly Section[] {
   const common = `${fast.name}-lane`;
   const servers = [serverLine(fast, config), `server bearerd unix@${retriesPath} id 2`];
@@ -79,9 +79,9 @@ function serverLine({ route, server: { host, port, tls, isName } }: FastRoute, c
   const name = new URL(route.upstreamOrigin).hostname.replace(/\.$/, '');
   const ca = word(config.tls.caFile ?? '@system-ca');
   return [
-    // Closed by us before the upstream does: a request that meets its reset is lost with the client's own connection.
+    // Closes idle connections before the upstream does: the reset of a connection in use would close the client's, too.
     `server upstream ${address} id 1 pool-purge-delay 1s`,
-    // Should there be no address, bearerd is the only server, and says why.
+    // If there is no address, bearerd is the only server, and its answer says why.
     isName ? ' resolvers system resolve-prefer ipv4 init-addr libc,none' : '',
     tls ? ` ssl verify required verifyhost ${name} sni str(${name}) ca-file ${ca} alpn http/1.1` : '',
   ].join('');

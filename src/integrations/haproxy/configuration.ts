@@ -11,18 +11,18 @@ import { problemReply } from './problem-reply.ts';
 import { refusals, slowLane } from './refusals.ts';
 import { type Section, sectionText, time } from './words.ts';
 
-/** Room that HAProxy keeps for what it adds to a head, however large that is. */
+/** Room that HAProxy reserves for headers that it adds, whatever the size of the head. */
 const MAX_REWRITE_BYTES = 2_048;
-/** Lines of a head that it takes: each costs 8 bytes of the buffer. The whole buffer is copied for each request. */
+/** Most header lines. Each costs 8 bytes of the buffer, and HAProxy copies the whole buffer for each request. */
 const MOST_LINES = 256;
-/** As long as bearerd keeps an idle client, and waits for headers. */
+/** The same times as in bearerd, for an idle client and for a head. */
 const KEEP_ALIVE = '72s';
 const HEADERS_TIMEOUT = '60s';
 
 /**
- * A whole configuration of HAProxy, in front of a bearerd that runs with this one.
+ * A complete configuration of HAProxy, in front of a bearerd that runs with `config`.
  *
- * @throws ConfigError naming all that HAProxy can't do with the same meaning
+ * @throws ConfigError naming every setting that HAProxy can't keep
  */
 export function haproxyConfiguration(
   config: Config,
@@ -51,22 +51,22 @@ export function haproxyConfiguration(
 
 function preamble(slow: readonly string[]): string {
   const lines = [
-    `HAProxy 2.6 or later, in front of bearerd: written by "bearerd render haproxy" ${VERSION}. Write it anew when bearerd's`,
-    'configuration has changed. HAProxy and bearerd run as the same user; the map has to be there, as an empty file.',
+    `HAProxy 2.6 or later, in front of bearerd; written by "bearerd render haproxy" ${VERSION}. Write it again when bearerd's`,
+    'configuration changes. HAProxy and bearerd run as the same user. The map file must exist; it may be empty.',
     '',
-    'A plain request goes straight to its upstream, with the credential that bearerd keeps in the map. All else goes to',
-    'bearerd. What fails on the fast lane (a 401, no connection) is sent again through bearerd, whose answer counts.',
+    'A plain request goes straight to its upstream, with the credential that bearerd keeps in the map. All other requests go to',
+    'bearerd. A request that fails on the fast lane (a 401, no connection) is sent again through bearerd, whose answer counts.',
     '',
-    'This differs from bearerd alone:',
-    '- `Via` names no process, and is not added to answers. Names of headers are in lower case.',
-    '- The log, the metrics and the page of bearerd know nothing of the fast lane.',
-    "- What HAProxy's parser refuses gets HAProxy's own 400 or 422, and too many connections wait.",
+    'Differences from bearerd alone:',
+    '- `Via` names no process, and is not added to answers. Header names are in lower case.',
+    '- The log, the metrics and the page of bearerd do not show requests on the fast lane.',
+    "- A request that HAProxy's parser refuses gets HAProxy's own 400 or 422. Connections beyond the limit wait.",
     '- Equal duplicates of `Host` or `Content-Length` are merged; a length beside chunks is dropped.',
-    '- Lines that are folded or end with LF alone, and tabs in a request line, are put in order and not refused.',
-    '- 1xx answers pass; so do headers that an answer names in its `Connection`; of a `Link` in several lines none is mapped.',
-    "- A client's connection ends without an answer where the upstream resets an idle one just as it is used.",
-    '- A 502 after a POST or PATCH always says `upstream-unreachable`; the `detail` of a 502 or 504 may be less precise.',
-    '- A request that got a 401 may be sent a third time: bearerd tries the token once itself before it gets another one.',
+    '- Folded lines, lines that end with LF alone, and tabs in a request line are repaired, not refused.',
+    "- 1xx answers pass, and so do headers that an answer's `Connection` names. A `Link` on several lines is not mapped.",
+    "- If the upstream resets an idle connection just as HAProxy uses it, the client's connection closes without an answer.",
+    '- A 502 after a POST or PATCH always says `upstream-unreachable`; the `detail` of a 502 or 504 may be less exact.',
+    '- A request that got a 401 may be sent a third time: bearerd tries its present token once before it gets another.',
     ...(slow.length === 0 ? [] : ['', 'Without a fast lane:', ...slow.map((reason) => `- ${reason}`)]),
   ];
   return lines
@@ -77,16 +77,16 @@ function preamble(slow: readonly string[]): string {
 
 function globalLines({ limits }: Config, path: string): readonly string[] {
   return [
-    '# Who may talk to it can read the credentials.',
+    '# A process that can open this socket can read the credentials.',
     `stats socket ${path} mode 600 level admin`,
-    '# A head as large as bearerd takes, and what is added to it. All of it is copied for each request: less is faster.',
+    '# Room for the largest head that bearerd accepts, and for added headers. HAProxy copies all of it for each request.',
     `tune.bufsize ${limits.headerSizeBytes + MAX_REWRITE_BYTES + 8 * MOST_LINES}`,
     `tune.maxrewrite ${MAX_REWRITE_BYTES}`,
     `tune.http.maxhdr ${MOST_LINES}`,
   ];
 }
 
-/** A name that only the system's own file knows stays what it was at the start. */
+/** With these times, a name that only the hosts file knows keeps the address that it had at the start. */
 const RESOLVERS: Section = [
   'resolvers system',
   [
@@ -111,14 +111,14 @@ function defaultLines(config: Config): readonly string[] {
   ];
 }
 
-/** No client is given up before the last of bearerd's own limits; 0 for none. */
+/** Longer than all of bearerd's own limits, so that HAProxy does not give up a client before; 0 for no limit. */
 function longestMs({ routes, tokenWaitMs }: Config): number {
   const limits = routes.flatMap(({ timeouts: { responseMs, idleMs } }) => [responseMs, idleMs]);
   return limits.includes(0) ? 0 : Math.max(...limits) + 2 * tokenWaitMs;
 }
 
 const LANES: readonly string[] = [
-  '# What failed is sent again once, by the next server: bearerd. Nothing else goes there.',
+  '# A failed request is sent again once, to the second server: bearerd. No other request goes there.',
   'balance first',
   'retries 1',
   'option redispatch 1',
@@ -126,5 +126,5 @@ const LANES: readonly string[] = [
   `http-error ${problemReply('upstream-timeout')}`,
 ];
 
-/** Its own limits end what takes too long. */
+/** Without limits: bearerd has its own. */
 const BEARERD = ['timeout server 24d', 'timeout tunnel 24d'];

@@ -6,26 +6,26 @@ import { hostOf, type Lanes } from '../../routes/lanes.ts';
 import type { Route } from '../../routes/route-table.ts';
 import type { RoutesByHost } from '../../routes/routes-by-host.ts';
 
-/** A route with a lane of its own, and how HAProxy reaches its upstream. */
+/** A route with a fast lane, and how HAProxy reaches its upstream. */
 export interface FastRoute {
   readonly route: Route;
   readonly credential: CredentialConfig;
-  /** Its backends' name. */
+  /** The name of its backends. */
   readonly name: string;
-  /** As the upstream is told it. */
+  /** The `Host` that the upstream gets. */
   readonly host: string;
   readonly server: {
     readonly host: string;
     readonly port: number;
     readonly tls: boolean;
-    /** It has to be looked up. */
+    /** HAProxy has to resolve the host. */
     readonly isName: boolean;
   };
-  /** A 401 is worth another try: the token may have been revoked. */
+  /** A 401 is tried again, because the token may have been revoked. */
   readonly renews: boolean;
 }
 
-/** All of them, and why the others have none. */
+/** The routes with a fast lane, and why the others have none. */
 export function fastRoutes(
   { routes }: RoutesByHost,
   { slow }: Lanes,
@@ -46,9 +46,9 @@ export function fastRoutes(
 function whyNot({ upstreamOrigin }: Route, { name, header }: CredentialConfig): string | undefined {
   const { protocol, hostname } = new URL(upstreamOrigin);
   if (protocol === 'https:' && isIP(bareHost(hostname)) !== 0)
-    return 'HAProxy compares a certificate with names, and its upstream has an address only';
-  if (!/^[\w.-]+$/.test(name)) return `HAProxy can not look up a credential by the name ${name}`;
-  if (!/^[\w-]+$/.test(header)) return `HAProxy's configuration can not hold the header name ${header}`;
+    return 'HAProxy checks a certificate by a name, and its upstream has only an address';
+  if (!/^[\w.-]+$/.test(name)) return `HAProxy can't look up a credential named ${name}`;
+  if (!/^[\w-]+$/.test(header)) return `HAProxy's configuration can't hold the header name ${header}`;
   return undefined;
 }
 
@@ -57,7 +57,7 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
   const tls = protocol === 'https:';
   const at = route.upstreamAddress;
   const host = at?.host ?? bareHost(hostname);
-  // 127.0.0.1 also where localhost might be ::1: if nothing listens there, bearerd tries both.
+  // localhost may also be ::1. If nothing listens at 127.0.0.1, the request goes to bearerd, which tries both.
   const isLocal = isLoopbackHost(host) && isIP(host) === 0;
   const slug = slugOf(route);
   const taken = before.filter(({ name }) => name === `to-${slug}` || name.startsWith(`to-${slug}.`)).length;

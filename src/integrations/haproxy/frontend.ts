@@ -11,24 +11,24 @@ import { literally, word } from './words.ts';
 
 const PLAIN_REQUEST = 'plain_method plain_version plain_url our_host !odd_header !odd_byte small_body';
 
-/** The largest body that waits here until it is whole: only then can it be sent again. */
-export const LARGEST_BODY_BYTES = 16_384;
+/** HAProxy waits for a body up to this size, because only a complete body can be sent again. */
+const LARGEST_BODY_BYTES = 16_384;
 
-/** The methods of plain requests; others are rare, and bearerd knows them. */
+/** The methods of plain requests. Requests with other methods are rare, and go to bearerd. */
 const PLAIN_METHODS = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT', 'POST', 'PATCH'];
-/** May be sent again while nothing is known of an answer (RFC 9110 §9.2.2). */
+/** May be sent again if no answer came (RFC 9110 §9.2.2). */
 const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT'];
-/** Methods that usually have a body: without one, bearerd adds `Content-Length: 0`. */
+/** Usually have a body. If there is none, bearerd adds `Content-Length: 0`. */
 const USUALLY_WITH_BODY = ['PUT', 'POST', 'PATCH'];
 
-/** What bearerd looks at, besides what it removes. */
+/** Headers that bearerd reads, besides those that it removes. */
 const LOOKED_AT = ['origin', 'sec-fetch-site', 'via', 'expect', 'upgrade', 'transfer-encoding', 'connection'];
-/** Of these a request has one (RFC 9110 §5.3), or is odd: of two it is unknown which one an upstream takes. */
+/** Headers that may have one line only (RFC 9110 §5.3): of two, it is unknown which one an upstream uses. */
 const SINGLE =
   'authorization host content-length content-type content-location content-range range if-range ' +
   'if-modified-since if-unmodified-since user-agent referer from date max-forwards';
 
-export interface Frontend extends Rules {
+interface Frontend extends Rules {
   readonly config: Config;
   readonly listen: readonly ListenAddress[];
 }
@@ -39,10 +39,10 @@ export function frontend(options: Frontend): readonly string[] {
     ...listen.map((address) => `bind ${formatAddress(address)} proto h1`),
     `maxconn ${config.limits.connections}`,
     '',
-    '# It takes any version, and would send each on as 1.1.',
+    '# HAProxy accepts other versions, and would forward them as 1.1.',
     `http-request return ${problemReply('bad-request')} unless { req.ver 1.1 } || { req.ver 1.0 }`,
     '',
-    '# Plain: one spelling, one meaning. Whatever bearerd would have to think about is for bearerd.',
+    '# A plain request has one possible reading. Every other request goes to bearerd.',
     `acl plain_method method ${PLAIN_METHODS.join(' ')}`,
     'acl plain_version req.ver 1.1',
     `acl plain_url url -m reg ${word(plainUrl())}`,
@@ -55,7 +55,7 @@ export function frontend(options: Frontend): readonly string[] {
     `acl needs_length method ${USUALLY_WITH_BODY.join(' ')}`,
     `acl idempotent method ${IDEMPOTENT.join(' ')}`,
     '',
-    '# A body has to be whole, so that it can be sent again; one that lingers is for bearerd.',
+    '# Only a complete body can be sent again. A request whose body is late goes to bearerd.',
     `http-request wait-for-body time 10s if has_body ${PLAIN_REQUEST}`,
     'http-request set-var(txn.here) req.body_len if has_body',
     'acl whole_body req.body_size,sub(txn.here) le 0',
@@ -72,7 +72,7 @@ function plainUrl(): string {
   return `^${PLAIN.source.slice(1, -1).replaceAll('\\.', '[.]').replaceAll('\\/', '/')}(?:[?][!-"$-~]*)?$`;
 }
 
-/** Those that the guard takes, but for a dot at the end and for the address that a connection arrived at. */
+/** The hosts that the guard allows, except those with a final dot, and the address that a connection arrived at. */
 function ourHosts(config: Config): string {
   const patterns = ownHosts(config).map((name) =>
     name.startsWith('*.') ? `[a-z0-9._-]+${literally(name.slice(1))}` : literally(name),
@@ -80,12 +80,12 @@ function ourHosts(config: Config): string {
   return hostPattern(`(?:${[...new Set(patterns)].join('|')})`);
 }
 
-/** Names by which CGI knows a header written with `_` as well. */
+/** True for headers that bearerd also removes with `_` for `-`, as CGI reads them. */
 function isFolded(name: string): boolean {
   return fieldOf(name) === OVERRIDE;
 }
 
-/** By the names of all lines, in lower case. That of a credential may be told with `_`, too, by who reads it so. */
+/** Matches the names of all header lines, in lower case. A credential's header with `_` is odd: a server may read it. */
 function oddHeaders(fast: readonly FastRoute[]): string {
   const ours = new Set(['authorization', ...fast.map(({ credential }) => credential.header.toLowerCase())]);
   const removed = fast.flatMap(({ route }) => removedHeaders(route, undefined));

@@ -2,15 +2,15 @@ import type { HaproxySinkConfig } from '../../config/config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
 import { runtimeCommand, word } from './runtime-api.ts';
 
-/** HAProxy may have been restarted, and its map be empty. */
+/** How often the map is checked: HAProxy may have restarted with an empty one. */
 const LOOK_MS = 1_000;
 
 /**
- * A map in HAProxy's memory: a credential's name to its header. It is read each time and only what differs is written, so
- * that a HAProxy that was restarted, and has begun with an empty map, needs no rule of its own.
+ * A map in HAProxy's memory, from a credential's name to its header value. Each check reads the map and writes only
+ * what differs, so a HAProxy that has restarted with an empty map needs no special case.
  *
- * @param listenForRetries the other half of a fast lane. A HAProxy with its own configuration may do without: the map
- *   doesn't wait for it
+ * @param listenForRetries opens the socket for requests that failed on the fast lane. The map does not wait for it,
+ *   because a HAProxy with its own configuration may not use it
  */
 export function createHaproxySink(config: HaproxySinkConfig, listenForRetries: () => Promise<void>): Sink {
   return {
@@ -39,7 +39,7 @@ function wanted(credentials: readonly string[], present: PresentOf): ReadonlyMap
   return new Map(credentials.map((name) => [name, present(name)?.headerValue.expose()]));
 }
 
-/** What the map holds: a line for each entry, with its address, its key and its value. */
+/** The entries of the map. HAProxy prints a line for each, with its address, key and value. */
 async function entries(path: string, map: string): Promise<ReadonlyMap<string, string>> {
   const answer = await runtimeCommand(path, `show map ${word(map)}`);
   const lines = answer.split('\n').filter((line) => line.trim() !== '');
@@ -64,7 +64,7 @@ function changes(
   });
 }
 
-/** No such map, no right to change it: HAProxy's own words may hold what was sent. */
+/** HAProxy's answer is not quoted, because it may hold the credential. Causes: no such map, or no right to change it. */
 function refuse(): never {
   throw Object.assign(new Error('the Runtime API refused a command'), { code: 'REFUSED' });
 }

@@ -3,37 +3,37 @@ import type { Route } from '../../routes/route-table.ts';
 import { literally, word } from './words.ts';
 
 /**
- * What a reference begins with while it is mapped: one to the upstream's own origin, and a path of ours. None that has come
- * holds brackets (RFC 3986 §2).
+ * Placeholders in a reference while it is mapped: for the upstream's own origin, and for a path of this proxy. No
+ * reference contains them, because brackets are not allowed there (RFC 3986 §2).
  */
 const OWN = '<own>';
 const OURS = '<ours>';
-/** Behind a prefix: it ends at a segment boundary. `//host` and `/\host` would name another host to the client. */
+/** What may follow a prefix at a segment boundary. `NO_HOST` excludes `//host` and `/\host`, which name another host. */
 const BOUNDARY = '(?=[/?#>\\x22]|$)';
 const NO_HOST = '(?=/(?![\\t]*[/\\\\])|[?#>\\x22]|$)';
-/** A path and no host. */
+/** A path without a host. */
 const PATH = '(?=/(?![/\\\\]))';
-/** Where the target of a link begins, or what it is about. */
+/** What comes before a link's target, or before the URL of its `anchor`. */
 const LINK = '(<|;[ \\t]*(?i:anchor)[ \\t]*=[ \\t]*\\x22)';
 
-/** One thing after the other, as `s/from/to/`. */
+/** One replacement, as in `s/from/to/`. They run one after the other. */
 type Step = readonly [from: string, to: string];
 
 /**
- * Rules that make of a `Location`, and of the targets of a `Link`, on the upstream's own origin what the client would
- * ask us for, as forward/headers/location.ts does. Answers that bearerd has given are so already.
+ * Rules that map `Location`, and the targets of `Link`, from the upstream's own origin to this proxy, as
+ * forward/headers/location.ts does. Answers from bearerd are mapped already.
  */
 export function locationRules(route: Route): readonly string[] {
   const steps = stepsOf(route);
   return [
-    '# A redirect or a link to the upstream itself becomes one to here; from bearerd it is one already.',
+    '# Maps redirects and links to the upstream to this proxy. bearerd (server 2) has mapped its own.',
     ...steps.map(
       ([from, to]) =>
         `http-response replace-header location ${word(`^${from}(.*)$`)} ${word(`${to}\\1`)} if { srv_id 1 }`,
     ),
     ...steps.map(([from, to], i) => {
       const found = i === 0 ? 'res.fhdr(link)' : 'var(res.link)';
-      // Quoted twice: in the arguments, and on the line.
+      // Escaped twice: once for the arguments, and once for the line.
       const [pattern, into] = [LINK + from, `\\1${to}`].map((text) => text.replaceAll('\\', '\\\\'));
       const expression = word(`${found},regsub("${pattern}","${into}",g)`);
       return `http-response set-var(res.link) ${expression} if { srv_id 1 } { res.fhdr_cnt(link) 1 }`;
@@ -45,7 +45,7 @@ export function locationRules(route: Route): readonly string[] {
 function stepsOf(route: Route): readonly Step[] {
   const targets = targetsOf(route);
   const origin = originPattern(route.upstreamOrigin);
-  // The usual case: whatever path is asked for is the path that is sent.
+  // The usual case: the path that a client asks for is the path that is sent.
   if (targets.every(({ from, to }) => from === '' && to === ''))
     return [
       [`${origin}(?=[?#>\\x22]|$)`, '/'],
@@ -70,14 +70,14 @@ function stepsOf(route: Route): readonly Step[] {
 
 interface Target {
   readonly from: string;
-  /** Undefined where it stays absolute. */
+  /** Undefined if the reference stays absolute. */
   readonly to: string | undefined;
 }
 
 /**
- * Its own prefix first; then those of other routes there, the one that leads deepest first; then those that another host
- * leads to, which stay absolute; then the base path. Left out are those that the base path would map in the same way,
- * or comes too late.
+ * In this order: the route's own prefix; other routes of the host, the longest upstream prefix first; routes of other
+ * hosts, which stay absolute; the base path. Targets are left out that the base path would map in the same way, and
+ * targets that an earlier one covers.
  */
 function targetsOf(route: Route): readonly Target[] {
   const own = [route, ...route.siblings].map(
@@ -95,7 +95,7 @@ function targetsOf(route: Route): readonly Target[] {
   return needed.filter(({ from }, i) => !needed.slice(0, i).some((other) => isUnder(from, other.from)));
 }
 
-/** The origin as users may write it; the scheme may be left out. */
+/** The origin in all usual spellings. The scheme may be missing. */
 function originPattern(origin: string): string {
   const { protocol, hostname, port } = new URL(origin);
   const usual = protocol === 'https:' ? '443' : '80';

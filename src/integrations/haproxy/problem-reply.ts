@@ -2,7 +2,7 @@ import { PROBLEMS, Problem, type ProblemCode } from '../../base/problem.ts';
 import { bodyOf } from '../../forward/client/problem.ts';
 import { word } from './words.ts';
 
-/** The arguments that make HAProxy say a problem as bearerd says it. */
+/** The arguments with which HAProxy answers a problem as bearerd does. */
 export function problemReply(code: ProblemCode): string {
   const problem = new Problem(code);
   const body = word(bodyOf(problem).toString().trim());

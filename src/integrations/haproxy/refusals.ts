@@ -8,7 +8,7 @@ import type { Route } from '../../routes/route-table.ts';
 import { outboundProxyFor } from '../../upstream/outbound-proxy.ts';
 import type { FastRoute } from './fast-route.ts';
 
-/** What HAProxy would do otherwise than bearerd. Each names the setting, and what would be right. */
+/** What HAProxy would do otherwise than bearerd. Each fault names the setting, and what would be right. */
 export function refusals(
   config: Config,
   listen: readonly ListenAddress[],
@@ -21,7 +21,7 @@ export function refusals(
   refuseListen(config, listen, refuse);
   for (const { route } of fast) {
     if (outboundProxyFor(route.upstreamOrigin, config.outboundProxy) === undefined) continue;
-    refuse('HTTPS_PROXY', `HAProxy can not go through it; put ${route.upstreamOrigin} into NO_PROXY`);
+    refuse('HTTPS_PROXY', `HAProxy can't use an outbound proxy; put ${route.upstreamOrigin} into NO_PROXY`);
     break;
   }
   if (fast.length === 0) {
@@ -37,7 +37,7 @@ function refuseSettings(config: Config, refuse: Refuse): void {
   if (asksForKey(config))
     refuse('callerKey', 'HAProxy would let everybody in: do without caller keys, or without HAProxy');
   if (config.log.requestIdHeader !== undefined)
-    refuse('log.requestIdHeader', 'HAProxy can not give requests the same names; leave it out');
+    refuse('log.requestIdHeader', "HAProxy can't give requests the same IDs; leave it out");
   if (config.listenTls !== undefined)
     refuse(
       'listenTls',
@@ -46,7 +46,7 @@ function refuseSettings(config: Config, refuse: Refuse): void {
   if (config.tls.certFile !== undefined)
     refuse(
       'tls.certFile',
-      'HAProxy wants certificate and key in one file, which bearerd has not; leave it out',
+      'HAProxy needs certificate and key in one file, and bearerd has two; leave it out',
     );
 }
 
@@ -80,7 +80,7 @@ function refuseListen(config: Config, listen: readonly ListenAddress[], refuse: 
     if (address.kind === 'unix') {
       refuse(
         '--listen',
-        'must be HOST:PORT: behind a Unix socket bearerd takes any Host, and from HAProxy it does not',
+        'must be HOST:PORT: bearerd accepts any Host on a Unix socket, but not from HAProxy',
       );
       continue;
     }
@@ -94,16 +94,16 @@ function refuseListen(config: Config, listen: readonly ListenAddress[], refuse: 
         '--listen',
         `${text} can be reached from other machines; set BEARERD_ALLOW_REMOTE_CALLERS=true to let everybody call`,
       );
-    // bearerd takes the address that a connection has arrived at, too; from HAProxy it isn't the client's.
+    // bearerd also accepts the address that a connection arrived at. Behind HAProxy that is not the client's.
     if (!isOwnHost(text, config))
       refuse(
         '--listen',
-        `clients would send the Host ${address.host}, which bearerd refuses; put it into allowedHosts, or take localhost`,
+        `clients would send the Host ${address.host}, which bearerd refuses; put it into allowedHosts, or use localhost`,
       );
   }
 }
 
-/** Where HAProxy finds bearerd. */
+/** bearerd's address for HAProxy. */
 export function slowLane({ listen }: Config): string | undefined {
   const found = listen.find((address) => address.kind === 'tcp' && address.port !== 0);
   if (found?.kind !== 'tcp') return undefined;

@@ -7,36 +7,36 @@ import { literally, word } from './words.ts';
 export interface Rules {
   readonly tables: readonly LaneTable[];
   readonly fast: readonly FastRoute[];
-  /** The map that holds the credentials. */
+  /** The path of the map with the credentials. */
   readonly map: string;
 }
 
-/** A `Host` with this name, and any port. */
+/** Matches a `Host` with this name and any port. */
 export function hostPattern(name: string): string {
   return `^${name}(?::[0-9]{0,5})?$`;
 }
 
-/** Which requests go to which backend, of those that are plain. */
+/** Chooses the backend of each plain request. */
 export function ruleLines({ tables, fast, map }: Rules): readonly string[] {
   const byRoute = new Map(fast.map((each) => [each.route, each]));
   const names = new Set(fast.map(({ credential }) => credential.name));
   return [
-    '# At hand for the lane where it is in the map; where not, there is no token, and bearerd knows why.',
+    '# A credential is in the map while it may be sent. Without it the request goes to bearerd, which knows why.',
     ...[...names].map((name) => `acl has_${name} str(${name}),map(${map}),set-var(txn.credential) -m found`),
     '',
-    "# The first that fits. In other letters a path is bearerd's to refuse: no shorter prefix may take it.",
+    '# The first match decides. bearerd refuses a prefix in another letter case, so no shorter prefix may match it.',
     ...tables.flatMap((table) => tableLines(table, byRoute)),
   ];
 }
 
-/** A host's routes are for its requests alone, which see no others. */
+/** The rules for one host. Its requests use no others. */
 function tableLines({ host, rules }: LaneTable, fast: ReadonlyMap<Route, FastRoute>): readonly string[] {
   const lines = (asked: string) =>
     rules.flatMap((rule) => ruleLine(rule, rule.route && fast.get(rule.route), asked));
   if (host === undefined) return lines('');
   const asked = `asks_for_${host}`;
   return [
-    `# For ${host}, whose requests see no other routes.`,
+    `# Requests for ${host} use these routes only.`,
     `acl ${asked} req.fhdr(host) -m reg -i ${word(hostPattern(literally(host)))}`,
     ...lines(` ${asked}`),
     `use_backend bearerd if ${asked}`,
@@ -44,7 +44,7 @@ function tableLines({ host, rules }: LaneTable, fast: ReadonlyMap<Route, FastRou
   ];
 }
 
-/** @param asked the condition on the host, if there is one, with a blank before it */
+/** @param asked the condition on the host with a blank before it; empty for none */
 function ruleLine({ begins, anyEnd }: LaneRule, to: FastRoute | undefined, asked: string): readonly string[] {
   if (anyEnd) return [`use_backend bearerd if${asked} { path_beg -i ${begins} }`];
   const root = begins === '/';

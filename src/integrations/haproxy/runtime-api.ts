@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 
-/** HAProxy answers at once; without an answer in this time it hangs. */
+/** HAProxy answers at once. Without an answer after this time, it hangs. */
 const LIMIT_MS = 1_000;
 const LONGEST_ANSWER = 1 << 20;
 
-/** Sends one line of commands to HAProxy's Runtime API (management guide, 9.3), and gives the whole answer. */
+/** Sends one line of commands to HAProxy's Runtime API (management guide, 9.3). Resolves to the whole answer. */
 export function runtimeCommand(path: string, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });
     let answer = '';
-    // Neither the command nor the answer may be told: both hold credentials.
+    // The error quotes neither the command nor the answer: both hold credentials.
     const fail = (code: string) => {
       socket.destroy();
       reject(Object.assign(new Error('the Runtime API failed'), { code }));
@@ -28,12 +28,12 @@ export function runtimeCommand(path: string, line: string): Promise<string> {
     socket.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? 'EIO'));
     socket.on('close', () => {
       clearTimeout(timer);
-      fail('ECONNRESET'); // After the end that it should have had, this changes nothing.
+      fail('ECONNRESET'); // Changes nothing after `end`.
     });
   });
 }
 
-/** A word of a command: blanks, `;` and backslashes part words and commands unless a backslash stands before them. */
+/** Escapes a word of a command: blanks, `;` and backslashes separate words and commands. */
 export function word(text: string): string {
   return text.replace(/[^A-Za-z0-9._~+/=:@,-]/g, '\\$&');
 }

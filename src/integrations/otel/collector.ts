@@ -12,8 +12,8 @@ import { lazySecureContext } from '../../upstream/secure-context.ts';
 import { specific } from './wish.ts';
 
 /**
- * The SDK's exporter, which says once when it begins to lose spans, and once when that is over. Its connections are its
- * own: nothing of what bearerd sends upstream, credential or outbound proxy, has to do with them.
+ * The SDK's exporter. It reports once when spans begin to be lost, and once when the collector accepts them again. It
+ * has its own connections: credentials and outbound proxies of the upstream are not used for it.
  */
 export class Collector implements SpanExporter {
   readonly #exporter: OTLPTraceExporter;
@@ -26,9 +26,9 @@ export class Collector implements SpanExporter {
   #loses = false;
 
   /**
-   * @param address as it may be shown
-   * @param mostQueued so many spans wait for it, and no more
-   * @throws where a file that the environment names can't be read
+   * @param address the collector's URL, without secrets
+   * @param mostQueued the length of the SDK's queue
+   * @throws if a file that the environment names can't be read
    */
   constructor(address: string, mostQueued: number, observe: Observe) {
     this.#address = address;
@@ -38,13 +38,13 @@ export class Collector implements SpanExporter {
     this.#exporter = new OTLPTraceExporter({ httpAgentOptions: () => agent });
   }
 
-  /** A span has ended. The SDK's queue drops in silence what is too much for it: told once, since it may go on for long. */
+  /** Counts a span that has ended. The SDK's queue drops spans without notice when it is full: that is reported once. */
   queue(): void {
     if (this.#queued < this.#mostQueued) {
       this.#queued++;
     } else if (!this.#overflowed) {
       this.#overflowed = true;
-      this.#tell('takes them more slowly than they come');
+      this.#tell('accepts spans more slowly than they end');
     }
   }
 
@@ -63,12 +63,12 @@ export class Collector implements SpanExporter {
     this.#observe({ type: 'traces-resumed', collector: this.#address });
   }
 
-  /** The last that was sent was lost. */
+  /** The last spans that were sent were lost. */
   get loses(): boolean {
     return this.#loses;
   }
 
-  /** @param why its subject is the collector */
+  /** @param why a part of a sentence whose subject is the collector */
   tellLoss(why: string): void {
     if (this.#loses) return;
     this.#loses = true;
@@ -88,7 +88,7 @@ export class Collector implements SpanExporter {
   }
 }
 
-/** Our own agent: the SDK's obeys NODE_TLS_REJECT_UNAUTHORIZED=0 and does not know the system's authorities. */
+/** The SDK's agent would obey NODE_TLS_REJECT_UNAUTHORIZED=0, and does not trust the system's authorities. */
 function agentFor(protocol: string): http.Agent {
   if (protocol === 'http:') return new http.Agent({ keepAlive: true });
   const [ca, cert, key] = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].map(fileNamedBy);
@@ -105,16 +105,17 @@ function fileNamedBy(name: string): string | undefined {
   return path === undefined ? undefined : readFileSync(path, 'utf8');
 }
 
-/** In words of ours: what a library says may hold what a collector said. */
+/** Why an export failed, in bearerd's words: an SDK error may quote the collector. */
 function reason(error: (Error & { readonly code?: unknown }) | undefined): string {
   const code = error?.code;
   if (code === 401 || code === 403) return `refuses them (${code}): check OTEL_EXPORTER_OTLP_HEADERS`;
-  if (code === 404 || code === 405) return `takes none there (${code}): check the path of the URL`;
+  if (code === 404 || code === 405)
+    return `has no traces endpoint there (${code}): check the path of the URL`;
   if (typeof code === 'number') return `answers with the status ${code}`;
   if (typeof code === 'string') return CONNECTION_FAILURES[connectionFailureOf(error)].what;
-  // The SDK's own error, without a status, stands for one that means "not now".
-  if (error?.name === 'OTLPExporterError') return 'takes none at present (429, 502, 503 or 504)';
-  // It has no name of its own for a timeout.
+  // An SDK error without a status stands for one of the statuses that mean "try again".
+  if (error?.name === 'OTLPExporterError') return 'accepts no spans at present (429, 502, 503 or 504)';
+  // The SDK's timeout is a plain `Error`.
   return error?.name === 'Error'
     ? CONNECTION_FAILURES['answer-timeout'].what
     : `can't be asked (${error?.name})`;

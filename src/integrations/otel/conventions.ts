@@ -5,7 +5,7 @@ import {
   ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
 } from '@opentelemetry/semantic-conventions';
 
-/** Any other is `_OTHER`, so that clients can't make up values without end (HTTP semantic conventions). */
+/** Other methods are `_OTHER`, so that clients can't create endless values (HTTP semantic conventions). */
 const KNOWN_METHODS = new Set([
   'GET',
   'HEAD',
@@ -24,12 +24,12 @@ export function methodAttributes(method: string): Attributes {
     : { [ATTR_HTTP_REQUEST_METHOD]: '_OTHER', [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: method };
 }
 
-/** What a span's name begins with. */
+/** What the span's name begins with. */
 export function spanMethod(method: string): string {
   return KNOWN_METHODS.has(method) ? method : 'HTTP';
 }
 
-/** @param type one of few: a status, a problem's code */
+/** @param type one of a few values: a status, or a problem's code */
 export function fail(span: Span, type: string): void {
   span.setAttribute(ATTR_ERROR_TYPE, type);
   span.setStatus({ code: SpanStatusCode.ERROR });

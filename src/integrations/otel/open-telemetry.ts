@@ -14,15 +14,15 @@ import type { RequestTrace, Tracing } from '../../forward/trace.ts';
 import { Collector } from './collector.ts';
 import { RequestSpan } from './request-span.ts';
 
-/** So long the last spans may take at the end. A little less than is promised, for what else there is to do. */
+/** The time limit for the last spans when bearerd stops: a collector may delay the stop by 5 s at most, all included. */
 const CLOSE_LIMIT_MS = 4_500;
-/** From a collector that took nothing before, little is to be hoped for. */
+/** The same, if the collector did not accept the spans before. */
 const LOST_LIMIT_MS = 1_000;
 
-/** As in the SDK, where OTEL_BSP_MAX_QUEUE_SIZE says nothing. */
+/** The SDK's default for OTEL_BSP_MAX_QUEUE_SIZE. */
 const MOST_QUEUED = 2_048;
 
-/** The SDK's queue, whose collector is to know how much is in it. */
+/** The SDK's queue. It tells the collector of each span, so that the collector knows the length of the queue. */
 class Batches extends BatchSpanProcessor {
   readonly #collector: Collector;
 
@@ -37,22 +37,22 @@ class Batches extends BatchSpanProcessor {
   }
 }
 
-/** Traces by the OpenTelemetry SDK, which reads its variables for itself. Nothing is registered globally. */
+/** Traces by the OpenTelemetry SDK, which reads its own variables. Registers nothing globally. */
 export class OpenTelemetry implements Tracing {
   readonly #collector: Collector;
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
 
   /**
-   * @param address of the collector, as it may be shown
-   * @param observe is told when spans are lost
-   * @throws where a file that the environment names can't be read
+   * @param address the collector's URL, without secrets
+   * @param observe gets an event when spans are lost
+   * @throws if a file that the environment names can't be read
    */
   constructor(address: string, observe: Observe) {
     const maxQueueSize = Number(process.env.OTEL_BSP_MAX_QUEUE_SIZE) || MOST_QUEUED;
     this.#collector = new Collector(address, maxQueueSize, observe);
     this.#provider = new BasicTracerProvider({
-      // What comes later wins: the operator's OTEL_SERVICE_NAME.
+      // The last one wins: the operator's OTEL_SERVICE_NAME.
       resource: defaultResource()
         .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'bearerd', [ATTR_SERVICE_VERSION]: VERSION }))
         .merge(detectResources({ detectors: [envDetector] })),
@@ -69,18 +69,18 @@ export class OpenTelemetry implements Tracing {
     if (event.type === 'request' && event.trace instanceof RequestSpan) event.trace.end(event);
   };
 
-  /** Sends what is left, within a limit. @returns false where it was not all sent by then, and is still being tried */
+  /** Sends the remaining spans within the limit. @returns false if the limit came first */
   async close(): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => {
       timer = setTimeout(() => resolve('late'), this.#collector.loses ? LOST_LIMIT_MS : CLOSE_LIMIT_MS);
     });
-    // A failure has been told of by the collector.
+    // The collector has reported a failure already.
     const sent = this.#provider.shutdown().catch(() => {});
     const outcome = await Promise.race([sent, late]);
     clearTimeout(timer);
     if (outcome !== 'late') return true;
-    this.#collector.tellLoss('gave no answer before the end');
+    this.#collector.tellLoss('did not answer before bearerd stopped');
     return false;
   }
 }

@@ -28,14 +28,14 @@ import type { RequestTrace, SendingTrace, TracedRequest } from '../../forward/tr
 import { fail, methodAttributes, spanMethod } from './conventions.ts';
 import { SendingSpan } from './sending-span.ts';
 
-/** The request as its client sees it: a server span, whose children are what was sent upstream for it. */
+/** A request as its client sees it: a server span. Each attempt to send it upstream is a child. */
 export class RequestSpan implements RequestTrace {
   readonly traceId: string;
   readonly spanId: string;
   readonly #tracer: Tracer;
   readonly #span: Span;
   readonly #context: Context;
-  /** It belongs to the client's trace: what the client said of it to others (`tracestate`) holds upstream as well. */
+  /** The span continues the client's trace, so the client's `tracestate` is sent upstream, too. */
   readonly #continued: boolean;
   readonly #sendings: SendingSpan[] = [];
 
@@ -60,7 +60,7 @@ export class RequestSpan implements RequestTrace {
     const attributes: Attributes = {
       ...methodAttributes(event.method),
       ...bearerdAttributes(event),
-      // Without the query, which may hold secrets: ours, too.
+      // Without the query, which may hold secrets, bearerd's own among them.
       [ATTR_URL_FULL]: route.upstreamOrigin + (end === -1 ? target : target.slice(0, end)),
       [ATTR_SERVER_ADDRESS]: bareHost(url.hostname),
       [ATTR_SERVER_PORT]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
@@ -80,14 +80,14 @@ export class RequestSpan implements RequestTrace {
     if (code !== undefined) this.#span.setAttribute('bearerd.code', code);
     if (event.caller) this.#span.setAttribute('bearerd.caller', event.caller);
     if (event.aborted) this.#span.setAttribute('bearerd.aborted', true);
-    // An answer that broke off has the status that it began with.
+    // If an answer broke off, its status is the one that it began with.
     const brokenOff = code !== undefined && PROBLEMS[code].status !== status;
     if (status >= 500 || brokenOff) fail(this.#span, code ?? String(status));
     this.#span.end();
   }
 }
 
-/** Two lines of it, which Node joins, are as malformed as one that is. */
+/** Node joins two `traceparent` lines into one value, which is malformed. */
 function parentOf({ headers }: IncomingMessage): Context | undefined {
   const { traceparent, tracestate } = headers;
   const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null;
@@ -103,11 +103,11 @@ function requestAttributes({ httpVersion, socket }: IncomingMessage, event: Requ
     [ATTR_URL_PATH]: event.path,
     [ATTR_URL_SCHEME]: socket instanceof TLSSocket ? 'https' : 'http',
     [ATTR_NETWORK_PROTOCOL_VERSION]: httpVersion,
-    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: prefixOf(event.route) }), // What is below it, bearerd doesn't know.
+    ...(event.route !== '' && { [ATTR_HTTP_ROUTE]: prefixOf(event.route) }), // bearerd does not know the API's own routes.
   };
 }
 
-/** A route is a path there; the host has no part in it. */
+/** `http.route` is a path, so the route's host is left out. */
 function prefixOf(route: string): string {
   return route.replace(/^\/\/[^/]*/, '');
 }

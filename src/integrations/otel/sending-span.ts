@@ -8,14 +8,14 @@ import type { Problem } from '../../base/problem.ts';
 import type { SendingTrace } from '../../forward/trace.ts';
 import { fail } from './conventions.ts';
 
-/** What the client span has to know of the request that it is a part of. */
+/** What an attempt's span needs of its request. */
 interface Resend {
-  /** How often it was sent before. */
+  /** How often the request was sent before. */
   readonly before: number;
   readonly keepsState: boolean;
 }
 
-/** One sending of a request: a client span. One that was neither sent nor failed is never told of. */
+/** One attempt to send a request: a client span. An attempt that was neither sent nor failed is not exported. */
 export class SendingSpan implements SendingTrace {
   sent = false;
   readonly #span: Span;
@@ -50,7 +50,7 @@ export class SendingSpan implements SendingTrace {
     this.ended();
   }
 
-  /** The request is over, and with it a sending that was given up, or that has become a tunnel. */
+  /** Ends the span with its request: the attempt was given up, or has become a tunnel. */
   close({ code, aborted }: RequestEvent): void {
     if (this.#over || !this.sent) return;
     if (code !== undefined) fail(this.#span, code);
@@ -64,7 +64,7 @@ function traceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 }
 
-/** The lines of `tracestate` belong to the tracing systems that they name: they stay as they are, or are all dropped. */
+/** `tracestate` belongs to the tracing systems that it names: all its lines are kept unchanged, or all are dropped. */
 function putTraceparent(headers: string[], value: string, keepsState: boolean): void {
   let kept = 0;
   for (let i = 0; i < headers.length; i += 2) {

@@ -1,11 +1,11 @@
-/** What OpenTelemetry's variables ask for. Shown are names only: a value may hold a secret. */
-export type TracingWish =
+/** What OpenTelemetry's variables ask for. Holds names and a URL without secrets; other values are never shown. */
+type TracingWish =
   | { readonly kind: 'off'; readonly why: string | undefined }
   | {
       readonly kind: 'on';
-      /** Where traces go to, as it may be shown. */
+      /** The URL for traces, without user, password and query. */
       readonly collector: string;
-      /** What of the variables is not understood, and what holds instead. */
+      /** Which values are not valid, and what is used instead. */
       readonly notes: readonly string[];
     };
 
@@ -21,18 +21,20 @@ const SAMPLERS = [
 ];
 
 /**
- * Reads what decides whether there are traces at all; the SDK reads the rest for itself, and says nothing where it
- * doesn't understand. Nothing here is a reason not to start: a proxy without traces is still a proxy.
+ * Reads the variables that decide whether there are traces. The SDK reads the others itself, and silently ignores invalid
+ * values. Nothing here prevents the start: the proxy works without traces.
  */
 export function tracingWish(env: Environment): TracingWish {
   if (setIn(env, 'OTEL_SDK_DISABLED')?.value.toLowerCase() === 'true') return off();
   const exporter = setIn(env, 'OTEL_TRACES_EXPORTER');
   if (exporter?.value === 'none') return off();
   if (exporter !== undefined && !exporter.value.split(',').some((name) => name.trim() === 'otlp'))
-    return off(`${exporter.name} asks for another exporter than otlp, the only one that there is`);
+    return off(`${exporter.name} asks for an exporter other than otlp, the only one that bearerd has`);
   const protocol = specific(env, 'PROTOCOL');
   if (protocol !== undefined && !protocol.value.startsWith('http/'))
-    return off(`${protocol.name} asks for another protocol than OTLP over HTTP, the only one that there is`);
+    return off(
+      `${protocol.name} asks for a protocol other than OTLP over HTTP, the only one that bearerd has`,
+    );
   const endpoint = specific(env, 'ENDPOINT');
   if (endpoint === undefined) return off();
   const url = URL.parse(endpoint.value);
@@ -56,15 +58,13 @@ function samplerNotes(env: Environment): string[] {
   const sampler = setIn(env, 'OTEL_TRACES_SAMPLER')?.value;
   if (sampler === undefined) return [];
   if (!SAMPLERS.includes(sampler))
-    return [`OTEL_TRACES_SAMPLER is none of ${SAMPLERS.join(', ')}: it is taken for parentbased_always_on`];
+    return [`OTEL_TRACES_SAMPLER is none of ${SAMPLERS.join(', ')}: parentbased_always_on is used`];
   if (!sampler.endsWith('traceidratio')) return [];
   const ratio = Number(setIn(env, 'OTEL_TRACES_SAMPLER_ARG')?.value);
-  return ratio >= 0 && ratio <= 1
-    ? []
-    : ['OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1: it is taken for 1'];
+  return ratio >= 0 && ratio <= 1 ? [] : ['OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1: 1 is used'];
 }
 
-/** Empty is the same as not set, as OpenTelemetry has it. */
+/** OpenTelemetry treats an empty variable as not set. */
 function setIn(env: Environment, name: string) {
   const value = env[name]?.trim() ?? '';
   return value === '' ? undefined : { name, value };

@@ -2,21 +2,21 @@ import { execFile } from 'node:child_process';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a message takes at most: systemd may be busy, or not be there. */
+/** The limit for one message: systemd may be busy, or not run. */
 const MESSAGE_MS = 5_000;
 
 export interface Notifier {
-  /** Resolves when it has been said, or can't be. Messages go out one after the other. */
+  /** Resolves when the message is sent, or has failed. Messages are sent one after the other. */
   say(state: 'READY=1' | 'STOPPING=1'): Promise<void>;
-  /** No more signs of life. */
+  /** Sends no more watchdog messages. */
   end(): void;
 }
 
 /**
- * Tells systemd how it stands (sd_notify(3)), by its own program: Node has no datagram sockets of the kind that
- * NOTIFY_SOCKET is, and a native addon for three words is a lot. The program is given nothing but where to say it.
+ * Notifies systemd (sd_notify(3)) by the program systemd-notify: NOTIFY_SOCKET is a Unix datagram socket, which Node
+ * does not have, and a native addon would be too much for three messages. The program gets only NOTIFY_SOCKET and PATH.
  *
- * @param failed called once when a message could not be sent
+ * @param failed called once, when a message could not be sent
  */
 export function notifierFor(
   env: Environment,
@@ -26,13 +26,13 @@ export function notifierFor(
   const { NOTIFY_SOCKET, PATH } = env;
   if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return undefined;
   let last = Promise.resolve();
-  let told = false;
+  let hasFailed = false;
   const send = (state: string): Promise<void> =>
     new Promise((resolve) => {
       const options = { env: { NOTIFY_SOCKET, ...(PATH && { PATH }) }, timeout: MESSAGE_MS };
       execFile('systemd-notify', [state], options, (error) => {
-        if (error !== null && !told) {
-          told = true;
+        if (error !== null && !hasFailed) {
+          hasFailed = true;
           failed(error.code === 'ENOENT' ? 'systemd-notify does not exist' : 'systemd-notify failed');
         }
         resolve();
@@ -47,7 +47,7 @@ export function notifierFor(
   return { say, end: () => clearInterval(beat) };
 }
 
-/** How often it wants to hear: twice in the time after which it would end us (sd_watchdog_enabled(3)). */
+/** The interval of watchdog messages: half of systemd's limit (sd_watchdog_enabled(3)). */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
   if (!/^[1-9]\d{0,14}$/.test(WATCHDOG_USEC ?? '')) return undefined;
   if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== String(pid)) return undefined;

@@ -1,6 +1,6 @@
 import { ListenError } from '../../base/errors.ts';
 
-/** File descriptors that listen already, by the listener that they are for. */
+/** Listening file descriptors, by their listener. */
 export interface PassedSockets {
   readonly proxy: readonly number[];
   readonly admin: readonly number[];
@@ -10,19 +10,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** SD_LISTEN_FDS_START of sd_listen_fds(3). */
 const FIRST = 3;
-/** What systemd calls a socket without a name of its own in a version before it had names. */
+/** The name that old versions of systemd give to every socket. */
 const UNNAMED = 'unknown';
 
 /**
- * The sockets that systemd passes to this process (sd_listen_fds(3)). One without a name is the proxy's; one with
- * another name than ours might be anything, and is not opened to anybody.
+ * The sockets that systemd passes to this process (sd_listen_fds(3)). A socket without a name belongs to the proxy. Any
+ * other name than `proxy` and `admin` is refused, because the socket might be meant for something else.
  *
  * @throws ListenError
  */
 export function passedSockets(env: Environment, pid: number): PassedSockets {
   const count = /^\d{1,4}$/.test(env.LISTEN_FDS ?? '') ? Number(env.LISTEN_FDS) : 0;
-  const sockets = { proxy: [] as number[], admin: [] as number[] };
-  // Meant for another process, from whom we have the environment.
+  const sockets: Record<keyof PassedSockets, number[]> = { proxy: [], admin: [] };
+  // The sockets are for another process, from which bearerd got its environment.
   if (env.LISTEN_PID !== String(pid)) return sockets;
   const names = (env.LISTEN_FDNAMES ?? '').split(':');
   for (let n = 0; n < count; n++) {

@@ -7,11 +7,11 @@ import { connectProxy, refusal } from '../../support/connect-proxy.ts';
 import { gatewayFor } from '../../support/gateway.ts';
 import { until } from '../../support/raw-client.ts';
 
-// Each failure is made for real, and told by the login, the status and the answer to a request in the words of the
+// Each failure really happens. The login, the status and the answer to a request must report it in the words of the
 // one table.
 
-/** What a login at this base URL is told as; the same is in the status, and its constant part in our own 502. */
-async function told(t: Test, baseUrl: string, env: Record<string, string> = {}) {
+/** How a login at this base URL fails. The status must say the same, and the 502 the constant part of it. */
+async function failedLogin(t: Test, baseUrl: string, env: Record<string, string> = {}) {
   const secrets = { BEARERD_ALLOW_INSECURE_UPSTREAM: 'true', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
   const yaml =
     'credentials: { key: { type: apiKey, key: k } }\nroutes: [{ prefix: /t, credential: token }, { prefix: /k, credential: key }]';
@@ -29,32 +29,38 @@ async function told(t: Test, baseUrl: string, env: Record<string, string> = {}) 
 }
 
 for (const [failure, arrange] of Object.entries(BROKEN_SERVERS)) {
-  t.test(`${failure} is told in its words, with the URL and what to do`, async (t) => {
-    const { baseUrl, env, says } = await arrange(t);
-    const { error, response, events } = await told(t, baseUrl, env);
-    const words = CONNECTION_FAILURES[failure as ConnectionFailure];
-    t.ok(error.message.startsWith(`the session endpoint ${baseUrl}/api/identity/v1/session `), error.message);
-    t.ok(says?.test(error.message) ?? error.message.includes(`session ${words.what} (`), error.message);
-    t.ok(error.message.endsWith(words.remedy), error.message);
-    if (failure === 'closed') return; // The head of an answer to a request has been sent on by then.
-    const { detail } = JSON.parse(response.text);
-    t.equal(detail, `The upstream ${CONNECTION_FAILURES[told502(failure)].what}.`);
-    t.match(
-      events.find(({ type }) => type === 'upstream-failed'),
-      { detail, remedy: CONNECTION_FAILURES[told502(failure)].remedy },
-      'the log has it, too',
-    );
-  });
+  t.test(
+    `a login that fails with ${failure} says so in the words of the table, with the URL and a remedy`,
+    async (t) => {
+      const { baseUrl, env, says } = await arrange(t);
+      const { error, response, events } = await failedLogin(t, baseUrl, env);
+      const words = CONNECTION_FAILURES[failure as ConnectionFailure];
+      t.ok(
+        error.message.startsWith(`the session endpoint ${baseUrl}/api/identity/v1/session `),
+        error.message,
+      );
+      t.ok(says?.test(error.message) ?? error.message.includes(`session ${words.what} (`), error.message);
+      t.ok(error.message.endsWith(words.remedy), error.message);
+      if (failure === 'closed') return; // By then a request has its answer's head already.
+      const { detail } = JSON.parse(response.text);
+      t.equal(detail, `The upstream ${CONNECTION_FAILURES[failureOfRequest(failure)].what}.`);
+      t.match(
+        events.find(({ type }) => type === 'upstream-failed'),
+        { detail, remedy: CONNECTION_FAILURES[failureOfRequest(failure)].remedy },
+        'the log says the same',
+      );
+    },
+  );
 }
 
-/** Only a login is told that a port may speak TLS; requests go where a login has been. */
-function told502(failure: string): ConnectionFailure {
+/** Only a login says that a port may speak TLS: requests go to a server where a login has succeeded. */
+function failureOfRequest(failure: string): ConnectionFailure {
   return failure === 'http-on-tls-port' ? 'closed' : (failure as ConnectionFailure);
 }
 
-t.test('the error of a login names an outbound proxy that fails', async (t) => {
+t.test('if the outbound proxy fails, the error of the login names it', async (t) => {
   const proxy = await connectProxy(t, 1, { answer: refusal(407) });
-  const { error } = await told(t, 'https://api.example.com', { HTTPS_PROXY: `http://${proxy.host}` });
+  const { error } = await failedLogin(t, 'https://api.example.com', { HTTPS_PROXY: `http://${proxy.host}` });
   t.match(error.message, `the outbound proxy ${proxy.host} asks for a user name and a password`);
   t.ok(error.message.endsWith(CONNECTION_FAILURES['outbound-proxy'].remedy));
 });
@@ -71,22 +77,27 @@ const statuses: Record<number, AnswerFailure> = {
   200: 'no-token',
 };
 
-t.test('the error for each answer that is no login has its words, the URL and a remedy', async (t) => {
-  for (const [status, failure] of Object.entries(statuses)) {
-    const baseUrl = await plain(t, (_request, response) => response.writeHead(Number(status)).end('<html>'));
-    const { error } = await told(t, baseUrl);
-    const { what, remedy, login } = ANSWER_FAILURES[failure];
-    t.ok(
-      error.message.startsWith(`the session endpoint ${baseUrl}/api/identity/v1/session ${what} (`),
-      error.message,
-    );
-    t.ok(error.message.endsWith(remedy), error.message);
-    t.equal(error.code, login, status);
-  }
-});
+t.test(
+  'for each answer that is not a login, the error has the words of the table, the URL and a remedy',
+  async (t) => {
+    for (const [status, failure] of Object.entries(statuses)) {
+      const baseUrl = await plain(t, (_request, response) =>
+        response.writeHead(Number(status)).end('<html>'),
+      );
+      const { error } = await failedLogin(t, baseUrl);
+      const { what, remedy, login } = ANSWER_FAILURES[failure];
+      t.ok(
+        error.message.startsWith(`the session endpoint ${baseUrl}/api/identity/v1/session ${what} (`),
+        error.message,
+      );
+      t.ok(error.message.endsWith(remedy), error.message);
+      t.equal(error.code, login, status);
+    }
+  },
+);
 
 t.test(
-  'the error for refused credentials says what is odd about them, and shows no part of them',
+  'the error for refused credentials says what looks wrong with them, and shows no part of them',
   async (t) => {
     const baseUrl = await plain(t, (_request, response) => response.writeHead(401).end());
     const odd: Record<string, RegExp> = {
@@ -96,7 +107,7 @@ t.test(
       ' hush-hush': /Note: the client secret begins with white space\.$/,
     };
     for (const [secret, words] of Object.entries(odd)) {
-      const { error } = await told(t, baseUrl, { BEARERD_CLIENT_SECRET: secret });
+      const { error } = await failedLogin(t, baseUrl, { BEARERD_CLIENT_SECRET: secret });
       t.match(error.message, words);
       t.notMatch(error.message, /hush/);
     }

@@ -20,22 +20,25 @@ const CODES = [
   'ERR',
 ];
 
-t.test('each reason why no tokens are shared has words that follow the address, and a remedy', async (t) => {
-  for (const code of CODES)
-    for (const tls of [false, true]) {
-      const { what, remedy } = shareFailure(code, tls);
-      t.match(what, /^[a-z].*[^.]$/, code);
-      t.match(remedy, /^[A-Z].*\.$/, code);
-    }
-});
+t.test(
+  'for each reason why tokens are not shared, there are words that follow the address, and a remedy',
+  async (t) => {
+    for (const code of CODES)
+      for (const tls of [false, true]) {
+        const { what, remedy } = shareFailure(code, tls);
+        t.match(what, /^[a-z].*[^.]$/, code);
+        t.match(remedy, /^[A-Z].*\.$/, code);
+      }
+  },
+);
 
-t.test('a URL of the wrong kind for its port is guessed at where it could be that', async (t) => {
+t.test('if the failure may come from the wrong scheme for the port, the remedy says so', async (t) => {
   t.match(shareFailure('ETIMEDOUT', true).remedy, /write redis:\/\//);
   t.notMatch(shareFailure('ETIMEDOUT', false).remedy, /redis:\/\//);
   t.match(shareFailure('ECONNRESET', false).remedy, /write rediss:\/\//);
   t.match(shareFailure('ERR_SSL_WRONG_VERSION_NUMBER', true).remedy, /Write redis:\/\//);
 });
 
-t.test('a code that is not known is named', async (t) => {
+t.test('an unknown code is named', async (t) => {
   t.equal(shareFailure('LOADING', false).what, 'answers LOADING');
 });

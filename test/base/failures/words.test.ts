@@ -7,7 +7,7 @@ import { CONNECTION_FAILURES } from '../../../src/base/failures/words.ts';
 const DOCS = readFileSync(new URL('../../../docs/answers.md', import.meta.url), 'utf8');
 const ROWS = DOCS.slice(DOCS.indexOf('## Why it failed')).match(/^\| (?!the s).*\|$/gm) ?? [];
 
-t.test('docs/answers.md shows the table of failures, row by row', async (t) => {
+t.test('docs/answers.md has the table of failures, row by row', async (t) => {
   t.same(ROWS, [
     ...Object.values(CONNECTION_FAILURES).map(
       ({ what, remedy, proxyStatus }) => `| ${what} | ${remedy} | \`${proxyStatus}\` |`,
@@ -23,16 +23,19 @@ t.test('the words hold no code and no address, and each remedy is a sentence', a
   }
 });
 
-t.test('an unknown code, or a value that is no error, counts as a failed connection', async (t) => {
-  for (const thrown of [
-    new Error('x'),
-    Object.assign(new Error('x'), { code: 'E_NEW' }),
-    'x',
-    null,
-    undefined,
-  ]) {
-    t.equal(connectionFailureOf(thrown), 'other');
-  }
-  t.equal(connectionFailureOf({ code: 'CERT_REVOKED' }), 'tls-certificate');
-  t.equal(connectionFailureOf({ code: 'ERR_SSL_NO_PROTOCOLS_AVAILABLE' }), 'tls-protocol');
-});
+t.test(
+  'an unknown code, or a thrown value that is not an error, counts as a failed connection',
+  async (t) => {
+    for (const thrown of [
+      new Error('x'),
+      Object.assign(new Error('x'), { code: 'E_NEW' }),
+      'x',
+      null,
+      undefined,
+    ]) {
+      t.equal(connectionFailureOf(thrown), 'other');
+    }
+    t.equal(connectionFailureOf({ code: 'CERT_REVOKED' }), 'tls-certificate');
+    t.equal(connectionFailureOf({ code: 'ERR_SSL_NO_PROTOCOLS_AVAILABLE' }), 'tls-protocol');
+  },
+);

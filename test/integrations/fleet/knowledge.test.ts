@@ -8,7 +8,7 @@ import { Knowledge } from '../../../src/integrations/fleet/knowledge.ts';
 import type { SharedToken } from '../../../src/integrations/fleet/shared-token.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-// What one instance makes of what it sees.
+// How one instance evaluates what it reads from the engine.
 
 const MINUTE = 60_000;
 const seen = { token: undefined, hold: undefined, retired: undefined, versions: { token: '', hold: '' } };
@@ -38,7 +38,7 @@ t.test('a later token is taken, once; an earlier or the same one is not', async 
   t.equal(look({ token: token(4) }).fresher, true);
 });
 
-t.test('of two tokens of one generation the longer-lived one is better', async (t) => {
+t.test('of two tokens of one generation, the one that ends later is better', async (t) => {
   const { known, token, look } = bench();
   look({ token: token(3) });
   known.take();
@@ -46,12 +46,12 @@ t.test('of two tokens of one generation the longer-lived one is better', async (
   t.equal(look({ token: token(3, 20 * MINUTE, 'other') }).fresher, true);
 });
 
-t.test('one that has ended, or is about to, is of no use', async (t) => {
+t.test('a token that has ended, or is about to, is not taken', async (t) => {
   const { token, look } = bench();
   for (const leftMs of [-MINUTE, 0, 900]) t.equal(look({ token: token(9, leftMs) }).fresher, false);
 });
 
-t.test('a refused token is not taken again, whichever instance was refused', async (t) => {
+t.test('a refused token is not taken again, whichever instance it was refused to', async (t) => {
   const { known, token, look } = bench();
   look({ token: token(3) });
   known.take();
@@ -64,10 +64,10 @@ t.test('a refused token is not taken again, whichever instance was refused', asy
   t.equal(other.look({ token: other.token(3) }).fresher, false);
   other.look({ token: other.token(4) });
   t.equal(other.look({ retired: 'mark of tok-4' }).fresher, false);
-  t.equal(other.known.take(), undefined, 'offered, and refused before it was taken');
+  t.equal(other.known.take(), undefined, 'the token was refused before it was taken');
 });
 
-t.test('what the others go on with is taken again once, and not twice', async (t) => {
+t.test('a token that the others go on using is taken again once, but not twice', async (t) => {
   const { known, token, look } = bench();
   for (const again of [true, false]) {
     look({ token: token(3) });
@@ -77,7 +77,7 @@ t.test('what the others go on with is taken again once, and not twice', async (t
   }
 });
 
-t.test('a number never comes twice, though the engine forgets', async (t) => {
+t.test('a generation is never used twice, even if the engine loses data', async (t) => {
   const { known, token, look } = bench();
   look({ token: token(41) });
   look({});
@@ -88,7 +88,7 @@ t.test('a number never comes twice, though the engine forgets', async (t) => {
   t.equal(known.exceeds({ token: undefined, hold: undefined, retired: 'mark', seen }), false);
 });
 
-t.test('a login that fails holds all back, with growing pauses', async (t) => {
+t.test('a failed login holds all instances back, with growing pauses', async (t) => {
   const { clock } = bench();
   const after = (error: LoginError, before?: Hold) => holdAfter(error, before, 0.5, clock);
   const leftMs = ({ ends }: Hold) => untilMs(ends, clock);
@@ -101,14 +101,14 @@ t.test('a login that fails holds all back, with growing pauses', async (t) => {
   t.same([first.consecutive, second.consecutive], [1, 2]);
   t.ok(second.ends.monoMs > first.ends.monoMs);
   t.equal(after(new LoginError('rate-limited', 'x'), second).consecutive, 1);
-  const told = heldBack(first, clock)!;
-  t.match(told, { code: 'refused', message: /^all instances are held back: no$/, heldBack: true });
-  t.ok(told.retryAfterMs! >= 29_000);
+  const error = heldBack(first, clock)!;
+  t.match(error, { code: 'refused', message: /^all instances are held back: no$/, heldBack: true });
+  t.ok(error.retryAfterMs! >= 29_000);
   await clock.advance(5 * MINUTE);
   t.equal(heldBack(first, clock), undefined);
 });
 
-t.test('what may be the trouble of one instance alone holds the others back for 5 s at most', async (t) => {
+t.test('a failure that may concern one instance only holds the others back for 5 s at most', async (t) => {
   const { clock } = bench();
   const pauses = (code: 'unreachable' | 'server-error') => {
     let hold: Hold | undefined;
@@ -121,16 +121,19 @@ t.test('what may be the trouble of one instance alone holds the others back for 
   t.ok(Math.max(...pauses('server-error')) > 50_000);
 });
 
-t.test('an engine that has lost a hold, or gives back an older one, shortens none', async (t) => {
-  const { clock, known, look } = bench();
-  const hold = holdAfter(
-    new LoginError('rate-limited', 'x', { retryAfterMs: MINUTE }),
-    undefined,
-    0.5,
-    clock,
-  );
-  look({ hold });
-  look({});
-  look({ hold: { ...hold, ends: deadlineIn(1_000, clock) } });
-  t.equal(known.hold, hold);
-});
+t.test(
+  'an engine that has lost a hold, or returns an older one, does not shorten the present hold',
+  async (t) => {
+    const { clock, known, look } = bench();
+    const hold = holdAfter(
+      new LoginError('rate-limited', 'x', { retryAfterMs: MINUTE }),
+      undefined,
+      0.5,
+      clock,
+    );
+    look({ hold });
+    look({});
+    look({ hold: { ...hold, ends: deadlineIn(1_000, clock) } });
+    t.equal(known.hold, hold);
+  },
+);

@@ -10,7 +10,7 @@ import type {
 } from '../../../src/integrations/fleet/engine.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 
-/** Does what the scripts of a real engine do, in the time of a test's clock. For one account. */
+/** Does what the scripts of a real engine do, on a test's clock. For one account. */
 export class MemoryEngine implements Engine {
   readonly #clock: FakeClock;
   readonly #values = new Map<string, { readonly text: string; readonly endsMonoMs: number }>();

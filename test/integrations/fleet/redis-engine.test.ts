@@ -14,7 +14,7 @@ import { readTls } from '../../support/h2-upstream.ts';
 import { until } from '../../support/raw-client.ts';
 import { NO_REDIS, RedisServer, speaksTls } from '../../support/redis.ts';
 
-// The verbs, one by one, with a real redis-server.
+// Each operation, with a real redis-server.
 
 const REDIS = { skip: NO_REDIS };
 const { names } = new AccountKeys({ identity: new Secret('x'), secrets: [new Secret('s')] }, 'bearerd');
@@ -45,7 +45,7 @@ const publication = (generation: number, more: object = {}) => ({
   ...more,
 });
 
-t.test('one instance has the lock and gives it back, and no other can give it back', REDIS, async (t) => {
+t.test('one instance has the lock, and no other can give it back', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const { engine } = engineFor(t, redis.url);
   const seen = (await engine.look(names))!;
@@ -60,7 +60,10 @@ t.test('one instance has the lock and gives it back, and no other can give it ba
   t.match(await redis.command('PTTL', names.lock), /:[34]\d{3}/);
   await engine.leave(names, 'one', 0, undefined);
   t.equal(await engine.lock(names, 'two', 50, seen), 'mine');
-  await until(async () => (await engine.lock(names, 'one', 5_000, seen)) === 'mine', 'a lock without an end');
+  await until(
+    async () => (await engine.lock(names, 'one', 5_000, seen)) === 'mine',
+    'a lock without an expiry blocks',
+  );
 });
 
 t.test(
@@ -82,14 +85,14 @@ t.test(
 );
 
 t.test(
-  'a later token goes over an earlier one, and ends a hold; never the other way round',
+  'a later token replaces an earlier one and ends a hold; an earlier token does neither',
   REDIS,
   async (t) => {
     const redis = await RedisServer.startedFor(t);
     const { engine } = engineFor(t, redis.url);
     await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 });
     t.equal(await engine.publish(names, publication(2, { isNew: false })), 'done');
-    t.ok((await engine.look(names))!.hold, 'told again');
+    t.ok((await engine.look(names))!.hold, 'a token that is not new does not end the hold');
     t.equal(await engine.publish(names, publication(3)), 'done');
     t.equal((await engine.look(names))!.hold, undefined);
     t.equal(await engine.publish(names, publication(3, { sealed: '3.other' })), 'older');
@@ -100,28 +103,35 @@ t.test(
   },
 );
 
-t.test('a retired token is gone and stays so; the next one has its time', REDIS, async (t) => {
-  const redis = await RedisServer.startedFor(t);
-  const { engine } = engineFor(t, redis.url);
-  const retirement = (generation: number) => ({
-    generation,
-    mark: `mark-${generation}`,
-    ttlMs: 60_000,
-    floorMs: 300,
-  });
-  await engine.publish(names, publication(1));
-  t.equal(await engine.retire(names, retirement(1)), 'done');
-  t.equal(await engine.retire(names, retirement(1)), 'done', 'the same again');
-  const seen = (await engine.look(names))!;
-  t.same([seen.token, seen.retired], [undefined, 'mark-1']);
-  t.equal(await engine.publish(names, publication(1)), 'retired');
-  await engine.publish(names, publication(2));
-  t.equal(await engine.retire(names, retirement(2)), 'protected');
-  t.ok((await engine.look(names))!.token);
-  await until(async () => (await engine.retire(names, retirement(2))) === 'done', 'it is never retired');
-});
+t.test(
+  'a retired token is deleted and can not be published again; the next one is protected for a time',
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { engine } = engineFor(t, redis.url);
+    const retirement = (generation: number) => ({
+      generation,
+      mark: `mark-${generation}`,
+      ttlMs: 60_000,
+      floorMs: 300,
+    });
+    await engine.publish(names, publication(1));
+    t.equal(await engine.retire(names, retirement(1)), 'done');
+    t.equal(await engine.retire(names, retirement(1)), 'done', 'the same token again');
+    const seen = (await engine.look(names))!;
+    t.same([seen.token, seen.retired], [undefined, 'mark-1']);
+    t.equal(await engine.publish(names, publication(1)), 'retired');
+    await engine.publish(names, publication(2));
+    t.equal(await engine.retire(names, retirement(2)), 'protected');
+    t.ok((await engine.look(names))!.token);
+    await until(
+      async () => (await engine.retire(names, retirement(2))) === 'done',
+      'the next token can not be retired',
+    );
+  },
+);
 
-t.test('a listener hears of new tokens, its own ones too', REDIS, async (t) => {
+t.test('a listener is called for new tokens, also for those of its own instance', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t);
   const [one, two] = [engineFor(t, redis.url), engineFor(t, redis.url)];
   await Promise.all([one.engine.look(names), two.engine.look(names)]);
@@ -137,11 +147,11 @@ t.test('a listener hears of new tokens, its own ones too', REDIS, async (t) => {
   await redis.kill();
   await redis.start();
   two.engine.listen(names, () => calls++);
-  await until(() => calls === 3, 'no call when it is back');
+  await until(() => calls === 3, 'no call after the reconnect');
 });
 
 t.test(
-  'an answer that was there in time counts, though the process had no time to read it',
+  'a reply that arrived in time counts, even if the process was too busy to read it',
   REDIS,
   async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -150,29 +160,33 @@ t.test(
     redis.pause();
     const looking = engine.look(names);
     await sleep(50);
-    await afterReading(); // What comes from now on is read after timers that are due.
+    await afterReading(); // Data that comes from now on is read after the timers that are due.
     redis.resume();
-    const busyUntil = performance.now() + 1_200; // Longer than a command may take.
+    const busyUntil = performance.now() + 1_200; // Longer than the limit for a command.
     while (performance.now() < busyUntil);
     t.ok(await looking);
     t.same(states, [{ state: 'ready' }]);
   },
 );
 
-t.test('name, password and database are used; a wrong password has a code of its own', REDIS, async (t) => {
-  const redis = await RedisServer.startedFor(t, '--requirepass', 'p%ss', '--databases', '4');
-  const good = engineFor(t, `${redis.url}?password=p%25ss&db=3`);
-  t.ok(await good.engine.look(names));
-  t.same(good.states, [{ state: 'ready' }]);
-  for (const url of [`${redis.url}?password=no`, redis.url, `${redis.url}?password=p%25ss&db=7`]) {
-    const bad = engineFor(t, url);
-    t.equal(await bad.engine.look(names), undefined);
-    t.match(bad.states[0], { state: 'gone', reason: /^(WRONGPASS|NOAUTH|ERR)$/ });
-  }
-});
+t.test(
+  'user, password and database of the URL are used; a wrong password has its own code',
+  REDIS,
+  async (t) => {
+    const redis = await RedisServer.startedFor(t, '--requirepass', 'p%ss', '--databases', '4');
+    const good = engineFor(t, `${redis.url}?password=p%25ss&db=3`);
+    t.ok(await good.engine.look(names));
+    t.same(good.states, [{ state: 'ready' }]);
+    for (const url of [`${redis.url}?password=no`, redis.url, `${redis.url}?password=p%25ss&db=7`]) {
+      const bad = engineFor(t, url);
+      t.equal(await bad.engine.look(names), undefined);
+      t.match(bad.states[0], { state: 'gone', reason: /^(WRONGPASS|NOAUTH|ERR)$/ });
+    }
+  },
+);
 
 t.test(
-  'the rights that docs/fleet.md gives are enough, and a missing one is told by its code',
+  'the rights in docs/fleet.md are enough, and a missing one is reported by its code',
   REDIS,
   async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -189,7 +203,7 @@ t.test(
     t.equal(await engine.retire(names, retirement), 'done');
     let calls = 0;
     engine.listen(names, () => calls++);
-    await until(() => calls > 0, 'it may not listen');
+    await until(() => calls > 0, 'the user may not subscribe');
     t.same(states, [{ state: 'ready' }]);
     await redis.command('ACL', 'SETUSER', 'bearerd', '-eval');
     const less = engineFor(t, `${redis.url}?username=bearerd&password=pass`);
@@ -209,7 +223,7 @@ async function freePort(): Promise<number> {
 const TLS = { skip: NO_REDIS || (!speaksTls() && 'this redis-server has no TLS') };
 const tlsFile = (name: string) => join(import.meta.dirname, '../../support/tls', name);
 
-t.test('rediss:// speaks only with whom a known authority vouches for, by that name', TLS, async (t) => {
+t.test('rediss:// accepts only a certificate for the name from a known authority', TLS, async (t) => {
   const served = async (certificate: string) => {
     const port = await freePort();
     const [cert, key] = [tlsFile(`${certificate}.pem`), tlsFile(`${certificate}.key`)];
@@ -238,7 +252,7 @@ t.test('rediss:// speaks only with whom a known authority vouches for, by that n
   t.equal(await plain.engine.look(names), undefined);
 });
 
-t.test('rediss:// against a port without TLS has a code of its own', REDIS, async (t) => {
+t.test('rediss:// to a port without TLS has its own code', REDIS, async (t) => {
   const port = await freePort();
   await RedisServer.startedFor(t, '--port', `${port}`, '--bind', '127.0.0.1');
   const { engine, states } = engineFor(t, `rediss://127.0.0.1:${port}`);
@@ -246,7 +260,7 @@ t.test('rediss:// against a port without TLS has a code of its own', REDIS, asyn
   t.match(states[0], { state: 'gone', reason: /^(ETIMEDOUT|ERR_SSL_[A-Z_]+|ECONNRESET)$/ });
 });
 
-t.test('a Redis Cluster is recognized, and never used', REDIS, async (t) => {
+t.test('a Redis Cluster is recognized and not used', REDIS, async (t) => {
   const redis = await RedisServer.startedFor(t, '--cluster-enabled', 'yes');
   const { engine, states } = engineFor(t, redis.url);
   t.equal(await engine.look(names), undefined);

@@ -12,8 +12,8 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { randomFrom } from '../../support/random.ts';
 import { MemoryEngine } from './memory-engine.ts';
 
-// When each of many logs in by itself, and when none does. The engine is a stub: what a real one does is in
-// redis-engine.test.ts and test/gateway/shares*.test.ts.
+// When each of many instances logs in by itself, and when none does. The engine is a stub; tests with a real one are
+// redis-engine.test.ts and test/app/shares*.test.ts.
 
 const MINUTE = 60_000;
 const LIFETIME_MS = 15 * MINUTE;
@@ -27,7 +27,7 @@ const NOTHING: Seen = {
 };
 
 class StubEngine implements Engine {
-  /** Undefined while it is gone. */
+  /** Undefined while the engine can't be reached. */
   seen: Seen | undefined = NOTHING;
   lockAnswer: LockAnswer = 'another';
   looks = 0;
@@ -63,7 +63,7 @@ class StubEngine implements Engine {
     return () => this.#wakes.delete(wake);
   }
 
-  /** A token that another instance has got just now. */
+  /** Holds a token that another instance has just got. */
   give(generation: number, clock: FakeClock, lifetimeMs = LIFETIME_MS): void {
     const token = new Secret(`tok-${generation}`);
     const expires = deadlineIn(lifetimeMs, clock);
@@ -135,7 +135,7 @@ const usable = (members: readonly RenewingSource[]) =>
   members.filter((member) => member.current() !== undefined).length;
 
 t.test(
-  'an engine that stays away costs each instance one login, long before its token ends and not all at once',
+  'without the engine each instance logs in once, long before its token ends, and not all at the same time',
   async (t) => {
     let number = 1;
     const { clock, engine, logins, members, internalErrors } = fleet(t, {
@@ -154,31 +154,31 @@ t.test(
     }
     t.equal(logins.length, MEMBERS);
     const [first, last] = [Math.min(...logins) - startMs, Math.max(...logins) - startMs];
-    t.ok(first > 0.84 * LIFETIME_MS, 'there was time for it to come back');
-    t.ok(last < 0.965 * LIFETIME_MS, 'there is time for two more tries');
-    t.ok(mostWithin(10_000, logins) < 0.2 * MEMBERS, 'they are spread over that time');
+    t.ok(first > 0.84 * LIFETIME_MS, 'the engine has time to come back');
+    t.ok(last < 0.965 * LIFETIME_MS, 'there is time for two more attempts');
+    t.ok(mostWithin(10_000, logins) < 0.2 * MEMBERS, 'the logins are spread over that time');
     t.equal(internalErrors(), 0);
   },
 );
 
-t.test('instances that wait in vain for a token do not all log in at once', async (t) => {
+t.test('instances that wait for a token in vain do not all log in at the same time', async (t) => {
   const { clock, logins, internalErrors } = fleet(t, {
     engine: new StubEngine(),
     size: MEMBERS,
     login: async () => {
-      throw new LoginError('server-error', 'it is overloaded');
+      throw new LoginError('server-error', 'the server is overloaded');
     },
   });
   await clock.advance(11_000);
-  t.equal(logins.length, 0, 'another has the lock');
+  t.equal(logins.length, 0, 'another instance has the lock');
   await clock.advance(13_600);
   t.ok(new Set(logins).size > 1);
   t.ok(mostWithin(1_000, logins) < 0.25 * MEMBERS);
-  t.ok(logins.length >= MEMBERS, 'each has tried');
+  t.ok(logins.length >= MEMBERS, 'each instance has tried');
   t.equal(internalErrors(), 0);
 });
 
-t.test('a token that is heard of is taken without a second look', async (t) => {
+t.test('after a message a token is taken with one look', async (t) => {
   const { clock, engine, logins, members, internalErrors } = fleet(t, {
     engine: new StubEngine(),
     size: 20,
@@ -196,30 +196,36 @@ t.test('a token that is heard of is taken without a second look', async (t) => {
 });
 
 for (const lifetimeMs of [4_000, 20_000, 60_000]) {
-  t.test(`without the engine, tokens of ${lifetimeMs / 1000} s are not renewed at one moment`, async (t) => {
-    let number = 1;
-    const { clock, engine, logins, members, internalErrors } = fleet(t, {
-      engine: new StubEngine(),
-      size: MEMBERS,
-      login: async () => new Secret(`own-${++number}`),
-      lifetimeMs,
-    });
-    engine.give(1, clock, lifetimeMs);
-    await clock.advance(100);
-    engine.seen = undefined;
-    for (let step = 0; step < 40; step++) {
-      await clock.advance(lifetimeMs / 40);
-      t.equal(usable(members), MEMBERS, `all have a token at step ${step}`);
-    }
-    t.equal(logins.length, MEMBERS);
-    const [first, last] = [Math.min(...logins), Math.max(...logins)];
-    t.ok(last - first > 0.07 * lifetimeMs, `${last - first} ms from the first to the last`);
-    t.ok(mostWithin(0.02 * lifetimeMs, logins) < 0.35 * MEMBERS, 'no more than chance in one moment');
-    t.equal(internalErrors(), 0);
-  });
+  t.test(
+    `without the engine, tokens of ${lifetimeMs / 1000} s are not all renewed at the same time`,
+    async (t) => {
+      let number = 1;
+      const { clock, engine, logins, members, internalErrors } = fleet(t, {
+        engine: new StubEngine(),
+        size: MEMBERS,
+        login: async () => new Secret(`own-${++number}`),
+        lifetimeMs,
+      });
+      engine.give(1, clock, lifetimeMs);
+      await clock.advance(100);
+      engine.seen = undefined;
+      for (let step = 0; step < 40; step++) {
+        await clock.advance(lifetimeMs / 40);
+        t.equal(usable(members), MEMBERS, `all have a token at step ${step}`);
+      }
+      t.equal(logins.length, MEMBERS);
+      const [first, last] = [Math.min(...logins), Math.max(...logins)];
+      t.ok(last - first > 0.07 * lifetimeMs, `${last - first} ms from the first to the last`);
+      t.ok(
+        mostWithin(0.02 * lifetimeMs, logins) < 0.35 * MEMBERS,
+        'not more at the same time than chance allows',
+      );
+      t.equal(internalErrors(), 0);
+    },
+  );
 }
 
-// A server that fails at once, one that takes its time, and one that never answers.
+// A server that fails at once, one that fails slowly, and one that never answers.
 for (const [code, takesMs] of [
   ['server-error', 20],
   ['server-error', 3_000],
@@ -227,28 +233,31 @@ for (const [code, takesMs] of [
   ['unreachable', 0],
   ['unreachable', 10_000],
 ] as const) {
-  t.test(`a fleet asks once a second at most while logins end as ${code} after ${takesMs} ms`, async (t) => {
-    const clock = new FakeClock();
-    let down = true;
-    const { logins, members, internalErrors } = fleet(t, {
-      clock,
-      engine: new MemoryEngine(clock),
-      size: 20,
-      login: async () => {
-        await clock.sleep(takesMs);
-        if (down) throw new LoginError(code, 'not now');
-        return new Secret('good');
-      },
-    });
-    await clock.advance(120_000);
-    t.equal(mostWithin(1_000, logins), 1);
-    t.ok(logins.length < 61, `${logins.length} in two minutes`);
-    t.ok(logins.length >= 4, 'it goes on asking');
-    down = false;
-    const before = logins.length;
-    await clock.advance(75_000);
-    t.equal(usable(members), members.length, 'all have a token soon after it is back');
-    t.ok(logins.length - before <= 2, 'by one login, and perhaps one that was under way');
-    t.equal(internalErrors(), 0);
-  });
+  t.test(
+    `while logins fail with ${code} after ${takesMs} ms, the fleet logs in once a second at most`,
+    async (t) => {
+      const clock = new FakeClock();
+      let down = true;
+      const { logins, members, internalErrors } = fleet(t, {
+        clock,
+        engine: new MemoryEngine(clock),
+        size: 20,
+        login: async () => {
+          await clock.sleep(takesMs);
+          if (down) throw new LoginError(code, 'not now');
+          return new Secret('good');
+        },
+      });
+      await clock.advance(120_000);
+      t.equal(mostWithin(1_000, logins), 1);
+      t.ok(logins.length < 61, `${logins.length} in two minutes`);
+      t.ok(logins.length >= 4, 'the fleet goes on trying');
+      down = false;
+      const before = logins.length;
+      await clock.advance(75_000);
+      t.equal(usable(members), members.length, 'all have a token soon after the server is back');
+      t.ok(logins.length - before <= 2, 'from one login, and perhaps one that was under way');
+      t.equal(internalErrors(), 0);
+    },
+  );
 }

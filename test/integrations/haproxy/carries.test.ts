@@ -7,7 +7,7 @@ import { pairFor } from '../../support/lanes.ts';
 import { ask, RawClient, until } from '../../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../../support/raw-upstream.ts';
 
-// What flows through the pair, and when it ends.
+// Streams, tunnels and bodies through HAProxy and bearerd.
 
 const TOKEN = 'credentials: { token: { type: session, clientId: sa-1, clientSecret: client-secret } }';
 const KEY = `
@@ -18,7 +18,7 @@ for (const [only, how] of [
   [false, 'past bearerd'],
   [true, 'through bearerd, where it speaks HTTP/2 alone'],
 ] as const) {
-  t.test(`over TLS the upstream is verified, and reached ${how}`, { skip: NO_HAPROXY }, async (t) => {
+  t.test(`over TLS the upstream is verified and reached ${how}`, { skip: NO_HAPROXY }, async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     upstream.onRequest = ({ header }) => ok(`${header('authorization')}`);
     const baseUrl = await http2Front(t, upstream.port, { allowHTTP1: !only });
@@ -29,7 +29,7 @@ for (const [only, how] of [
   });
 }
 
-t.test('an upstream that can not be verified gets no credential', { skip: NO_HAPROXY }, async (t) => {
+t.test("an upstream that can't be verified gets no credential", { skip: NO_HAPROXY }, async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const secure = await http2Front(t, upstream.port);
   const pair = await pairFor(t, { yaml: KEY, baseUrl: secure, upstream });
@@ -38,11 +38,11 @@ t.test('an upstream that can not be verified gets no credential', { skip: NO_HAP
   t.equal(upstream.requests.length, 0);
 });
 
-t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
+t.test('bodies and connections', { skip: NO_HAPROXY }, async (t) => {
   const pair = await pairFor(t, { yaml: TOKEN });
   const { upstream } = pair;
 
-  await t.test('events come at once, on the fast lane, too', async (t) => {
+  await t.test('events pass at once on the fast lane, too', async (t) => {
     upstream.onRequest = ({ connection }) => {
       connection.send(head('200 OK', 'content-type: text/event-stream', 'transfer-encoding: chunked'));
       connection.send('9\r\ndata: 1\n\n\r\n');
@@ -55,7 +55,7 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     await until(() => client.received.includes('data: 2'), 'no second event');
     const { connection } = upstream.last;
     client.close();
-    await until(() => connection.isClosed, 'the upstream is not told that the client is gone');
+    await until(() => connection.isClosed, 'the upstream connection stays open although the client has left');
   });
 
   await t.test('a client that leaves before the answer ends its request upstream', async () => {
@@ -66,10 +66,10 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     await until(() => upstream.requests.length > length, 'no request');
     const { connection } = upstream.last;
     client.close();
-    await until(() => connection.isClosed, 'the upstream is not told that the client is gone');
+    await until(() => connection.isClosed, 'the upstream connection stays open although the client has left');
   });
 
-  await t.test('an upgrade becomes a tunnel, through bearerd', async (t) => {
+  await t.test('an upgrade goes through bearerd and becomes a tunnel', async (t) => {
     upstream.onHead = ({ connection }) => {
       connection.send(
         head(
@@ -101,7 +101,7 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     upstream.onHead = undefined;
   });
 
-  await t.test('a body that waits for 100 Continue gets it, through bearerd', async (t) => {
+  await t.test('a request that waits for 100 Continue gets it from bearerd', async (t) => {
     upstream.onRequest = (_, { body }) => ok(`${body.length}`);
     const client = await RawClient.to(pair.front);
     client.send(request('POST', '/x', 'expect: 100-continue', 'content-length: 5'));
@@ -111,7 +111,7 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     client.close();
   });
 
-  await t.test('connections that the upstream has closed meanwhile fail no request', async (t) => {
+  await t.test('no request fails because the upstream has closed idle connections', async (t) => {
     upstream.onRequest = ({ connection }) => {
       setImmediate(() => connection.end());
       return ok('x');
@@ -119,12 +119,12 @@ t.test('what flows', { skip: NO_HAPROXY }, async (t) => {
     const client = await RawClient.to(pair.front);
     for (let i = 0; i < 5; i++) {
       t.equal((await client.send(request('GET', `/x/${i}`)).response()).status, 200);
-      await until(() => upstream.last.connection.isClosed, 'HAProxy keeps it');
+      await until(() => upstream.last.connection.isClosed, 'HAProxy did not close the connection');
     }
     client.close();
   });
 
-  await t.test('10 MB pass either way', async (t) => {
+  await t.test('10 MB pass in both directions', async (t) => {
     const large = Buffer.alloc(10_000_000, 'x');
     upstream.onRequest = ({ method }, { body }) => (method === 'GET' ? ok(large) : ok(`${body.length}`));
     t.equal((await ask(pair.front, request('GET', '/large'))).body.length, large.length);

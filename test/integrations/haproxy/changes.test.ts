@@ -6,16 +6,16 @@ import { RawClient, until } from '../../support/raw-client.ts';
 import { head, ok } from '../../support/raw-upstream.ts';
 import { share } from '../../support/share.ts';
 
-// No request fails while tokens change: LANES_REQUESTS=100000 is the long run, with 50 renewals and 10 revocations.
+// No request fails while tokens change. LANES_REQUESTS=100000 gives a long run, with 50 renewals and 10 revocations.
 
 const REQUESTS = Number(process.env.LANES_REQUESTS ?? share(5_000));
 const CHANGES = REQUESTS < 50_000 ? 12 : 60;
-/** One of so many changes is a revocation. */
+/** One in this many changes is a revocation. */
 const REVOKED_OF = 6;
 const CLIENTS = 16;
 
 t.test(
-  'requests go on through renewals and revocations',
+  'no request fails during renewals and revocations',
   { skip: NO_HAPROXY, timeout: 600_000 },
   async (t) => {
     const clock = forwardClock();
@@ -51,7 +51,7 @@ t.test(
 
     const change = async (n: number) => {
       await until(() => begun >= (n * REQUESTS) / (CHANGES + 1), `change ${n} is not reached`, 300_000);
-      clock.forward(10_000); // A token is given up by force every ten seconds only.
+      clock.forward(10_000); // There is one forced renewal in ten seconds.
       const { logins } = upstream;
       if (n % REVOKED_OF === 0) firstGood = logins + 1;
       else await fetch(`http://127.0.0.1:${pair.adminPort}/renew`, { method: 'POST' });

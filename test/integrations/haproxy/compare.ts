@@ -4,7 +4,7 @@ import { ask, type RawResponse } from '../../support/raw-client.ts';
 import { head, type UpstreamRequest } from '../../support/raw-upstream.ts';
 import type { Generated } from './grammar.ts';
 
-/** Of one hop, or allowed to differ (docs/haproxy.md). */
+/** These headers belong to one hop, or may differ (docs/haproxy.md). */
 const NOT_COMPARED = new Set(['via', 'connection']);
 
 export interface Seen {
@@ -13,11 +13,11 @@ export interface Seen {
   readonly location: string | undefined;
   readonly link: string | undefined;
   readonly body: string;
-  /** What the upstream got, if anything. */
+  /** The requests that the upstream got. */
   readonly upstream: readonly string[];
 }
 
-/** Answers with what a request asks for, and with what it was. */
+/** Answers with the request's target and size, and with the `Location` and `Link` that the request asks for. */
 export async function answer(request: UpstreamRequest, message: HttpMessage): Promise<string> {
   const body = request.method === 'HEAD' ? '' : `${request.target} ${message.body.length}`;
   const lines = [`content-length: ${request.method === 'HEAD' ? 7 : body.length}`];
@@ -41,7 +41,7 @@ export async function seen(pair: Pair, port: number, { method, bytes }: Generate
   };
 }
 
-/** HAProxy's own words about what its parser refuses: allowed where nothing went up. */
+/** HAProxy's own answer to a request that its parser refuses. Allowed if the upstream got nothing. */
 export function refusedByParser({ status, code, upstream }: Seen): boolean {
   return [400, 413, 422].includes(status) && code === undefined && upstream.length === 0;
 }
@@ -53,7 +53,7 @@ function codeOf(response: RawResponse): string | undefined {
 
 async function asText(request: UpstreamRequest): Promise<string> {
   const { body } = await request.message;
-  // In one order, but for those of one name.
+  // Sorted by name; lines of one name keep their order.
   const lines = request.lines
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !NOT_COMPARED.has(name))

@@ -1,6 +1,6 @@
 import { randomFrom } from '../../support/random.ts';
 
-/** A request, as bytes that are a character each. */
+/** A request. Each character of `bytes` is a byte. */
 export interface Generated {
   readonly method: string;
   readonly bytes: string;
@@ -44,7 +44,7 @@ const ENDS = [
   '/x/',
   '/data/companies',
 ];
-/** What an upstream may read in another way, and what no client should send. */
+/** Paths that an upstream may read in another way, or that no client should send. */
 const ODD_ENDS = [
   '/a%2Fb',
   '/%61',
@@ -185,7 +185,7 @@ const LOCATIONS = [
   'own:/x',
 ];
 
-/** Mostly plain; something odd in about a third of them. */
+/** Mostly plain requests; about a third have something odd. */
 export function generate(seed: number, origin: string): Generated {
   const dice = new Dice(seed * 7919 + 1);
   const odd = (probability = 0.05) => dice.chance(probability);

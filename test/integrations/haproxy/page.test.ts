@@ -11,11 +11,11 @@ import { mockFor } from '../../support/mock.ts';
 import { until } from '../../support/raw-client.ts';
 import { typedIn } from '../../support/typed.ts';
 
-// docs/haproxy.md tells a reader what to type. Here it is typed, in a folder in the place of /run/bearerd.
+// Runs the commands of docs/haproxy.md, with a test folder in place of /run/bearerd.
 
 const page = readFileSync(fileURLToPath(new URL('../../../docs/haproxy.md', import.meta.url)), 'utf8');
 
-t.test('the commands of the page lead from nothing to a request', { skip: NO_HAPROXY }, async (t) => {
+t.test('the commands of the page are enough for a first request', { skip: NO_HAPROXY }, async (t) => {
   const mock = await mockFor(t);
   const dir = mkdtempSync(join(tmpdir(), 'page-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
@@ -51,7 +51,7 @@ t.test('the commands of the page lead from nothing to a request', { skip: NO_HAP
     options,
   );
   t.notMatch(readFileSync(join(work, 'haproxy.cfg'), 'utf8'), mock.credentials.clientSecret);
-  // A group of its own: what the shell has started ends with it.
+  // In its own process group, so that all its processes can be ended together.
   const both = spawn('sh', ['-c', `${start}wait`], {
     cwd: work,
     env,
@@ -64,7 +64,7 @@ t.test('the commands of the page lead from nothing to a request', { skip: NO_HAP
     log += text;
   });
   const logged = () => log.split('\n').filter((line) => line.includes('/companies/example.com')).length;
-  // The first may go through bearerd, which then logs it.
+  // The first request may go through bearerd, which then logs it.
   await until(
     async () => {
       const before = logged();
@@ -72,7 +72,7 @@ t.test('the commands of the page lead from nothing to a request', { skip: NO_HAP
       await new Promise((resolve) => setTimeout(resolve, 100));
       return stdout === '200\n' && logged() === before;
     },
-    'no request has gone fast',
+    'no request took the fast lane',
     20_000,
   );
 });

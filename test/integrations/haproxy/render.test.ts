@@ -11,7 +11,8 @@ import { haproxyConfiguration } from '../../../src/integrations/haproxy/configur
 import { loadYaml } from '../../config/load-from.ts';
 import { NO_HAPROXY } from '../../support/haproxy.ts';
 
-// What `bearerd render haproxy` prints, and what it won't. A new text is taken by UPDATE=1, and read before it is committed.
+// What `bearerd render haproxy` prints, and what it refuses. UPDATE=1 writes the new text to the files; read it before
+// a commit.
 
 const TOKEN = 'credentials: { token: { type: session, clientId: a, clientSecret: the-secret } }';
 const SINK = "sinks: [{ haproxy: 'unix:/run/bearerd/haproxy.sock', map: /run/bearerd/credentials.map }]";
@@ -73,32 +74,39 @@ for (const [name, yaml] of [
   ['rich', RICH],
   ['hosts', HOSTS],
 ] as const) {
-  t.test(`the text of a ${name} configuration is as it was read by a person`, async (t) => {
-    const file = fileURLToPath(new URL(`${name}.cfg`, import.meta.url));
-    const text = (await rendered(yaml)).replace(VERSION, 'VERSION');
-    if (process.env.UPDATE === '1') writeFileSync(file, text);
-    t.equal(text, readFileSync(file, 'utf8'));
-    t.notMatch(text, /the-secret|the-key/);
-  });
+  t.test(
+    `the text for a ${name} configuration is the one in the file, which a person has read`,
+    async (t) => {
+      const file = fileURLToPath(new URL(`${name}.cfg`, import.meta.url));
+      const text = (await rendered(yaml)).replace(VERSION, 'VERSION');
+      if (process.env.UPDATE === '1') writeFileSync(file, text);
+      t.equal(text, readFileSync(file, 'utf8'));
+      t.notMatch(text, /the-secret|the-key/);
+    },
+  );
 
-  t.test(`HAProxy takes it without a warning: ${name}`, { skip: NO_HAPROXY }, async (t) => {
-    const dir = t.testdir({ map: '' });
-    const text = (await rendered(yaml)).replaceAll('/run/bearerd/credentials.map', join(dir, 'map'));
-    writeFileSync(join(dir, 'cfg'), text.replaceAll('/run/bearerd/', '/tmp/'));
-    const { status, stderr, stdout } = spawnSync('haproxy', ['-c', '-f', join(dir, 'cfg')], {
-      encoding: 'utf8',
-    });
-    t.equal(status, 0, stderr);
-    // The example's name can't be resolved here.
-    const warnings = (stderr + stdout).split('\n').filter((line) => line.includes('WARNING'));
-    t.same(
-      warnings.filter((line) => !line.includes('could not resolve')),
-      [],
-    );
-  });
+  t.test(
+    `HAProxy accepts the text for a ${name} configuration without a warning`,
+    { skip: NO_HAPROXY },
+    async (t) => {
+      const dir = t.testdir({ map: '' });
+      const text = (await rendered(yaml)).replaceAll('/run/bearerd/credentials.map', join(dir, 'map'));
+      writeFileSync(join(dir, 'cfg'), text.replaceAll('/run/bearerd/', '/tmp/'));
+      const { status, stderr, stdout } = spawnSync('haproxy', ['-c', '-f', join(dir, 'cfg')], {
+        encoding: 'utf8',
+      });
+      t.equal(status, 0, stderr);
+      // The example's name can't be resolved here.
+      const warnings = (stderr + stdout).split('\n').filter((line) => line.includes('WARNING'));
+      t.same(
+        warnings.filter((line) => !line.includes('could not resolve')),
+        [],
+      );
+    },
+  );
 }
 
-t.test('what HAProxy would do otherwise is refused, each with what would be right', async (t) => {
+t.test('each setting that HAProxy would treat otherwise is refused, with what would be right', async (t) => {
   const callers = 'callerKey: 0123456789abcdef';
   t.match(await refused(`${SIMPLE}\n${callers}`), ['callerKey: HAProxy would let everybody in']);
   t.match(await refused(`${SIMPLE}\nlog: { requestIdHeader: X-Request-Id }`), ['log.requestIdHeader:']);
@@ -122,7 +130,7 @@ t.test('what HAProxy would do otherwise is refused, each with what would be righ
   t.match(
     await refused(HOSTS, 'crm.example:80'),
     [/other machines/],
-    'the host of a route is a name of ours',
+    'the host of a route is an allowed name',
   );
   t.match(await refused(SIMPLE, undefined, { HTTPS_PROXY: 'http://proxy:3128' }), ['HTTPS_PROXY: ']);
   t.match(
@@ -137,12 +145,15 @@ t.test('what HAProxy would do otherwise is refused, each with what would be righ
   t.equal((await refused(`${SIMPLE}\n${callers}\nlisten: 'unix:/x'`, 'unix:/y')).length, 3, 'all at once');
 });
 
-t.test('an address of the upstream is where HAProxy connects, too, and its name is a Host', async (t) => {
-  const text = await rendered(`${SIMPLE}\nupstreamAddress: 192.0.2.7:8443`);
-  t.match(
-    text,
-    'server upstream 192.0.2.7:8443 id 1 pool-purge-delay 1s ssl verify required verifyhost api.example.com sni str(api.example.com)',
-  );
-  t.match(text, /acl our_host .*api\\\.example\\\.com/);
-  t.notMatch(text, 'resolvers');
-});
+t.test(
+  'HAProxy connects to an upstream address, and the name of the base URL is allowed as Host',
+  async (t) => {
+    const text = await rendered(`${SIMPLE}\nupstreamAddress: 192.0.2.7:8443`);
+    t.match(
+      text,
+      'server upstream 192.0.2.7:8443 id 1 pool-purge-delay 1s ssl verify required verifyhost api.example.com sni str(api.example.com)',
+    );
+    t.match(text, /acl our_host .*api\\\.example\\\.com/);
+    t.notMatch(text, 'resolvers');
+  },
+);

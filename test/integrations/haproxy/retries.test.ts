@@ -6,7 +6,7 @@ import { forwardClock, type Pair, pairFor } from '../../support/lanes.ts';
 import { ask, RawClient, until } from '../../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../../support/raw-upstream.ts';
 
-// What fails on the fast lane is sent again through bearerd, though HAProxy sends it already rewritten.
+// A request that fails on the fast lane is sent again through bearerd, although HAProxy sends it in its rewritten form.
 
 const YAML = `
 credentials:
@@ -20,7 +20,7 @@ routes:
 
 const pairs = { yaml: YAML, basePath: '/v2', credentials: 2 };
 
-/** Tokens before this one are refused. */
+/** The upstream refuses tokens before this one. */
 function acceptFrom(upstream: RawUpstream, n: number): void {
   upstream.onRequest = ({ header, target }, { body }) => {
     const value = header('authorization');
@@ -42,7 +42,7 @@ const throughBearerd = async (pair: Pair, act: () => Promise<unknown>) => {
 const post = (pair: Pair, target: string, body: string, port = pair.front) =>
   ask(port, request('POST', target, `content-length: ${body.length}`) + body);
 
-t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
+t.test('the fast lane and its retries', { skip: NO_HAPROXY }, async (t) => {
   const clock = forwardClock();
   const pair = await pairFor(t, { ...pairs, clock });
   const { upstream } = pair;
@@ -51,22 +51,25 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
     acceptFrom(upstream, n);
   };
 
-  await t.test('a good token goes past bearerd, with the path and the Host of its route', async (t) => {
-    acceptFrom(upstream, 1);
-    const count = await throughBearerd(pair, async () => {
-      const response = await get(pair, '/svc?a=b');
-      t.equal(response.text, '/v2?a=b Bearer tok-1 0');
-      t.equal(response.header('location'), '/svc/data/companies/9');
-      t.equal((await get(pair, '/key')).text, '/v2/key key');
-      t.equal((await post(pair, '/x', 'b'.repeat(16_000))).text, '/v2/x Bearer tok-1 16000');
-    });
-    t.equal(count, 0);
-    t.equal(upstream.last.header('via'), '1.1 bearerd (/)');
-    t.equal(upstream.last.header('host'), `127.0.0.1:${upstream.port}`);
-  });
+  await t.test(
+    "with a valid token a request does not pass bearerd, and has its route's path and Host",
+    async (t) => {
+      acceptFrom(upstream, 1);
+      const count = await throughBearerd(pair, async () => {
+        const response = await get(pair, '/svc?a=b');
+        t.equal(response.text, '/v2?a=b Bearer tok-1 0');
+        t.equal(response.header('location'), '/svc/data/companies/9');
+        t.equal((await get(pair, '/key')).text, '/v2/key key');
+        t.equal((await post(pair, '/x', 'b'.repeat(16_000))).text, '/v2/x Bearer tok-1 16000');
+      });
+      t.equal(count, 0);
+      t.equal(upstream.last.header('via'), '1.1 bearerd (/)');
+      t.equal(upstream.last.header('host'), `127.0.0.1:${upstream.port}`);
+    },
+  );
 
   await t.test(
-    'after a 401 the token is renewed, and each request is sent again as its client meant it',
+    'after a 401 the token is renewed, and each request is sent again as its client sent it',
     async (t) => {
       refuseBefore(2);
       const asked = ['/companies/1?x', '/svc/a/b?c', '/svc', '/data/companies/1', '/', '/x?y=/../z'];
@@ -101,11 +104,15 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
         asked.map((target) => target.replace(/\?.*/, '')).sort(),
       );
       await holds(pair, 2);
-      t.equal(await throughBearerd(pair, () => get(pair, '/x')), 0, 'and the next one is fast again');
+      t.equal(
+        await throughBearerd(pair, () => get(pair, '/x')),
+        0,
+        'the next request takes the fast lane again',
+      );
     },
   );
 
-  await t.test('a body is sent again, too, where bearerd alone would have', async (t) => {
+  await t.test('a body is sent again, too, if bearerd alone would do so', async (t) => {
     for (const [n, length] of [
       [3, 16_384],
       [4, 16_385],
@@ -120,7 +127,7 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
     }
   });
 
-  await t.test('a body that comes in pieces is waited for', async (t) => {
+  await t.test('HAProxy waits for a body that comes in pieces', async (t) => {
     refuseBefore(6);
     const client = await RawClient.to(pair.front);
     client.send(request('POST', '/x', 'content-length: 10'));
@@ -134,7 +141,7 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
   });
 
   await t.test(
-    "an endpoint that always says 401 gets it to its client, and doesn't cost the others their token",
+    "the 401 of an endpoint that always refuses passes, and doesn't cost the others their token",
     async (t) => {
       upstream.onRequest = ({ target }) =>
         target === '/v2/forbidden'
@@ -149,14 +156,14 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
     },
   );
 
-  await t.test('the 401 of a key passes, and nothing is sent again', async (t) => {
+  await t.test('a 401 to a key passes, and nothing is sent again', async (t) => {
     upstream.onRequest = () => head('401 Unauthorized', 'content-length: 0');
     const before = upstream.requests.length;
     t.equal(await throughBearerd(pair, async () => t.equal((await get(pair, '/key')).status, 401)), 0);
     t.equal(upstream.requests.length - before, 1);
   });
 
-  await t.test('a connection that ends without an answer is met as by bearerd alone', async (t) => {
+  await t.test('a connection that ends without an answer is treated as by bearerd alone', async (t) => {
     upstream.onRequest = ({ connection }) => connection.reset();
     for (const port of [pair.port, pair.front]) {
       const response = await ask(port, request('GET', '/x'));
@@ -164,10 +171,10 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
     }
     const before = upstream.requests.length;
     t.match(JSON.parse((await post(pair, '/x', 'body')).text), { code: 'upstream-unreachable' });
-    t.equal(upstream.requests.length - before, 1, 'what may have been acted on is not sent again');
+    t.equal(upstream.requests.length - before, 1, 'a request that may have been acted on is not sent again');
   });
 
-  await t.test('heads pass up to the size that bearerd takes, in either direction', async (t) => {
+  await t.test('heads up to the size that bearerd accepts pass in both directions', async (t) => {
     const large = 'x'.repeat(31 * 1024);
     upstream.onRequest = ({ header }) => ok('', `x-large: ${header('x-large')}`);
     t.equal((await get(pair, '/x', `x-large: ${large}`)).header('x-large'), large);
@@ -175,38 +182,38 @@ t.test('the fast lane, and the way back', { skip: NO_HAPROXY }, async (t) => {
     t.equal((await get(pair, '/x', ...many)).status, 200);
   });
 
+  await t.test('a HAProxy that was killed and started again gets the credentials', async (t) => {
+    acceptFrom(upstream, 1);
+    await pair.kill();
+    await pair.restart();
+    t.equal(await throughBearerd(pair, async () => t.equal((await get(pair, '/x')).status, 200)), 0);
+  });
+
   await t.test(
-    'a HAProxy that was killed and started again is told the credentials, and is right',
+    'the socket for retries is for its owner only, and accepts nothing that no lane has sent',
     async (t) => {
-      acceptFrom(upstream, 1);
-      await pair.kill();
-      await pair.restart();
-      t.equal(await throughBearerd(pair, async () => t.equal((await get(pair, '/x')).status, 200)), 0);
+      const path = pair.retriesPath;
+      t.equal(lstatSync(path).mode & 0o777, 0o600);
+      const client = await RawClient.to(path);
+      client.send(request('GET', '/api/admin'));
+      t.match((await client.response()).text, /"code":"no-route"/);
+      client.close();
+      await pair.gateway.drain(1_000, 'SIGTERM');
+      t.notOk(existsSync(path));
+      t.same(await pair.entries(), []);
     },
   );
-
-  await t.test('the way back is for its owner alone, and takes nothing that no lane has sent', async (t) => {
-    const path = pair.retriesPath;
-    t.equal(lstatSync(path).mode & 0o777, 0o600);
-    const client = await RawClient.to(path);
-    client.send(request('GET', '/api/admin'));
-    t.match((await client.response()).text, /"code":"no-route"/);
-    client.close();
-    await pair.gateway.drain(1_000, 'SIGTERM');
-    t.notOk(existsSync(path));
-    t.same(await pair.entries(), []);
-  });
 });
 
 t.test(
-  'without a token requests wait in bearerd, and without an upstream bearerd says why',
+  'without a token requests wait in bearerd; without an upstream bearerd says why',
   { skip: NO_HAPROXY },
   async (t) => {
     const pair = await pairFor(t, { ...pairs, env: { BEARERD_TOKEN_WAIT: '1s' } });
     const { upstream } = pair;
     upstream.onLogin = () => head('500 No', 'content-length: 0');
     upstream.onRequest = () => head('401 Unauthorized', 'content-length: 0');
-    t.equal((await get(pair, '/x')).status, 401, 'the renewal fails: the 401 passes');
+    t.equal((await get(pair, '/x')).status, 401, 'the renewal fails, so the 401 passes');
     await until(async () => (await pair.entries()).length === 1, 'the refused token stays in the map');
     t.match(JSON.parse((await get(pair, '/x')).text), { code: 'token-unavailable' });
     upstream.stop();
@@ -214,9 +221,9 @@ t.test(
   },
 );
 
-t.test('what fails comes back to the table of its host', { skip: NO_HAPROXY }, async (t) => {
+t.test('a failed request is matched with the table of its host', { skip: NO_HAPROXY }, async (t) => {
   const upstream = await RawUpstream.startedFor(t);
-  // The upstream's own Host, which the lane has put in place of the client's, is the host of a route, too.
+  // The Host that the lane has put in place of the client's is the host of a route, too.
   const baseUrl = `http://localhost:${upstream.port}`;
   const yaml = `
 credentials: { token: { type: session, clientId: sa-1, clientSecret: client-secret } }
@@ -237,13 +244,13 @@ routes:
     const before = pair.requests().length;
     const { text } = await ask(pair.front, `GET /x?y HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
     t.equal(text, `${target} Bearer tok-${i + 2} 0`, host);
-    await until(() => pair.requests().length > before, 'it did not come back');
+    await until(() => pair.requests().length > before, 'the request did not come to bearerd');
     t.match(pair.requests()[before], { path: '/x', route });
     t.equal(pair.requests().length, before + 1);
   }
 });
 
-t.test("an answer that is late, or none, is told of in bearerd's words", { skip: NO_HAPROXY }, async (t) => {
+t.test("a late or missing answer is reported in bearerd's words", { skip: NO_HAPROXY }, async (t) => {
   const pair = await pairFor(t, { ...pairs, yaml: `${YAML}\ntimeouts: { response: 1s, idle: 1s }` });
   const { upstream } = pair;
   const both = async (target: string) =>

@@ -6,7 +6,7 @@ const TRACES = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const on = (collector: string, ...notes: string[]) => ({ kind: 'on', collector, notes });
 const off = (why?: string) => ({ kind: 'off', why });
 
-t.test('an endpoint asks for traces; that of traces alone is taken as it is', async (t) => {
+t.test('an endpoint variable asks for traces; the one for traces only is used unchanged', async (t) => {
   for (const [env, wish] of [
     [{ [ENDPOINT]: 'http://collector:4318' }, on('http://collector:4318/v1/traces')],
     [{ [ENDPOINT]: 'https://c.example/otlp/' }, on('https://c.example/otlp/v1/traces')],
@@ -18,20 +18,23 @@ t.test('an endpoint asks for traces; that of traces alone is taken as it is', as
     t.same(tracingWish(env), wish);
 });
 
-t.test('what may hold a secret is not shown', async (t) => {
+t.test('parts of a URL that may hold a secret are not shown', async (t) => {
   t.same(tracingWish({ [TRACES]: 'https://user:pass@c.example/t?key=k#f' }), on('https://c.example/t'));
   t.notMatch(JSON.stringify(tracingWish({ [ENDPOINT]: 'user:pass@c.example' })), /pass/);
 });
 
 t.test(
-  'no traces are sent, and the log says why, where none are asked for or bearerd lacks the protocol',
+  'there are no traces if none are asked for; if bearerd lacks the exporter or the protocol, it says so',
   async (t) => {
     const with_ = (env: Record<string, string>) => tracingWish({ [ENDPOINT]: 'http://c', ...env });
     t.same(with_({ OTEL_SDK_DISABLED: 'TRUE' }), off());
     t.same(with_({ OTEL_SDK_DISABLED: 'false' }).kind, 'on');
     t.same(with_({ OTEL_TRACES_EXPORTER: 'none' }), off());
     t.same(with_({ OTEL_TRACES_EXPORTER: 'console, otlp' }).kind, 'on');
-    t.match(with_({ OTEL_TRACES_EXPORTER: 'zipkin' }), off(/OTEL_TRACES_EXPORTER asks for another/ as never));
+    t.match(
+      with_({ OTEL_TRACES_EXPORTER: 'zipkin' }),
+      off(/OTEL_TRACES_EXPORTER asks for an exporter other/ as never),
+    );
     t.match(
       with_({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }),
       off(/^OTEL_EXPORTER_OTLP_PROTOCOL asks/ as never),
@@ -49,7 +52,7 @@ t.test(
   },
 );
 
-t.test('bearerd warns of a sampler that the SDK would silently replace', async (t) => {
+t.test('bearerd warns of a sampler setting that the SDK would silently replace', async (t) => {
   const notes = (sampler: string, arg?: string) => {
     const wish = tracingWish({
       [ENDPOINT]: 'http://c',
@@ -65,5 +68,5 @@ t.test('bearerd warns of a sampler that the SDK would silently replace', async (
     for (const arg of [undefined, '', '2', '-1', 'x'])
       t.match(notes(sampler, arg), /OTEL_TRACES_SAMPLER_ARG/);
   }
-  t.match(notes('jaeger_remote'), /taken for parentbased_always_on/);
+  t.match(notes('jaeger_remote'), /parentbased_always_on is used/);
 });
