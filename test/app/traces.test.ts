@@ -357,7 +357,7 @@ t.test('spans that are too many for the queue are dropped, and that is told once
   const { collector, proxy } = await traced(t);
   const told = () =>
     proxy.events.filter(
-      (event) => event.type === 'traces-lost' && /more slowly than they come/.test(event.why),
+      (event) => event.type === 'traces-lost' && /more slowly than they end/.test(event.why),
     );
   for (let n = 1; n <= 3; n++) {
     await proxy.get('/');

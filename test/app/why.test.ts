@@ -210,7 +210,7 @@ t.test('a 401 that stands is the upstream’s, and the remedy goes by what was s
     t.match(told, { status: 401, code: null, answeredBy: 'upstream' }, path);
     remedies.push(told.remedy);
   }
-  t.match(remedies, [/came fresh from the login/, /refuses the key/, /sends no credential/]);
+  t.match(remedies, [/refuses a new token/, /refuses the key/, /sends no credential/]);
   t.match((await why(proxy, proxy.requests()[1]!.requestId)).token, { state: 'ready', ageMs: null });
 });
 
