@@ -23,7 +23,7 @@ export class GroupWitness {
     if (signal === 'SIGWINCH') return isForeground(); // By default this one ends no process, and no witness.
     const witness = this.#witness;
     if (witness.signalCode === null) await Promise.race([ended(witness), sleep(MOMENT_MS)]);
-    if (witness.signalCode !== null || isPending(witness.pid, signal)) {
+    if (witness.signalCode !== null || hasGot(witness.pid, signal)) {
       this.#seenMs = performance.now();
       if (this.#witness === witness) this.#witness = standIn();
     }
@@ -49,14 +49,28 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()));
 }
 
-/** proc(5): `ShdPnd` is a mask of the signals that a process has got and not handled. */
-function isPending(pid: number | undefined, signal: NodeJS.Signals): boolean {
+/** Whether a process has got a signal that it has not ended by yet: it is pending, or the process is just ending. */
+function hasGot(pid: number | undefined, signal: NodeJS.Signals): boolean {
   try {
     const mask = /^ShdPnd:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
-    return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+    const isPending = ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+    return isPending || isEnding(pid);
   } catch {
     return false;
   }
+}
+
+/** `PF_EXITING` and `PF_SIGNALED` of Linux: a signal that would write a core file is not pending while it does. */
+const ENDING_FLAGS = 0x404;
+
+function isEnding(pid: number | undefined): boolean {
+  const [state, , , , , , flags] = fieldsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return state === 'Z' || (Number(flags) & ENDING_FLAGS) !== 0;
+}
+
+/** proc(5): what follows the name, which is in parentheses: state, ppid, pgrp, session, tty_nr, tpgid, flags and more. */
+function fieldsOf(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /**
@@ -74,10 +88,9 @@ function isForeground(): boolean {
 
 type Groups = readonly [ours: string | undefined, foreground: string | undefined];
 
-/** proc(5): after the name in parentheses come state, ppid, pgrp, session, tty_nr and tpgid (-1 for no terminal). */
+/** `tpgid` is -1 where there is no terminal. */
 function groupsByProc(): Groups {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const [, , pgrp, , , tpgid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [, , pgrp, , , tpgid] = fieldsOf(readFileSync('/proc/self/stat', 'utf8'));
   return [pgrp, tpgid];
 }
 
