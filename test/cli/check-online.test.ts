@@ -10,14 +10,16 @@ import { onlineChecks } from '../../src/cli/online/checks.ts';
 import { visit } from '../../src/cli/online/server-visit.ts';
 import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { BROKEN_SERVERS, CA, listening, plain, tlsFile, tlsPath } from '../support/broken-servers.ts';
-import { run } from '../support/cli.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { configOf } from '../support/gateway.ts';
 import type { Lifetime } from '../support/lifetime.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { undisturbed } from '../support/undisturbed.ts';
+
+const call = inOneProcess(t);
 
 const NAMES = ['secret-files', 'outbound-proxy', 'dns', 'connect', 'tls', 'clock', 'login'];
 const SECRET = 'hunter2-s3cret';
@@ -211,7 +213,7 @@ t.test('--json prints what --online sees, and stderr stays empty', async (t) => 
   const dir = t.testdir({ secret: mock.credentials.clientSecret });
   const { BEARERD_CLIENT_SECRET: _, ...env } = ACCOUNT;
   const file = join(dir, 'secret');
-  const good = await run(t, ['check', '--online', '--json'], { ...env, BEARERD_CLIENT_SECRET_FILE: file });
+  const good = await call(t, ['check', '--online', '--json'], { ...env, BEARERD_CLIENT_SECRET_FILE: file });
   t.match(good, { code: 0, stderr: '' });
   const { ok, faults, checks } = JSON.parse(good.stdout);
   t.match({ ok, faults }, { ok: true, faults: [] });
@@ -221,7 +223,7 @@ t.test('--json prints what --online sees, and stderr stays empty', async (t) => 
   );
   for (const check of checks) t.same(Object.keys(check), ['name', 'subject', 'ok', 'detail', 'remedy']);
   t.match(checks[0], { subject: file, ok: true });
-  const refused = await run(t, ['check', '--online', '--json'], {
+  const refused = await call(t, ['check', '--online', '--json'], {
     ...ACCOUNT,
     BEARERD_CLIENT_SECRET: SECRET,
   });
@@ -239,7 +241,7 @@ t.test('--json prints what --online sees, and stderr stays empty', async (t) => 
 t.test('--json gives the faults of a configuration, each with what was most likely meant', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': 'baseUrl: https://a.example\nsesion: { tokenWait: 1s }\n' });
   const env = { BEARERD_TOKENWAIT: '1s', BEARERD_API_KEY_FILE: '/no/such', BEARERD_LOG_LEVEL: 'inf' };
-  const faulty = await run(t, ['check', '--json', '--online'], env, dir);
+  const faulty = await call(t, ['check', '--json', '--online'], env, dir);
   t.match(faulty, { code: 78, stderr: '' });
   const { ok, faults, checks } = JSON.parse(faulty.stdout);
   t.equal(ok, false);
@@ -269,9 +271,9 @@ t.test('--json gives the faults of a configuration, each with what was most like
     checks.map(({ name, ok }: Finding) => [name, ok]),
     NAMES.map((name) => [name, name === 'secret-files' ? false : null]),
   );
-  const offline = await run(t, ['check', '--json'], ACCOUNT, join(dir, '..'));
+  const offline = await call(t, ['check', '--json'], ACCOUNT, join(dir, '..'));
   t.match(offline, { code: 0, stderr: '', stdout: '{"ok":true,"faults":[],"checks":[]}\n' });
-  const absent = await run(t, ['check', '--json', '--config', 'no.yaml'], ACCOUNT, dir);
+  const absent = await call(t, ['check', '--json', '--config', 'no.yaml'], ACCOUNT, dir);
   t.match(absent, { code: 66, stderr: '' });
   t.match(JSON.parse(absent.stdout).faults, [{ key: 'no.yaml', message: 'no such file' }]);
 });
@@ -279,8 +281,8 @@ t.test('--json gives the faults of a configuration, each with what was most like
 t.test('without --json the same are lines, and stderr says why the code is not 0', async (t) => {
   t.testdir({});
   const [good, down] = await Promise.all([
-    run(t, ['check', '--online'], ACCOUNT),
-    run(t, ['check', '--online'], { ...ACCOUNT, BEARERD_BASE_URL: 'http://127.0.0.1:1' }),
+    call(t, ['check', '--online'], ACCOUNT),
+    call(t, ['check', '--online'], { ...ACCOUNT, BEARERD_BASE_URL: 'http://127.0.0.1:1' }),
   ]);
   t.match(good, { code: 0, stderr: '' });
   t.match(good.stdout, /\n# ✓ connect http:\S+: it answers \(status \d+\)\n/);
@@ -395,7 +397,7 @@ t.test('a request of check needs --online, and a path that can be sent', async (
     [['--online', 'GET', '/a b'], /%XX/],
     [['--online', 'CONNECT', '/x'], /CONNECT/],
   ] as const) {
-    const { code, stderr } = await run(t, ['check', ...args], ACCOUNT);
+    const { code, stderr } = await call(t, ['check', ...args], ACCOUNT);
     t.equal(code, 64, args.join(' '));
     t.match(stderr, says);
   }
@@ -404,7 +406,7 @@ t.test('a request of check needs --online, and a path that can be sent', async (
 t.test('a share that cannot be reached fails the check, with its address and what goes on', async (t) => {
   const port = await freePort();
   const shared = { ...ACCOUNT, BEARERD_SHARE_URL: `redis://user:${SECRET}@127.0.0.1:${port}` };
-  const { stdout: output, code } = await run(t, ['check', '--online'], shared, t.testdir());
+  const { stdout: output, code } = await call(t, ['check', '--online'], shared, t.testdir());
   t.equal(code, 69);
   t.match(
     output,

@@ -6,9 +6,12 @@ import t from 'tap';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { happens } from '../support/raw-client.ts';
 
-// Every command is a process of its own here: what is tested is what a person or a script sees.
+const call = inOneProcess(t);
+
+// Whole command lines: what is tested is what a person or a script sees.
 const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 const SECRETS = [mock.credentials.clientSecret, mock.credentials.apiKey];
@@ -16,9 +19,9 @@ const SECRETS = [mock.credentials.clientSecret, mock.credentials.apiKey];
 t.test('--version and --help go to stdout and exit 0, on their own and on a command', async (t) => {
   t.testdir({});
   const [version, help, commandHelp] = await Promise.all([
-    run(t, ['--version']),
-    run(t, ['--help']),
-    run(t, ['token', '--help']),
+    call(t, ['--version']),
+    call(t, ['--help']),
+    call(t, ['token', '--help']),
   ]);
   t.match(version, { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
   t.match(help, { code: 0, stdout: /usage: bearerd/, stderr: '' });
@@ -30,11 +33,11 @@ t.test('--version and --help go to stdout and exit 0, on their own and on a comm
 
 t.test('what is quoted of a file or an argument can not act on the terminal', async (t) => {
   const folder = t.testdir({ 'nasty.yaml': 'baseUrl: https://a.example\n"\\e[2J\\u009b\\u202ex": 1\n' });
-  const file = await run(t, ['check', '--config', join(folder, 'nasty.yaml')]);
+  const file = await call(t, ['check', '--config', join(folder, 'nasty.yaml')]);
   t.equal(file.code, 78);
   t.match(file.stderr, '\\u001b[2J\\u009b\\u202ex');
   t.notMatch(file.stderr, /[\x1b\x7f-\x9f\u202e]/);
-  const argument = await run(t, ['st\x1b[2Jrt']);
+  const argument = await call(t, ['st\x1b[2Jrt']);
   t.equal(argument.code, 64);
   t.notMatch(argument.stderr, '\x1b');
 });
@@ -62,7 +65,7 @@ t.test('wrong usage exits 64 and says what would be right', async (t) => {
     [['mock', '--behave', 'login=nonsense'], /login/],
     [['mock', '--listen', 'nowhere'], /--listen/],
   ];
-  const results = await Promise.all(cases.map(([args]) => run(t, args, ACCOUNT)));
+  const results = await Promise.all(cases.map(([args]) => call(t, args, ACCOUNT)));
   for (const [i, result] of results.entries()) {
     t.equal(result.code, 64, cases[i]![0].join(' '));
     t.match(result.stderr, cases[i]![1]);
@@ -95,9 +98,9 @@ t.test(
   'a configuration file that was named and is not there exits 66; broken YAML exits 78 and quotes nothing',
   async (t) => {
     const dir = t.testdir({ 'broken.yaml': 'callerKey: "s3cret-line\nroutes: [' });
-    const missing = await run(t, ['check', '--config', 'missing.yaml'], ACCOUNT, dir);
+    const missing = await call(t, ['check', '--config', 'missing.yaml'], ACCOUNT, dir);
     t.match(missing, { code: 66, stderr: /missing\.yaml/ });
-    const broken = await run(t, ['check', '--config', 'broken.yaml'], ACCOUNT, dir);
+    const broken = await call(t, ['check', '--config', 'broken.yaml'], ACCOUNT, dir);
     t.equal(broken.code, 78);
     t.match(broken.stderr, /line \d+/);
     t.notMatch(broken.stderr, /s3cret/);
@@ -106,7 +109,7 @@ t.test(
 
 t.test('check says of a key that it is not tried, online or not', async (t) => {
   t.testdir({});
-  const { code, stdout } = await run(t, ['check'], { ...ACCOUNT, BEARERD_API_KEY: mock.credentials.apiKey });
+  const { code, stdout } = await call(t, ['check'], { ...ACCOUNT, BEARERD_API_KEY: mock.credentials.apiKey });
   t.equal(code, 0);
   t.match(
     stdout,
@@ -117,7 +120,7 @@ t.test('check says of a key that it is not tried, online or not', async (t) => {
 
 t.test('check prints the configuration in force with every secret as ***', async (t) => {
   t.testdir({});
-  const { code, stdout } = await run(t, ['check', '--online'], {
+  const { code, stdout } = await call(t, ['check', '--online'], {
     ...ACCOUNT,
     BEARERD_API_KEY: mock.credentials.apiKey,
   });
@@ -134,10 +137,10 @@ t.test('check prints the configuration in force with every secret as ***', async
 t.test('check says which files it has read, and start that .env is not', async (t) => {
   const yaml = `baseUrl: ${mock.url}\nlisten: 127.0.0.1:0\nadmin: { listen: off }\n`;
   const dir = t.testdir({ 'bearerd.yaml': yaml, '.env': 'BEARERD_API_KEY=abc\nBEARERD_LOG_LEVEL=error\n' });
-  const found = await run(t, ['check'], {}, dir);
+  const found = await call(t, ['check'], {}, dir);
   t.match(found.stdout, `# Read: flags, the environment, .env, ${join(dir, 'bearerd.yaml')}\n`);
   t.match(found.stdout, /level: error # \.env\n/);
-  const named = await run(t, ['check', '--config', 'bearerd.yaml', '--log-level=warn'], ACCOUNT, dir);
+  const named = await call(t, ['check', '--config', 'bearerd.yaml', '--log-level=warn'], ACCOUNT, dir);
   t.match(
     named.stdout,
     /^# Read: .*bearerd\.yaml\n# \.env is not read, since a configuration file is named\n/,
@@ -151,10 +154,10 @@ t.test('check says which files it has read, and start that .env is not', async (
 t.test('a value that works and is probably a mistake is a warning, in check and in the log', async (t) => {
   const env = { ...ACCOUNT, BEARERD_API_KEY: '/run/secrets/c4n4ry' };
   const dir = t.testdir({});
-  const found = await run(t, ['check'], env, dir);
+  const found = await call(t, ['check'], env, dir);
   t.equal(found.code, 0);
   t.match(found.stdout, /\n# Warning: BEARERD_API_KEY: looks like the path of a file;.*\n# – login apiKey/);
-  const { warnings, faults } = JSON.parse((await run(t, ['check', '--json'], env, dir)).stdout);
+  const { warnings, faults } = JSON.parse((await call(t, ['check', '--json'], env, dir)).stdout);
   t.match(warnings, [{ key: 'BEARERD_API_KEY', message: /^looks like the path of a file/ }]);
   t.same(faults, []);
   const proxy = start(t, [], { ...env, BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: 'off' }, dir);
@@ -169,10 +172,10 @@ t.test(
     const wrong = { ...ACCOUNT, BEARERD_CLIENT_SECRET: 'wrong-secret-value' };
     const down = { ...ACCOUNT, BEARERD_BASE_URL: 'http://127.0.0.1:1' };
     const [refusedCheck, refusedToken, downCheck, downToken] = await Promise.all([
-      run(t, ['check', '--online'], wrong),
-      run(t, ['token'], wrong),
-      run(t, ['check', '--online'], down),
-      run(t, ['token'], down),
+      call(t, ['check', '--online'], wrong),
+      call(t, ['token'], wrong),
+      call(t, ['check', '--online'], down),
+      call(t, ['token'], down),
     ]);
     t.match(refusedCheck, { code: 77, stderr: /refuses the credentials \(status 401\)/ });
     t.match(refusedToken, { code: 77, stdout: '', stderr: /refuses the credentials/ });
@@ -190,10 +193,10 @@ t.test('token prints the token and nothing else on stdout, in three forms', asyn
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_API_KEY: mock.credentials.apiKey };
   const [plain, header, json, key] = await Promise.all([
-    run(t, ['token'], env),
-    run(t, ['token', '--header', '--credential', 'token'], env),
-    run(t, ['token', '--json'], env),
-    run(t, ['token', '--header', '--credential', 'apiKey'], env),
+    call(t, ['token'], env),
+    call(t, ['token', '--header', '--credential', 'token'], env),
+    call(t, ['token', '--json'], env),
+    call(t, ['token', '--header', '--credential', 'apiKey'], env),
   ]);
   t.match(plain, { code: 0, stdout: /^[\w-]+\.[\w-]+\.[\w-]+\n$/ });
   t.match(header, { code: 0, stdout: /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+\n$/ });
@@ -211,7 +214,7 @@ t.test(
       BEARERD_API_KEY: 'k',
       BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny,/health=none',
     };
-    const explain = (...args: string[]) => run(t, ['routes', ...args], env);
+    const explain = (...args: string[]) => call(t, ['routes', ...args], env);
     const [table, key, denied, session, bad] = await Promise.all([
       explain(),
       explain('GET', '/companies/acme?x=1'),
@@ -240,7 +243,7 @@ t.test('routes shows limits where there are any', async (t) => {
   - { prefix: /, credential: token }
 `;
   t.testdir({ 'bearerd.yaml': file });
-  const explain = async (...args: string[]) => (await run(t, ['routes', ...args], ACCOUNT)).stdout;
+  const explain = async (...args: string[]) => (await call(t, ['routes', ...args], ACCOUNT)).stdout;
   const [table, json, one, free] = await Promise.all([
     explain(),
     explain('--json'),
@@ -260,7 +263,7 @@ t.test('routes takes the authority of an absolute target for a Host, as the prox
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ALLOWED_HOSTS: 'sidecar' };
   const json = async (target: string) =>
-    JSON.parse((await run(t, ['routes', 'GET', target, '--json'], env)).stdout);
+    JSON.parse((await call(t, ['routes', 'GET', target, '--json'], env)).stdout);
   const [elsewhere, own, allowed] = await Promise.all(
     ['http://elsewhere.example/x', 'http://localhost:9180/x', 'http://sidecar/x'].map(json),
   );
@@ -276,7 +279,7 @@ t.test('routes prints a table for each host, and takes a URL for a request to on
     BEARERD_API_KEY: 'k',
     BEARERD_ROUTES: '//Orders.example/=apiKey,/=token,//orders.example/admin=deny,//crm.localhost/api=none',
   };
-  const routes = (...args: string[]) => run(t, ['routes', ...args], env);
+  const routes = (...args: string[]) => call(t, ['routes', ...args], env);
   const json = async (...args: string[]) => JSON.parse((await routes(...args, '--json')).stdout);
   const [tables, rows, orders, alone, crm, other] = await Promise.all([
     routes(),
@@ -323,7 +326,7 @@ t.test('routes --json says what becomes of a request, and exits 0 either way', a
     BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny',
   };
   const json = async (...args: string[]) => {
-    const { code, stdout } = await run(t, ['routes', ...args, '--json'], env);
+    const { code, stdout } = await call(t, ['routes', ...args, '--json'], env);
     t.equal(code, 0);
     return JSON.parse(stdout);
   };
@@ -375,12 +378,12 @@ credentials: { sales: { type: session, clientId: ${mock.credentials.clientId}, c
 routes: [{ prefix: /, credential: sales }]
 `,
   });
-  t.match(await run(t, ['token'], {}, dir), {
+  t.match(await call(t, ['token'], {}, dir), {
     code: 64,
     stdout: '',
     stderr: /several credentials log in; name one by --credential: sales, support\n/,
   });
-  t.match(await run(t, ['token', '--config', 'one.yaml'], {}, dir), { code: 0, stdout: /^\S+\n$/ });
+  t.match(await call(t, ['token', '--config', 'one.yaml'], {}, dir), { code: 0, stdout: /^\S+\n$/ });
 });
 
 t.test('an address that can not be listened on is told as it is written, with the reason', async (t) => {
@@ -406,7 +409,7 @@ t.test('an address that can not be listened on is told as it is written, with th
 
 t.test('schema prints a JSON Schema', async (t) => {
   t.testdir({});
-  const { code, stdout } = await run(t, ['schema']);
+  const { code, stdout } = await call(t, ['schema']);
   t.equal(code, 0);
   t.match(JSON.parse(stdout), { type: 'object', properties: { baseUrl: {}, routes: {}, credentials: {} } });
 });
@@ -478,10 +481,10 @@ t.test(
     writeFileSync(join(dir, 'note'), '');
     const unreachable = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
     const [down, late, off, byFlag] = await Promise.all([
-      run(t, ['healthcheck'], unreachable),
-      run(t, ['wait', '--timeout', '300ms'], unreachable),
-      run(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
-      run(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
+      call(t, ['healthcheck'], unreachable),
+      call(t, ['wait', '--timeout', '300ms'], unreachable),
+      call(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
+      call(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
         ...ACCOUNT,
         BEARERD_ADMIN_LISTEN: 'off',
       }),
@@ -499,7 +502,7 @@ t.test(
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
     t.teardown(() => stranger.close());
     const { port } = stranger.address() as { port: number };
-    const other = await run(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
+    const other = await call(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
     t.match(other, { code: 1, stderr: `bearerd: what listens at 127.0.0.1:${port} is not bearerd: give` });
     t.match(off, { code: 78, stderr: /BEARERD_ADMIN_LISTEN/ });
   },

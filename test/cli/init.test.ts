@@ -2,9 +2,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { MAIN, run } from '../support/cli.ts';
+import { MAIN } from '../support/cli.ts';
 import { assertNoInternalError } from '../support/internal-errors.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { happens } from '../support/raw-client.ts';
+
+const call = inOneProcess(t);
 
 const VALUES = {
   BEARERD_CLIENT_ID: 'a',
@@ -20,7 +23,7 @@ t.test('what init writes passes check once the variables that it names are there
   const dir = t.testdir({});
   for (const account of ['service', 'user', 'key', 'oauth2']) {
     const file = `${account}.yaml`;
-    const made = await run(
+    const made = await call(
       t,
       ['init', '--base-url', 'https://api.example.com/v1', '--account', account, '--output', file],
       {},
@@ -32,11 +35,11 @@ t.test('what init writes passes check once the variables that it names are there
     const named = [...text.matchAll(/\{ env: (\w+_\w+) \}/g)].map(([, name = '']) => name);
     t.ok(named.length > 0);
     const env = Object.fromEntries(Object.entries(VALUES).filter(([name]) => named.includes(name)));
-    t.match(await run(t, ['check', '--config', file], env, dir), {
+    t.match(await call(t, ['check', '--config', file], env, dir), {
       code: 0,
       stdout: /# The configuration is valid/,
     });
-    const without = await run(t, ['check', '--config', file], {}, dir);
+    const without = await call(t, ['check', '--config', file], {}, dir);
     t.equal(without.code, 78);
     for (const name of named)
       t.match(without.stderr, new RegExp(`${name}, which is not set \\(${account}\\.yaml:\\d+\\)`));
@@ -45,13 +48,13 @@ t.test('what init writes passes check once the variables that it names are there
 
 t.test('each setting that it shows as a comment is a good one', async (t) => {
   const dir = t.testdir({});
-  await run(t, ['init', '--account', 'key'], {}, dir);
+  await call(t, ['init', '--account', 'key'], {}, dir);
   const file = join(dir, 'bearerd.yaml');
   const all = readFileSync(file, 'utf8').replace(/^( *)# ((?:- )?[{a-z]\w*: .*|- \{.*)$/gm, '$1$2');
   writeFileSync(file, all);
   t.match(all, /^listen: /m);
   t.match(all, /^ {2}- \{ prefix: \/health/m);
-  t.match(await run(t, ['check'], { BEARERD_API_KEY: 'x' }, dir), {
+  t.match(await call(t, ['check'], { BEARERD_API_KEY: 'x' }, dir), {
     code: 0,
     stdout: /credential: deny # bearerd\.yaml/,
   });
@@ -59,18 +62,18 @@ t.test('each setting that it shows as a comment is a good one', async (t) => {
 
 t.test('init takes the defaults without a terminal, and never writes over a file', async (t) => {
   const dir = t.testdir({});
-  t.match(await run(t, ['init'], {}, dir), { code: 0, stdout: /export BEARERD_CLIENT_ID=/ });
+  t.match(await call(t, ['init'], {}, dir), { code: 0, stdout: /export BEARERD_CLIENT_ID=/ });
   const file = join(dir, 'bearerd.yaml');
   const before = readFileSync(file, 'utf8');
   t.match(before, /^baseUrl: https:\/\/api\.example\.com$/m);
-  const again = await run(t, ['init', '--account', 'user'], {}, dir);
+  const again = await call(t, ['init', '--account', 'user'], {}, dir);
   t.match(again, {
     code: 73,
     stdout: '',
     stderr: /bearerd\.yaml is not written: it exists already.* Move it away/,
   });
   t.equal(readFileSync(file, 'utf8'), before);
-  t.match(await run(t, ['init', '--output', 'no/such/x.yaml'], {}, dir), {
+  t.match(await call(t, ['init', '--output', 'no/such/x.yaml'], {}, dir), {
     code: 73,
     stderr: /its folder does not exist\. Make it/,
   });
@@ -78,15 +81,15 @@ t.test('init takes the defaults without a terminal, and never writes over a file
 
 t.test('a wrong URL or account is a fault, and nothing is written', async (t) => {
   const dir = t.testdir({});
-  t.match(await run(t, ['init', '--base-url', 'api.example.com'], {}, dir), {
+  t.match(await call(t, ['init', '--base-url', 'api.example.com'], {}, dir), {
     code: 78,
     stderr: /--base-url: .*https:\/\//,
   });
-  t.match(await run(t, ['init', '--base-url', 'http://api.example.com'], {}, dir), {
+  t.match(await call(t, ['init', '--base-url', 'http://api.example.com'], {}, dir), {
     code: 78,
     stderr: /https:\/\//,
   });
-  t.match(await run(t, ['init', '--account', 'robot'], {}, dir), {
+  t.match(await call(t, ['init', '--account', 'robot'], {}, dir), {
     code: 64,
     stderr: /one of service, user, key, oauth2/,
   });

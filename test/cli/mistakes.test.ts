@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startMockApi } from '../../src/mock/mock-api.ts';
 import { run } from '../support/cli.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { happens } from '../support/raw-client.ts';
 
 // What a new user gets wrong, and what the message must name so that it alone is enough to get it right.
@@ -15,6 +16,8 @@ t.teardown(() => taken.close());
 const { port } = taken.address() as { port: number };
 
 const SECRET = 'hunter2-s3cret';
+const LISTENS_NOT = 71;
+const call = inOneProcess(t);
 const ACCOUNT = {
   BEARERD_BASE_URL: mock.url,
   BEARERD_CLIENT_ID: clientId,
@@ -244,7 +247,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
 for (const [title, { args, env = {}, files = {}, code, names }] of Object.entries(MISTAKES)) {
   t.test(`the message alone solves: ${title}`, async (t) => {
     const dir = t.testdir({ ...files });
-    const result = await run(t, args, { HOME: join(dir, 'home'), ...env }, dir);
+    // What begins to listen is a process of its own.
+    const result = await (code === LISTENS_NOT ? run : call)(
+      t,
+      args,
+      { HOME: join(dir, 'home'), ...env },
+      dir,
+    );
     t.equal(result.code, code, result.stderr);
     for (const name of names) t.match(result.stderr, name);
     t.notMatch(result.stdout + result.stderr, SECRET, 'no message shows a secret');
@@ -254,8 +263,8 @@ for (const [title, { args, env = {}, files = {}, code, names }] of Object.entrie
 t.test('a path alone is a GET, to routes and to check', async (t) => {
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ROUTES: '/=token' };
-  t.match(await run(t, ['routes', '/companies'], env), { code: 0, stdout: /result: +forwarded/ });
-  t.match(await run(t, ['check', '--online', '/companies/example.com'], env), {
+  t.match(await call(t, ['routes', '/companies'], env), { code: 0, stdout: /result: +forwarded/ });
+  t.match(await call(t, ['check', '--online', '/companies/example.com'], env), {
     code: 0,
     stdout: /✓ request GET \/companies\/example\.com: /,
   });
@@ -271,7 +280,7 @@ t.test('routes says which route another reading of a path would take', async (t)
     ['/HEALTH', /Write \/health as the route does/],
   ] as const;
   for (const [path, why] of cases) {
-    const { code, stdout } = await run(t, ['routes', 'GET', path], env);
+    const { code, stdout } = await call(t, ['routes', 'GET', path], env);
     t.equal(code, 0);
     t.match(stdout, /refused with 400 bad-path/);
     t.match(stdout, /^what to do: +Send the path in its plain form/m);

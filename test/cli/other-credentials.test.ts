@@ -1,10 +1,13 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { run, start } from '../support/cli.ts';
+import { start } from '../support/cli.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { isRunning } from '../support/processes.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
+
+const call = inOneProcess(t);
 
 /** A folder with a configuration of an OAuth 2.0 client and a command, and what runs `bearerd` in it. */
 async function folder(t: Test) {
@@ -35,7 +38,7 @@ echo "$GREETING-\${PARTNER-none}"
     dir,
     issuer,
     env,
-    bearerd: (greeting: string, ...args: string[]) => run(t, args, env(greeting), dir),
+    bearerd: (greeting: string, ...args: string[]) => call(t, args, env(greeting), dir),
   };
 }
 

@@ -4,8 +4,11 @@ import t, { type Test } from 'tap';
 import { canary, leaks } from '../fuzz/canaries.ts';
 import { run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { isRunning } from '../support/processes.ts';
 import { until } from '../support/raw-client.ts';
+
+const call = inOneProcess(t);
 
 const OUTPUT = canary('-printed');
 const LISTEN = {
@@ -44,7 +47,7 @@ t.test('a command that fails at the start ends it with 78, and is named with its
 
 t.test('check shows the program as the source, and nothing of what it prints', async (t) => {
   await world(t, { command: ['echo', OUTPUT] });
-  const { code, stdout } = await run(t, ['check']);
+  const { code, stdout } = await call(t, ['check']);
   t.equal(code, 0);
   t.match(stdout, /clientSecret: "?\*\*\*"? # bearerd\.yaml:1 \{ command: echo … \}/);
   t.notOk(leaks(stdout));
@@ -53,14 +56,14 @@ t.test('check shows the program as the source, and nothing of what it prints', a
 t.test('routes, render, schema, completion, healthcheck and wait run no command', async (t) => {
   const sinks = [{ haproxy: 'unix:/run/haproxy.sock', map: '/etc/haproxy/credentials.map' }];
   const { at } = await world(t, counted, { sinks });
-  t.match(await run(t, ['render', 'haproxy']), { code: 0, stdout: /frontend/ });
-  t.match(await run(t, ['routes']), { code: 0, stdout: /token/ });
-  t.match(await run(t, ['routes', 'GET', '/companies']), { code: 0 });
+  t.match(await call(t, ['render', 'haproxy']), { code: 0, stdout: /frontend/ });
+  t.match(await call(t, ['routes']), { code: 0, stdout: /token/ });
+  t.match(await call(t, ['routes', 'GET', '/companies']), { code: 0 });
   for (const args of [['schema'], ['completion', 'bash']])
-    t.match(await run(t, args), { code: 0 }, args.join());
+    t.match(await call(t, args), { code: 0 }, args.join());
   const nowhere = ['--admin-listen', '127.0.0.1:1'];
-  t.match(await run(t, ['healthcheck', ...nowhere]), { code: 1 });
-  t.match(await run(t, ['wait', '--timeout', '100ms', ...nowhere]), { code: 1 });
+  t.match(await call(t, ['healthcheck', ...nowhere]), { code: 1 });
+  t.match(await call(t, ['wait', '--timeout', '100ms', ...nowhere]), { code: 1 });
   t.equal(runs(at), 0);
 });
 

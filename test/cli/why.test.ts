@@ -1,9 +1,11 @@
 import t from 'tap';
-import { run } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { gatewayFor, request } from '../support/gateway.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
+
+const call = inOneProcess(t);
 
 t.test('why asks the running one by its admin address alone', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
@@ -11,7 +13,7 @@ t.test('why asks the running one by its admin address alone', async (t) => {
   const port = await freePort();
   const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}`, BEARERD_ROUTES: '/open=none' };
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, env });
-  const why = (...args: string[]) => run(t, ['why', ...args], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
+  const why = (...args: string[]) => call(t, ['why', ...args], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
   t.match(await why(), { code: 1, stderr: /no request has failed since the start/ });
   await proxy.get('/nowhere?q=hidden');
   await until(() => proxy.requests().length === 1, 'it is over');
@@ -28,7 +30,7 @@ t.test('why says which login fails now, whether a request has failed or not', as
   const port = await freePort();
   const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` };
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, env });
-  const why = (...args: string[]) => run(t, ['why', ...args], env);
+  const why = (...args: string[]) => call(t, ['why', ...args], env);
   upstream.onLogin = () => head('503 Service Unavailable', 'content-length: 0');
   await ask(port, request('POST', '/renew', 'content-length: 0'));
   const now = /Now: credential \S+ cannot renew its token, which is still valid: .*503.* Next try in \d+ s\./;
@@ -44,5 +46,8 @@ t.test('why says which login fails now, whether a request has failed or not', as
 t.test('why ends with 69 where nothing runs', async (t) => {
   t.testdir({});
   const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${await freePort()}` };
-  t.match(await run(t, ['why'], env), { code: 69, stderr: /nothing listens at .*\. Start bearerd, or give/ });
+  t.match(await call(t, ['why'], env), {
+    code: 69,
+    stderr: /nothing listens at .*\. Start bearerd, or give/,
+  });
 });

@@ -49,7 +49,7 @@ export interface Running {
 }
 
 /** Only what a process needs; none of the tester's own BEARERD_ variables. */
-function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PATH, HOME, TESTED_PATH } = process.env;
   if (COMMAND.length === 1) return { PATH: TESTED_PATH ?? PATH, NODE_NO_WARNINGS: '1', ...env };
   return { PATH, HOME, NODE_NO_WARNINGS: '1', ...COMPILED, ...env };

@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { run } from '../../support/cli.ts';
+import { inOneProcess } from '../../support/one-process.ts';
+
+const call = inOneProcess(t);
 
 // `bearerd init --from-curl` as a person runs it.
 
@@ -25,14 +28,14 @@ async function startApi(t: Test): Promise<string> {
 t.test('what it writes passes check, and the secret is in no output and in no other file', async (t) => {
   const dir = t.testdir({});
   const line = `curl -s https://api.example.com/v1/me?x=1 -H 'X-Api-Key: ${SECRET}'`;
-  const made = await run(t, ['init', '--from-curl', line], {}, dir);
+  const made = await call(t, ['init', '--from-curl', line], {}, dir);
   t.match(made, { code: 0, stderr: '' });
   t.match(made.stdout, /^ {2}curl -s 'http:\/\/localhost:9180\/v1\/me\?x=1'$/m);
   t.notMatch(made.stdout, SECRET);
   t.notMatch(readFileSync(join(dir, 'bearerd.yaml'), 'utf8'), SECRET);
   t.equal(readFileSync(join(dir, 'bearerd-secret'), 'utf8'), SECRET);
   t.equal(statSync(join(dir, 'bearerd-secret')).mode & 0o777, 0o600);
-  const checked = await run(t, ['check'], {}, dir);
+  const checked = await call(t, ['check'], {}, dir);
   t.match(checked, { code: 0, stdout: /# The configuration is valid/ });
   t.notMatch(checked.stdout + checked.stderr, SECRET);
 });
@@ -41,14 +44,14 @@ t.test('no file is written over, and none is left where one can not be written',
   const dir = t.testdir({});
   const line = `curl https://h/ -H 'X-Api-Key: ${SECRET}'`;
   writeFileSync(join(dir, 'bearerd-secret'), 'mine');
-  t.match(await run(t, ['init', '--from-curl', line], {}, dir), {
+  t.match(await call(t, ['init', '--from-curl', line], {}, dir), {
     code: 73,
     stdout: '',
     stderr: /bearerd-secret is not written: it exists already/,
   });
   t.notOk(existsSync(join(dir, 'bearerd.yaml')));
   t.equal(readFileSync(join(dir, 'bearerd-secret'), 'utf8'), 'mine');
-  t.match(await run(t, ['init', '--from-curl', line, '--output', 'no/such/b.yaml'], {}, dir), { code: 73 });
+  t.match(await call(t, ['init', '--from-curl', line, '--output', 'no/such/b.yaml'], {}, dir), { code: 73 });
 });
 
 t.test('the line may come by standard input, and the secret lies beside the output', async (t) => {
@@ -63,18 +66,18 @@ t.test('the line may come by standard input, and the secret lies beside the outp
 t.test('a line that can not be read is 64, and nothing is written', async (t) => {
   const dir = t.testdir({});
   for (const line of ['wget x', `curl -k https://h/ -H 'X-Api-Key: ${SECRET}'`, "curl 'https://h/"]) {
-    const refused = await run(t, ['init', '--from-curl', line], {}, dir);
+    const refused = await call(t, ['init', '--from-curl', line], {}, dir);
     t.match(refused, { code: 64, stdout: '', stderr: /--from-curl: / }, line);
     t.notMatch(refused.stderr, SECRET, line);
   }
-  t.match(await run(t, ['init', '--try'], {}, dir), { code: 64, stderr: /--try needs --from-curl LINE/ });
-  t.match(await run(t, ['init', '--from-curl', 'curl h', '--account', 'key'], {}, dir), { code: 64 });
+  t.match(await call(t, ['init', '--try'], {}, dir), { code: 64, stderr: /--try needs --from-curl LINE/ });
+  t.match(await call(t, ['init', '--from-curl', 'curl h', '--account', 'key'], {}, dir), { code: 64 });
   t.notOk(existsSync(join(dir, 'bearerd.yaml')));
 });
 
 t.test('--try compares the answer to the line with the one by bearerd', async (t) => {
   const api = await startApi(t);
-  const tried = (line: string) => run(t, ['init', '--from-curl', line, '--try'], {}, t.testdir({}));
+  const tried = (line: string) => call(t, ['init', '--from-curl', line, '--try'], {}, t.testdir({}));
   const key = `-H 'X-Api-Key: ${SECRET}'`;
   t.match(await tried(`curl ${api}/me ${key}`), {
     code: 0,
