@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exportJWK } from 'jose';
 import t, { type Test } from 'tap';
 import { bundle } from '../scripts/bundle.ts';
 import { startMockApi } from '../src/mock/mock-api.ts';
+import { MAIN } from './support/cli.ts';
 import { identityProvider } from './support/identity-provider.ts';
 import { saidBy } from './support/internal-errors.ts';
 import { OtlpCollector } from './support/otlp-collector.ts';
@@ -49,7 +50,8 @@ function run(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 t.before(async () => {
-  await bundle(join(root, 'dist'));
+  if (MAIN.endsWith('.js')) cpSync(dirname(MAIN), join(root, 'dist'), { recursive: true });
+  else await bundle(join(root, 'dist'));
   copyFileSync(PACKAGE, join(root, 'package.json'));
 });
 

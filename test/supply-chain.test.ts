@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { bundle } from '../scripts/bundle.ts';
+import { MAIN } from './support/cli.ts';
 
 interface Locked {
   readonly version?: string;
@@ -30,8 +31,9 @@ interface Component {
 /** What users get: the packages that are in the bundle. */
 let shipped: readonly (Component & { readonly full: string })[] = [];
 t.before(async () => {
-  const folder = join(t.testdir(), 'dist');
-  await bundle(folder);
+  const isBundled = MAIN.endsWith('.js');
+  const folder = isBundled ? dirname(MAIN) : join(t.testdir(), 'dist');
+  if (!isBundled) await bundle(folder);
   const { components } = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8')) as {
     components: Component[];
   };

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { type Member, Members } from '../../src/base/members.ts';
+import { fc } from '../support/properties.ts';
 
 const member = (): Member => ({ memberAt: -1 });
 

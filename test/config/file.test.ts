@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { stringify } from 'yaml';
 
 import { FILE_KEYS } from '../../src/config/declaration/settings.ts';
 import { loadConfig } from '../../src/config/load.ts';
-
+import { fc } from '../support/properties.ts';
 import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 const TOKEN =

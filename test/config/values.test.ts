@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 
 import { clash, formatAddress, isLoopbackHost, parseAddress } from '../../src/config/values/addresses.ts';
@@ -16,6 +15,7 @@ import {
   parseTokenUrl,
   parseWebOrigin,
 } from '../../src/config/values/urls.ts';
+import { fc } from '../support/properties.ts';
 
 type Test = Pick<typeof t, 'same' | 'ok' | 'notOk'>;
 

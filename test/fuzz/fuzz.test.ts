@@ -1,13 +1,14 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { happens } from '../support/raw-client.ts';
+import { COMPILED } from '../support/cli.ts';
+import { happens, PATIENCE_MS } from '../support/raw-client.ts';
 import { share } from '../support/share.ts';
 import { LeakWatch } from './canaries.ts';
 import type { Figures } from './harness.ts';
 
 /**
- * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes; with `npm test` a fifth.
+ * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes; with `npm test` a tenth.
  *
  *   FUZZ_SEED=7 FUZZ_LIMIT_S=9999 FUZZ_REQUESTS=1000000 node test/fuzz/fuzz.test.ts   at length, from another seed
  *   FUZZ_ONLY=requests FUZZ_SEED=4711 FUZZ_REQUESTS=1 node test/fuzz/fuzz.test.ts   one case again, by its seed
@@ -29,14 +30,16 @@ const FUZZERS = [
   ['secrets', 'secret files', 'FUZZ_SECRETS', 75],
 ] as const;
 
-t.setTimeout((LIMIT_S + 30) * 1000 * FUZZERS.length);
+t.setTimeout((LIMIT_S * 1000 + 2 * PATIENCE_MS) * FUZZERS.length);
 
 async function fuzz(name: string, count: number) {
   const log = new LeakWatch();
   let errors = '';
   const child = fork(fileURLToPath(new URL(`fuzz-${name}.ts`, import.meta.url)), {
+    execArgv: [],
     env: {
       ...process.env,
+      ...COMPILED,
       NODE_NO_WARNINGS: '1',
       FUZZ_SEED: String(SEED),
       FUZZ_COUNT: String(count),
@@ -52,7 +55,7 @@ async function fuzz(name: string, count: number) {
   child.stderr!.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const [code] = await happens(child, 'close', (LIMIT_S + 25) * 1000);
+  const [code] = await happens(child, 'close', LIMIT_S * 1000 + PATIENCE_MS);
   return { figures, code, errors, log };
 }
 

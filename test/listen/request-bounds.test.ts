@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { RequestBounds } from '../../src/listen/request-bounds.ts';
+import { fc } from '../support/properties.ts';
 import { timesAsLong } from '../support/proportion.ts';
 
 // Where the requests of a connection begin and end, whatever they are cut into.

@@ -1,4 +1,4 @@
-/** `npm test` plays a fifth; CI, `npm run test:all` and a file that is run by itself play all. */
+/** `npm test` plays a tenth; CI, `npm run test:all` and a file that is run by itself play all. */
 const SHARE = Number(process.env.TESTED_SHARE ?? 1);
 
 export const IS_WHOLE = SHARE === 1;

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import type { LoginFailure } from '../../src/base/login-error.ts';
 import { loginDelayMs, renewalDelayMs, retryDelayMs } from '../../src/tokens/schedule.ts';
+import { fc } from '../support/properties.ts';
 
 const S = 1000;
 const MINUTE = 60 * S;

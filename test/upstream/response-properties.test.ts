@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import t from 'tap';
+import { fc } from '../support/properties.ts';
 import { outcome } from './read-outcome.ts';
 import { asRefused, referenceOutcome } from './reference-reader.ts';
 

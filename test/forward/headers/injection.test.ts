@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import {
   hasCookie,
@@ -6,6 +5,7 @@ import {
   withoutCookie,
   withParameter,
 } from '../../../src/forward/headers/injection.ts';
+import { fc } from '../../support/properties.ts';
 
 t.test("the client's parameter goes, ours comes last, every other byte stays", async (t) => {
   const cases: readonly (readonly [string, string])[] = [

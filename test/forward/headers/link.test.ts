@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { clientLinks } from '../../../src/forward/headers/link.ts';
 import { ORIGIN, OTHER_ORIGIN, tableOf } from '../../routes/table.ts';
+import { fc } from '../../support/properties.ts';
 import { timesAsLong } from '../../support/proportion.ts';
 
 // RFC 8288: what of a Link leads to the upstream, leads the client to us; all other bytes stay.
