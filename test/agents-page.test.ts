@@ -27,7 +27,7 @@ const SECRET = 's3cret-of-a-file';
 
 t.test('the commands of the page for agents print what it says', async (t) => {
   t.equal(commands.length, 4);
-  const options = { ...typedIn(t, mock, files), timeout: 60_000 };
+  const options = { ...typedIn(t, mock, files), timeout: 300_000 };
   const shell = promisify(execFile);
   const typed = async ({ prints, text }: (typeof commands)[number]) => {
     const { stdout, stderr } = await shell('sh', ['-c', text], options);

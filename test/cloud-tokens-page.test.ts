@@ -75,7 +75,7 @@ t.test('each command of the page gives its token, and how long it lives', async 
     );
     program(cwd, name, `${answers.join('')}echo "unknown: $*" >&2\nexit 2`);
   }
-  const options = { cwd, env: { ...COMPILED, ...plain }, timeout: 60_000 };
+  const options = { cwd, env: { ...COMPILED, ...plain }, timeout: 300_000 };
   const tried = async ({ args, prints, token }: Asked, index: number) => {
     const { stdout } = await sh('bearerd', ['token', '--json', '--config', `${index}.yaml`], options);
     const told = JSON.parse(stdout);

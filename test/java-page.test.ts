@@ -20,7 +20,7 @@ const skip =
 t.test('the Java program gets its answer from the API, with no credential', { skip }, async (t) => {
   const mock = await mockFor(t);
   const { cwd, env } = typedIn(t, mock, { 'Call.java': block('java') });
-  const options = { cwd, env: { ...COMPILED, ...env }, timeout: 60_000 };
+  const options = { cwd, env: { ...COMPILED, ...env }, timeout: 300_000 };
   const { stdout } = await promisify(execFile)('sh', ['-c', block('sh')], options);
   t.equal(stdout.trim(), '200');
 });

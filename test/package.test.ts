@@ -36,7 +36,7 @@ function npm(cwd: string, ...args: string[]): void {
   const { status, stderr } = spawnSync('npm', [...args, ...quiet], {
     cwd,
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 300_000,
   });
   if (status !== 0) throw new Error(`npm ${args[0]}: ${stderr}`);
 }
@@ -193,7 +193,7 @@ t.test('the examples of docs/library.md pass the type check, and do what they sa
       const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
         cwd: user,
         env,
-        timeout: 60_000,
+        timeout: 300_000,
       });
       return stdout + stderr;
     }),

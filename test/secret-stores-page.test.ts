@@ -38,7 +38,7 @@ function stores(t: Test, files: Readonly<Record<string, string>> = {}) {
     const script = `[ "$*" = '${args}' ] || { echo "unknown: $*" >&2; exit 2; }\necho "${name}: ${clientSecret}" >&2\ncat client_secret\necho`;
     program(cwd, name, script);
   }
-  return { cwd, env: { ...COMPILED, ...account }, timeout: 60_000 };
+  return { cwd, env: { ...COMPILED, ...account }, timeout: 300_000 };
 }
 
 const sh = promisify(execFile);

@@ -1,7 +1,9 @@
 import http from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { gatewayFor } from '../support/gateway.ts';
+import { STILL_MS } from '../support/machine-load.ts';
 import { until, within } from '../support/raw-client.ts';
 import { share } from '../support/share.ts';
 import { API_KEY, CLIENT_ID, CLIENT_SECRET, type StrictApi, startStrictApi } from '../support/strict-api.ts';
@@ -85,7 +87,10 @@ t.test(
       { path: '/api/admin/users', method: 'GET', want: 'deny' },
       { path: '/api/other', method: 'GET', want: 'token' },
     ] as const;
-    const endMs = performance.now() + 120_000;
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    t.teardown(() => delay.disable());
+    const endMs = performance.now() + 600_000;
     let sent = 0;
     const wrong: string[] = [];
     const worker = async () => {
@@ -98,7 +103,7 @@ t.test(
           wrong.push(`${n} ${path}: ${answer.status} ${answer.body}`);
         }
         // Spread over the renewals, whatever the machine's speed.
-        if (n > (total / 5) * api.tokens.size) await sleep(20);
+        if (n > (total / 5) * api.tokens.size) await sleep(100);
       }
     };
     await Promise.all(Array.from({ length: 32 }, worker));
@@ -107,13 +112,15 @@ t.test(
     t.ok(sent >= total && api.tokens.size >= 6, `${sent} requests, ${api.tokens.size} tokens`);
     const denied = Math.ceil((sent - 3) / 5);
     t.equal(api.arrivals.length, sent - denied, 'none was lost and none sent twice');
+    // Proxy and API are one process: while that stands still, a token that was alive when it was sent may end.
+    const lateMs = delay.max / 1e6;
     const faults = api.arrivals.filter(({ url, authorization, atMs }) => {
       if (url.startsWith('/health')) return authorization.length !== 0;
       const [value = ''] = authorization;
       if (authorization.length !== 1) return true;
       if (url.startsWith('/companies')) return value !== `Bearer ${API_KEY}`;
       const dies = api.tokens.get(value.replace('Bearer ', ''));
-      return dies === undefined || atMs >= dies;
+      return dies === undefined || atMs >= dies + (lateMs < STILL_MS ? 0 : lateMs);
     });
     t.same(faults, [], 'each carried exactly its one credential, alive');
     t.equal(new Set(api.arrivals.map(({ url }) => url)).size, api.arrivals.length);

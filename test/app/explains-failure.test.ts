@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { CONNECTION_FAILURES } from '../../src/base/failures/words.ts';
 import { PROBLEMS, type ProblemCode } from '../../src/base/problem.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
-import { later } from '../support/later.ts';
+import { later, whenRead } from '../support/later.ts';
 import { PassedSocket } from '../support/passed-socket.ts';
 import { RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
@@ -14,7 +14,7 @@ const upstream = await RawUpstream.startedFor(t);
 const proxy = await gatewayFor(t, { baseUrl: upstream.url });
 const hasty = await gatewayFor(t, {
   baseUrl: upstream.url,
-  env: { BEARERD_CONNECT_TIMEOUT: '300ms', BEARERD_RESPONSE_TIMEOUT: '300ms', BEARERD_IDLE_TIMEOUT: '300ms' },
+  env: { BEARERD_RESPONSE_TIMEOUT: '1s', BEARERD_IDLE_TIMEOUT: '1s' }, // What has to come before comes sooner on any machine.
 });
 t.beforeEach(() => upstream.reset());
 t.afterEach(async () => {
@@ -47,7 +47,7 @@ function explains(t: Test, response: RawResponse, code: ProblemCode, message: st
 
 const closings = { FIN: (c: UpstreamConnection) => c.end(), RST: (c: UpstreamConnection) => c.reset() };
 const post = `${request('POST', '/', 'content-length: 10')}1234567890`;
-const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
+const soon = () => whenRead(20);
 
 t.test('a connection that ends before the answer gets 502, wherever it ends', async (t) => {
   for (const [how, close] of Object.entries(closings)) {

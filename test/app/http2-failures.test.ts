@@ -5,13 +5,17 @@ import { Relay } from '../faults/relay.ts';
 import { chunked, gatewayFor, request } from '../support/gateway.ts';
 import { answer, fieldsOf, type Http2Request, Http2Upstream } from '../support/h2-upstream.ts';
 import { later } from '../support/later.ts';
-import { happens, until, within } from '../support/raw-client.ts';
+import { happens, PATIENCE_MS, until, within } from '../support/raw-client.ts';
 
 // What HTTP/1.1 has no words for: streams that end while their connection lives, and the other way round.
 
 /** All that was sent before has been read at the other side: an answer to PING says so. */
 function reached(session: Http2Request['session']): Promise<void> {
-  return within(30_000, new Promise((resolve) => session.ping(() => resolve())), () => 'no answer to PING');
+  return within(
+    PATIENCE_MS,
+    new Promise((resolve) => session.ping(() => resolve())),
+    () => 'no answer to PING',
+  );
 }
 
 const BREAKS: Record<string, (request: Http2Request, upstream: Http2Upstream) => void> = {

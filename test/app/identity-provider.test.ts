@@ -31,7 +31,7 @@ async function publicKeys(algorithm: Algorithm) {
 async function proxyWith(t: Test, entry: string, options: Partial<GatewayOptions> = {}) {
   const api = await RawUpstream.startedFor(t);
   const yaml = `credentials:\n  a: { type: oauth2, ${entry} }\nroutes: [{ prefix: /, credential: a }]\n`;
-  const env = { BEARERD_TOKEN_WAIT: '5s', ...options.env };
+  const env = { BEARERD_TOKEN_WAIT: '60s', ...options.env };
   const proxy = await gatewayFor(t, { baseUrl: api.url, yaml, ...options, env });
   const failures = () =>
     proxy.events.flatMap((event) => (event.type === 'login-failed' ? [event.error.message] : []));

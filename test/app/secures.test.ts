@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import type { Gateway } from '../../src/app/gateway.ts';
 import { connectProxy, refusal } from '../support/connect-proxy.ts';
 import { configOf, gatewayFor } from '../support/gateway.ts';
-import { RawClient, within } from '../support/raw-client.ts';
+import { RawClient, until, within } from '../support/raw-client.ts';
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 const CA = tlsFile('ca.pem');
@@ -122,8 +122,9 @@ for (const [why, certificate, ca, host] of [
       proxyStatus: 'bearerd; error=tls_certificate_error',
     });
     t.match(await get('/x'), { status: 503, code: 'token-unavailable' });
-    const failure = events.find((event) => event.type === 'login-failed');
-    t.match(failure, { error: { code: 'unreachable' } });
+    const failure = () => events.find((event) => event.type === 'login-failed');
+    await until(failure, 'the login does not fail');
+    t.match(failure(), { error: { code: 'unreachable' } });
     t.same(api.seen.requests, [], 'nothing was ever asked of it');
   });
 }

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StatusFeed } from '../../src/listen/status-feed.ts';
 import { gatewayFor, request } from '../support/gateway.ts';
-import { ask, RawClient, until } from '../support/raw-client.ts';
-import { head, RawUpstream } from '../support/raw-upstream.ts';
+import { ask, PATIENCE_MS, RawClient, until } from '../support/raw-client.ts';
+import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // What the admin listener shows to people: the status as it changes, and the last requests.
 
@@ -51,7 +51,7 @@ t.test(
   async (t) => {
     const proxy = await shownFor(t);
     const { client, events, sees } = await follow(proxy.adminPort);
-    await until(() => events().length === 1, 'the first one');
+    await until(() => events().length > 0, 'the first one');
     t.match(
       client.received,
       /^HTTP\/1\.1 200 OK\r\ncontent-type: text\/event-stream\r\ncache-control: no-store\r\n/,
@@ -79,17 +79,20 @@ t.test(
 
 t.test('a stop is told, and ends the events', async (t) => {
   const proxy = await shownFor(t);
-  upstream.onRequest = () => undefined;
-  void proxy.get('/').catch(() => {});
+  const answer = Promise.withResolvers<Buffer>();
+  upstream.onRequest = () => answer.promise;
+  const underWay = proxy.get('/');
   const { client, events, sees } = await follow(proxy.adminPort);
   await sees('the request under way', ({ requestsInFlight }) => requestsInFlight === 1);
-  const drained = proxy.gateway.drain(2_000, 'SIGTERM');
+  const drained = proxy.gateway.drain(PATIENCE_MS, 'SIGTERM');
   t.equal(await client.end(), 'end');
   t.equal(events().at(-1)?.draining, true);
   const late = await admin(proxy.adminPort, '/events');
   t.equal(late.status, 503);
   t.equal(JSON.parse(late.text).code, 'draining');
-  await drained;
+  answer.resolve(ok('late'));
+  t.equal((await underWay).status, 200);
+  t.equal(await drained, 0);
   t.same(proxy.internalErrors(), []);
 });
 
@@ -179,7 +182,7 @@ t.test('the last 200 requests are shown, the newest first, and never a query', a
     { method: 'GET', path: '/first', route: '/', credential: 'token', caller: '', status: 200, code: null },
   ]);
   t.match(shown[0].time, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
-  t.ok(Math.abs(Date.now() - Date.parse(shown[0].time)) < 10_000);
+  t.ok(Math.abs(Date.now() - Date.parse(shown[0].time)) < 60_000);
   t.type(shown[0].durationMs, 'number');
   const client = await proxy.client();
   for (let n = 0; n < 205; n++) {

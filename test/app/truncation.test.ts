@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { gatewayFor } from '../support/gateway.ts';
 import { CA_FILE, readTls } from '../support/h2-upstream.ts';
+import { later } from '../support/later.ts';
 
 // An answer without a length, over TLS: only the end delimits it, and a man in the middle can end a connection.
 // TLS says by close_notify that the end is meant (RFC 9112 §9.8).
@@ -21,7 +22,7 @@ async function secureUpstream(t: Test, answer: Answer, options: tls.TlsOptions =
         .on('error', () => {})
         .on('data', (piece: Buffer) => {
           const path = piece.toString('latin1').split(' ')[1] ?? '';
-          answer(secure, () => setTimeout(() => cuts.get(secure.remotePort!)!(), 30), path);
+          answer(secure, () => later(30, () => cuts.get(secure.remotePort!)!()), path);
         });
     },
   );

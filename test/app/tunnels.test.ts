@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { READS_UPGRADE_BODIES } from '../../src/node/upgrade-body.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
-import { later } from '../support/later.ts';
+import { later, whenRead } from '../support/later.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -214,7 +214,7 @@ t.test('a refusal that breaks off, or is no HTTP, is told', async (t) => {
     for (const how of ['end', 'reset'] as const) {
       upstream.onRequest = async ({ connection }) => {
         connection.send(answer);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await whenRead(20);
         connection[how]();
       };
       const { client, response } = await opened();
@@ -229,7 +229,7 @@ t.test('a refusal that breaks off, or is no HTTP, is told', async (t) => {
   for (const answer of [`${head('200 OK', 'content-length: 9')}plain`, `${head('200 OK')}plain`]) {
     upstream.onRequest = async ({ connection }) => {
       connection.send(answer);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await whenRead(20);
       connection.reset();
     };
     const { client, response } = await opened();
@@ -667,13 +667,14 @@ t.test('an upstream that breaks during the handshake or after it harms no other 
 });
 
 t.test('a tunnel in which nothing moves is closed; one that moves is not', async (t) => {
-  const hasty = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_IDLE_TIMEOUT: '300ms' } });
+  // The pause between two pieces is far from it, so that a busy machine makes no difference.
+  const hasty = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_IDLE_TIMEOUT: '1500ms' } });
   const still = await opened('/', [], hasty);
   const moving = await opened('/', [], hasty);
   const timer = setInterval(() => moving.other.send('.'), 50);
   t.equal(await still.client.end(), 'end');
   await still.other.closed;
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   t.notOk(moving.other.isClosed);
   clearInterval(timer);
   moving.client.close();

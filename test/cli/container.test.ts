@@ -39,7 +39,7 @@ t.test('the demo takes the address and the caller key that a published port need
   const status = (headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
       const host = { host: '127.0.0.1', port: Number(port), path: '/companies/example.com', headers };
-      request({ ...host, timeout: 20_000 }, (response) => resolve(response.resume().statusCode))
+      request({ ...host, timeout: 120_000 }, (response) => resolve(response.resume().statusCode))
         .on('error', reject)
         .end();
     });

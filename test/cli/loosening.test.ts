@@ -71,7 +71,7 @@ for (const [what, { server: weak, client }] of Object.entries(WEAK)) {
     t.equal((await get()).status, 502);
     t.equal(heads, 0);
     for (const option of ['--insecure-http-parser', '--tls-min-v1.0', '--tls-cipher-list'])
-      t.match(proxy.output(), `"msg":"${option} has no effect`);
+      await proxy.until(new RegExp(`"msg":"${option} has no effect`));
   });
 }
 

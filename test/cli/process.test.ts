@@ -35,11 +35,7 @@ async function running(
   });
   child.stdin.end(input);
   const output = saidBy(t, child);
-  await until(
-    () => /listening on .*\n/.test(output()) || child.exitCode !== null,
-    'it does not listen',
-    30_000,
-  );
+  await until(() => /listening on .*\n/.test(output()) || child.exitCode !== null, 'it does not listen');
   const line =
     output()
       .split('\n')

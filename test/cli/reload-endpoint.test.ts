@@ -61,7 +61,7 @@ t.test('it answers once the new configuration is in force, or says why the old o
     status: 409,
     json: { faults: [{ key: /bearerd\.yaml$/, message: /^is empty/ }] },
   });
-  t.match(proxy.output(), /"by":"POST \/reload"/);
+  await proxy.until(/"by":"POST \/reload"/);
 });
 
 t.test('those who ask at the same time get the answer of one reload', async (t) => {

@@ -44,14 +44,10 @@ async function following(t: Test, at: (name: string) => string) {
   });
   t.teardown(() => reloads.stop());
   const uses = (pair: Pair) =>
-    until(
-      () => {
-        const tls = taken.at(-1)?.tls;
-        return tls?.cert?.expose() === pair.cert && tls.key?.expose() === pair.key;
-      },
-      'the new pair is not used',
-      5_000,
-    );
+    until(() => {
+      const tls = taken.at(-1)?.tls;
+      return tls?.cert?.expose() === pair.cert && tls.key?.expose() === pair.key;
+    }, 'the new pair is not used');
   const refused = () => told.filter(({ type }) => type === 'reload-refused').length;
   return { reloads, taken, told, uses, refused };
 }

@@ -158,8 +158,8 @@ t.test(
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
-    for (let n = 0; n < 2; n++) {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+    for (let n = 1; n <= 2; n++) {
+      await until(() => answers.length > 10 * n, 'no requests', LIMIT_MS);
       t.equal(await running.stop(), 0);
       running = serve(t, account(mock), [socket]);
       await until(() => running.output().includes('logged in'), 'no login', LIMIT_MS);

@@ -21,6 +21,7 @@ import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { happens, until } from '../support/raw-client.ts';
+import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
 /** From the first signal on: what comes earlier belongs to the same event. */
 const A_SECOND_EVENT_MS = 300;
@@ -73,26 +74,41 @@ function answers(url: string, options: http.RequestOptions = {}): Promise<boolea
   return until(() => look().catch(() => false), `${url} does not answer 200`);
 }
 
+/** An API that answers when it is told to, so that a request is under way for as long as a test wants it to be. */
+async function heldApi(t: Test) {
+  const api = await RawUpstream.startedFor(t);
+  const answer = Promise.withResolvers<Buffer>();
+  api.onRequest = () => answer.promise;
+  const env = {
+    BEARERD_BASE_URL: api.url,
+    BEARERD_CLIENT_ID: 'id',
+    BEARERD_CLIENT_SECRET: 'client-secret',
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
+  };
+  return { api, env, letGo: () => answer.resolve(ok('late')) };
+}
+
 t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0', async (t) => {
   t.testdir({});
-  const mock = await mockFor(t);
-  const proxy = await serving(t, account(mock));
+  const { api, env, letGo } = await heldApi(t);
+  const proxy = await serving(t, env);
   await proxy.ready();
-  mock.behave({ data: 'slow', dataDelayMs: 1_200 });
-  const logins = mock.stats.loginAttempts;
+  const { logins } = api;
   const slow = get(`${proxy.url}/echo`);
   await proxy.busy();
   proxy.child.kill('SIGTERM');
   await proxy.until(/"inFlight":1,"msg":"stopping/);
   proxy.child.kill('SIGHUP');
   await t.rejects(get(`${proxy.url}/echo`), 'nothing listens any more');
+  letGo();
   const answer = await slow;
   t.equal(answer.status, 200);
   t.equal(answer.headers.connection, 'close');
   const { code, signal } = await proxy.finished;
   t.equal(code, 0);
   t.equal(signal, null);
-  t.equal(mock.stats.loginAttempts, logins, 'no login after SIGTERM');
+  t.equal(api.logins, logins, 'no login after SIGTERM');
   t.notMatch(proxy.output(), /configuration reloaded/, 'nor a reload');
 });
 
@@ -101,9 +117,16 @@ t.test(
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);
-    const proxy = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '2s' }));
-    await proxy.ready();
+    const brief = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '1s' }));
+    await brief.ready();
     const begun = performance.now();
+    brief.child.kill('SIGTERM');
+    t.equal((await brief.finished).code, 0);
+    t.ok(performance.now() - begun > 950, 'it waited');
+    t.match(brief.output(), /"msg":"not ready any more[\s\S]*"msg":"stopping: requests/);
+
+    const proxy = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '1h' }));
+    await proxy.ready();
     proxy.child.kill('SIGTERM');
     await proxy.until(/"msg":"not ready any more/);
     const probe = await get(`${proxy.admin}/readyz`);
@@ -115,17 +138,9 @@ t.test(
       const late = await get(`${proxy.url}${path}`, { agent });
       t.same([late.status, late.headers.connection], [path === '/%' ? 400 : 200, 'close'], path);
     }
-    t.equal((await proxy.finished).code, 0);
-    t.ok(performance.now() - begun > 1_900, 'it waited');
-    t.match(proxy.output(), /"msg":"stopping: requests/);
-
-    const other = await serving(t, account(mock, { BEARERD_SHUTDOWN_DELAY: '1h' }));
-    await other.ready();
-    other.child.kill('SIGTERM');
-    await other.until(/"msg":"not ready any more/);
     await sleep(A_SECOND_EVENT_MS);
-    other.child.kill('SIGTERM');
-    t.equal((await other.finished).code, 1, 'a second signal ends the delay, too');
+    proxy.child.kill('SIGTERM');
+    t.equal((await proxy.finished).code, 1, 'a second signal ends the delay, too');
   },
 );
 
@@ -158,13 +173,15 @@ t.test(
 
 t.test('a signal that comes more than once within a quarter of a second cuts nothing', async (t) => {
   t.testdir({});
-  const mock = await mockFor(t);
-  mock.behave({ dataDelayMs: 600 });
-  const proxy = await serving(t, account(mock));
+  const { env, letGo } = await heldApi(t);
+  const proxy = await serving(t, env);
   await proxy.ready();
   const under = get(`${proxy.url}/echo`);
   await proxy.busy();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT'] as const) proxy.child.kill(signal);
+  await proxy.until(/"msg":"stopping/);
+  await sleep(A_SECOND_EVENT_MS); // The others have come by then.
+  letGo();
   t.equal((await under).status, 200);
   t.equal((await proxy.finished).code, 0);
 });
@@ -259,14 +276,13 @@ t.test(
 );
 
 t.test('SIGHUP takes a good configuration without losing a request, and refuses a faulty one', async (t) => {
-  const mock = await mockFor(t);
+  const { api, env, letGo } = await heldApi(t);
   const write = (routes: string, more = '') =>
-    writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${mock.url}\nroutes:\n${routes}\n${more}`);
+    writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${api.url}\nroutes:\n${routes}\n${more}`);
   const dir = t.testdir({});
   write('  - { prefix: /, credential: token }');
-  const proxy = await serving(t, { ...account(mock), BEARERD_BASE_URL: undefined }, [], dir);
+  const proxy = await serving(t, { ...env, BEARERD_BASE_URL: undefined }, [], dir);
   await proxy.ready();
-  mock.behave({ dataDelayMs: 500 });
   const under = get(`${proxy.url}/echo`);
   await proxy.busy();
   write(
@@ -276,8 +292,9 @@ t.test('SIGHUP takes a good configuration without losing a request, and refuses 
   proxy.child.kill('SIGHUP');
   await proxy.until(/configuration reloaded/);
   t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the new route counts');
+  letGo();
   t.equal((await under).status, 200, 'the request under way ends by the old one');
-  t.equal(mock.stats.logins, 1, 'an unchanged credential keeps its token');
+  t.equal(api.logins, 1, 'an unchanged credential keeps its token');
 
   write('  - { prefix: /, credential: tokn }');
   proxy.child.kill('SIGHUP');

@@ -140,9 +140,9 @@ t.test('what can not be done is told of at the start, and all else works', async
     const { upstream, proxy, get, stop } = await running(t, env);
     t.equal((await get(TRACEPARENT)).status, 200);
     t.same(upstream.last.all('traceparent'), [TRACEPARENT.slice('traceparent: '.length)]);
+    t.equal(await stop(), 0);
     t.match(proxy.output(), said);
     t.notMatch(proxy.output(), /canary/);
-    t.equal(await stop(), 0);
   }
 });
 

@@ -9,7 +9,10 @@ import type { Work } from '../support/work-counters.ts';
 
 const CONNECTIONS = 16;
 const REQUESTS = 2_000;
-/** Of which the cheapest counts: V8 wakes the main thread in its own time while it collects and compiles. */
+/**
+ * At most, and of each figure the least counts: V8 wakes the main thread in its own time while it collects and compiles,
+ * a new connection has promises of its own, and a busy machine makes more of both. The first within the limits is the last.
+ */
 const RUNS = 3;
 /** V8 has compiled most of the way of a request by then; what it compiles allocates less. */
 const WARM_UP = 4_000;
@@ -83,32 +86,30 @@ async function run(
   return figures;
 }
 
-/** Timers and promises in a run of their own, since to watch them allocates. */
+const isLimited = (name: string): name is keyof typeof LIMITS => name in LIMITS;
+/** Over TLS or not. A POST takes a new one rather than one that has just been freed: so there may be some more than clients. */
+const MOST_CONNECTIONS = { true: CONNECTIONS, false: 3 * CONNECTIONS };
+const COUNTED = ['allocatedBytes', 'reads', 'writes', 'largeBuffers', 'logBytes', 'connections'] as const;
+const WATCHED = ['timers', 'promises', 'ticks', 'immediates'] as const;
+
+/** Timers and promises in runs of their own, since to watch them allocates. */
 async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
   const upstream = await countingUpstream(t, SMALL_ANSWER, secure);
   const proxy = await CountedProcess.before(t, upstream);
   await proxy.load(bytes, WARM_UP, CONNECTIONS);
-  const runs: Run[] = [];
-  for (let n = 0; n < RUNS; n++) runs.push(await run(proxy, upstream, bytes, 'count'));
-  const watched: Run[] = [];
-  for (let n = 0; n < RUNS; n++) watched.push(await run(proxy, upstream, bytes, 'watch'));
-  const of = (name: keyof Run) => runs.map((figures) => figures[name]);
-  // A new connection has promises of its own, and a busy machine makes more of them.
-  const leastWatched = (name: keyof Run) => Math.min(...watched.map((figures) => figures[name]));
-  return {
-    allocatedBytes: Math.min(...of('allocatedBytes')),
-    reads: Math.min(...of('reads')),
-    writes: Math.min(...of('writes')),
-    largeBuffers: Math.min(...of('largeBuffers')),
-    timers: leastWatched('timers'),
-    promises: leastWatched('promises'),
-    ticks: leastWatched('ticks'),
-    immediates: leastWatched('immediates'),
-    piecesUp: Math.max(...of('piecesUp')),
-    piecesDown: Math.max(...of('piecesDown')),
-    logBytes: Math.max(...of('logBytes')),
-    connections: Math.min(...of('connections')),
+  const most = (name: string) => (isLimited(name) ? LIMITS[name] + BESIDES : MOST_CONNECTIONS[`${secure}`]);
+  const least = async <Name extends keyof Run>(names: readonly Name[], wish: 'count' | 'watch') => {
+    const runs: Run[] = [];
+    const figures = () =>
+      Object.fromEntries(names.map((name) => [name, Math.min(...runs.map((each) => each[name]))]));
+    do runs.push(await run(proxy, upstream, bytes, wish));
+    while (runs.length < RUNS && Object.entries(figures()).some(([name, figure]) => figure > most(name)));
+    const piecesUp = Math.max(...runs.map((each) => each.piecesUp));
+    const piecesDown = Math.max(...runs.map((each) => each.piecesDown));
+    return { ...(figures() as Record<Name, number>), piecesUp, piecesDown };
   };
+  const counted = await least(COUNTED, 'count');
+  return { ...(await least(WATCHED, 'watch')), ...counted };
 }
 
 for (const [name, bytes] of [
@@ -121,8 +122,7 @@ for (const [name, bytes] of [
     t.comment(figures);
     t.equal(figures.piecesUp, 1, 'it goes upstream in one piece');
     t.equal(figures.piecesDown, 1, 'its answer goes to the client in one piece');
-    // A POST takes a new one rather than one that has just been freed: so there may be some more than clients.
-    t.ok(figures.connections <= 3 * CONNECTIONS, 'connections to the upstream are used again');
+    t.ok(figures.connections <= MOST_CONNECTIONS.false, 'connections to the upstream are used again');
     for (const [what, limit] of Object.entries(LIMITS) as [keyof typeof LIMITS, number][]) {
       t.ok(figures[what] <= limit + BESIDES, `${what}: at most ${limit}, and it is ${figures[what]}`);
     }
@@ -132,20 +132,27 @@ for (const [name, bytes] of [
 t.test('over TLS, a request brings no handshake of its own', async (t) => {
   const figures = await measured(t, GET, true);
   t.comment(figures);
-  t.ok(figures.connections <= CONNECTIONS, `${figures.connections} connections for ${REQUESTS} requests`);
+  t.ok(
+    figures.connections <= MOST_CONNECTIONS.true,
+    `${figures.connections} connections for ${REQUESTS} requests`,
+  );
   t.equal(figures.piecesUp, 1, 'it goes upstream in one record');
 });
+
+/** Some for each connection to the upstream, and one for a piece that the client has not taken at once. */
+const MOST_BUFFERS = 40;
 
 t.test('an answer of 100 KB passes without a buffer of its own', async (t) => {
   const body = Buffer.alloc(100_000, 'x');
   const head = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n`;
   const upstream = await countingUpstream(t, Buffer.concat([Buffer.from(head), body]));
   const proxy = await CountedProcess.before(t, upstream);
-  const before = await proxy.work();
-  await proxy.load(GET, 400, 1);
-  const { largeBuffers } = await proxy.work();
-  const made = largeBuffers - before.largeBuffers;
+  const made: number[] = [];
+  while (made.length < RUNS && !made.some((count) => count < MOST_BUFFERS)) {
+    const before = await proxy.work();
+    await proxy.load(GET, 400, 1);
+    made.push((await proxy.work()).largeBuffers - before.largeBuffers);
+  }
   t.comment({ made });
-  // Some for each connection to the upstream, and one for a piece that the client has not taken at once.
-  t.ok(made < 40, `${made} buffers for 400 answers`);
+  t.ok(Math.min(...made) < MOST_BUFFERS, `${made} buffers for 400 answers each`);
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { pathOf } from '../support/manifests.ts';
 
 const verify = (...files: string[]) =>
-  spawnSync('systemd-analyze', ['verify', '--man=no', ...files], { encoding: 'utf8', timeout: 60_000 });
+  spawnSync('systemd-analyze', ['verify', '--man=no', ...files], { encoding: 'utf8', timeout: 300_000 });
 const skip = verify('--version').error !== undefined && 'there is no systemd-analyze (Debian: systemd)';
 
 t.test('systemd understands each unit, and each key in it', { skip }, async (t) => {

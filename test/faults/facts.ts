@@ -1,7 +1,6 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Test } from 'tap';
+import { MachineLoad } from '../support/machine-load.ts';
 import { PATIENCE_MS, until } from '../support/raw-client.ts';
-import { STILL_MS } from '../support/undisturbed.ts';
 import { UPLOAD_DIGEST } from './visit.ts';
 import type { World } from './world.ts';
 
@@ -14,8 +13,7 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 export async function recovers(world: World, withinMs = RECOVERY_MS): Promise<void> {
   if (withinMs === Number.POSITIVE_INFINITY) return;
   const began = performance.now();
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
+  const load = new MachineLoad();
   await until(
     async () => {
       const { status, right } = await world.visit('GET');
@@ -24,9 +22,9 @@ export async function recovers(world: World, withinMs = RECOVERY_MS): Promise<vo
     `it has not recovered: ${JSON.stringify(world.outcomes.at(-1))}`,
     withinMs + PATIENCE_MS,
   );
-  delay.disable();
+  const disturbance = load.end();
   const tookMs = performance.now() - began;
-  if (tookMs > withinMs && delay.max / 1e6 < STILL_MS)
+  if (tookMs > withinMs && disturbance === undefined)
     throw new Error(`it has recovered, but after ${tookMs} ms`);
 }
 

@@ -70,6 +70,7 @@ const downAtStart: Played = {
     seen(t, await ask(), 503);
     t.equal(world.proxy.gateway.readiness.ready, false);
     t.equal(world.ledger.entries.length, 0, 'nothing goes up without a token');
+    await until(() => failures(world).length > 0, 'no login fails');
     t.equal(failures(world)[0]?.error.code, 'unreachable');
   },
 };

@@ -9,7 +9,7 @@ const { clientId, clientSecret, apiKey } = api.credentials;
 
 const CONFIG: ConfigObject = {
   baseUrl: api.url,
-  session: { tokenWait: '1s' },
+  session: { tokenWait: '60s' },
   credentials: {
     token: { type: 'session', clientId, clientSecret },
     other: { type: 'exec', command: ['/bin/echo', 'from-a-command'] },

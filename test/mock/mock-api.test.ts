@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
 import { ListenError } from '../../src/base/errors.ts';
 import { startMockApi } from '../../src/mock/mock-api.ts';
-import { happens, within } from '../support/raw-client.ts';
+import { happens, PATIENCE_MS, within } from '../support/raw-client.ts';
 import { bearer, call, logIn, post, rawExchange, SESSION, startedFor, tokenOf } from './fixtures/client.ts';
 
 t.test('a token is good until its expiry and not a millisecond longer', async (t) => {
@@ -72,7 +72,7 @@ t.test('close is quick whatever is open, and may be called twice', async (t) => 
   await mock.close();
   await mock.close();
   t.same(await Promise.all(open), ['cut', 'cut'], 'the slow login is not waited for');
-  await within(10_000, ended, () => 'a silent connection stays open');
+  await within(PATIENCE_MS, ended, () => 'a silent connection stays open');
 });
 
 t.test('an address in use is a ListenError', async (t) => {

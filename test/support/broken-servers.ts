@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import type { ConnectionFailure } from '../../src/base/failures/words.ts';
+import { later } from './later.ts';
 import type { Lifetime } from './lifetime.ts';
 
 // Servers that fail for real, one for each way in which a connection does.
@@ -84,7 +85,7 @@ export const BROKEN_SERVERS: Partial<Record<ConnectionFailure, (t: Test) => Prom
     baseUrl: await plain(t, (request, response) => {
       response.writeHead(200, { 'content-length': 40 });
       response.write('{');
-      setTimeout(() => request.socket.destroy(), 20);
+      later(20, () => request.socket.destroy());
     }),
   }),
   'not-http': async (t) => {

@@ -14,7 +14,7 @@ export function helm(...args: string[]): SpawnSyncReturns<string> {
   // Nothing of the tester's: neither plugins nor repositories.
   const home = t.testdirName;
   const env = { PATH: process.env.PATH, HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home };
-  return spawnSync(program!, args, { encoding: 'utf8', env, timeout: 60_000 });
+  return spawnSync(program!, args, { encoding: 'utf8', env, timeout: 300_000 });
 }
 
 /** What the chart makes; an error with helm's words where it refuses. */

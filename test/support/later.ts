@@ -11,3 +11,8 @@ export function later(ms: number, action: () => unknown): void {
   };
   setTimeout(turn, ms, TURNS);
 }
+
+/** After a while, when this process has read what was sent to it before. */
+export function whenRead(ms: number): Promise<void> {
+  return new Promise((resolve) => later(ms, resolve));
+}

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Test } from 'tap';
 import type { Lifetime } from './lifetime.ts';
+import { MachineLoad } from './machine-load.ts';
 
-/** What was late by so much may have let one of the product's own limits of a second pass. */
-export const STILL_MS = 100;
 const TRIES = 5;
 /** In which a try has what it waits for, or is played again. */
 export const TRY_MS = 8_000;
@@ -18,20 +16,18 @@ export type Story = Lifetime & {
 
 /**
  * A test of what the product does within limits of its own, of a second or so, beside another process. Where it fails
- * though the machine let this process run whenever it wanted, it fails; where the machine didn't, it is played again
- * from its beginning, a few times.
+ * though the machine let both run whenever they wanted, it fails; where the machine didn't, it is played again from its
+ * beginning, a few times.
  */
 export function undisturbed(play: (t: Story) => Promise<void>): (t: Test) => Promise<void> {
   return async (t) => {
     for (let tries = TRIES; ; tries--) {
-      const delay = monitorEventLoopDelay({ resolution: 10 });
-      delay.enable();
+      const load = new MachineLoad();
       const failure = await played(play);
-      delay.disable();
+      const disturbance = load.end();
       if (failure === undefined) return void t.pass('what it says holds');
-      const lateMs = Math.round(delay.max / 1e6);
-      if (lateMs < STILL_MS || tries === 1) throw failure.cause;
-      t.comment(`played again, for the machine stood still for ${lateMs} ms`);
+      if (disturbance === undefined || tries === 1) throw failure.cause;
+      t.comment(`played again, for the machine ${disturbance}`);
     }
   };
 }
