@@ -102,7 +102,7 @@ t.test(
     const { engine } = engineFor(t, redis.url);
     await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 });
     t.equal(await engine.publish(names, publication(2, { isNew: false })), 'done');
-    t.ok((await engine.look(names))!.hold, 'told again');
+    t.ok((await engine.look(names))!.hold, 'a token that is not new does not end the hold');
     t.equal(await engine.publish(names, publication(3)), 'done');
     t.equal((await engine.look(names))!.hold, undefined);
     t.equal(await engine.publish(names, publication(3, { sealed: '3.other' })), 'older');
@@ -175,9 +175,9 @@ t.test(
     redis.pause();
     const looking = engine.look(names);
     await sleep(50);
-    await afterReading(); // What comes from now on is read after timers that are due.
+    await afterReading(); // Data that comes from now on is read after the timers that are due.
     redis.resume();
-    const busyUntil = performance.now() + 1_200; // Longer than a command may take.
+    const busyUntil = performance.now() + 1_200; // Longer than the limit for a command.
     while (performance.now() < busyUntil);
     t.ok(await looking);
     t.same(states, [{ state: 'ready' }]);
@@ -218,7 +218,7 @@ t.test(
     t.equal(await engine.retire(names, retirement), 'done');
     let calls = 0;
     engine.listen(names, () => calls++);
-    await until(() => calls > 0, 'it may not listen');
+    await until(() => calls > 0, 'the user may not subscribe');
     t.same(states, [{ state: 'ready' }]);
     await redis.command('ACL', 'SETUSER', 'bearerd', '-eval');
     const less = engineFor(t, `${redis.url}?username=bearerd&password=pass`);
