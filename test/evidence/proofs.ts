@@ -73,7 +73,7 @@ export const PROOFS: readonly Proof[] = [
   {
     name: 'spellings of paths',
     shows:
-      'whatever way a path is spelt, no upstream of our models reads another route than the one whose credential it got',
+      'however a path is spelt, no modelled upstream reads it as another route than the one whose credential it got',
     args: () => ['test/routes/misreadings.test.ts'],
     env: (seed) => ({
       BEARERD_TEST_SPELLINGS: '200000',
@@ -86,7 +86,7 @@ export const PROOFS: readonly Proof[] = [
   },
   {
     name: 'splits of answers',
-    shows: 'an answer is read the same, in whatever pieces it comes',
+    shows: 'an answer is read the same way, whatever pieces it arrives in',
     args: () => ['test/upstream/response-properties.test.ts'],
     env: () => ({ FUZZ_READER: '20000', TAP_TIMEOUT: '600' }),
     plays: { answers: 30_000 },
@@ -96,7 +96,7 @@ export const PROOFS: readonly Proof[] = [
   {
     name: 'echoes',
     shows:
-      'a credential that an upstream sends back in any encoding, cut anywhere, is struck out, and all else passes',
+      'a credential that an upstream sends back in any encoding, cut anywhere, is removed, and all else passes',
     args: () => ['test/forward/scrub/echoes.test.ts'],
     plays: { texts: 150_000 },
     env: (seed) => ({ ECHOES: '150000', FUZZ_SEED: String(seed), TAP_TIMEOUT: '900' }),
@@ -106,7 +106,7 @@ export const PROOFS: readonly Proof[] = [
   {
     name: 'hostile input',
     shows:
-      'hostile requests, answers, logins, configurations and secret files end no process and bring no secret out',
+      'hostile requests, answers, logins, configurations and secret files end no process and reveal no secret',
     args: () => ['test/fuzz/fuzz.test.ts'],
     env: (seed) => ({ ...FUZZ, FUZZ_SEED: String(seed), FUZZ_LIMIT_S: '60', TAP_TIMEOUT: '900' }),
     read: fuzzed,
@@ -115,7 +115,7 @@ export const PROOFS: readonly Proof[] = [
   {
     name: 'years of tokens',
     shows:
-      'through outages, refusals, rotations and jumps of the clock no ended token is sent and no login is needless',
+      'through outages, refusals, rotations and jumps of the clock no expired token is sent and no login is needless',
     args: (seed) => ['test/tokens/years.ts', '150', String(seed)],
     read: (output) => figures(output, ['years', 'requests', 'logins', 'faults']),
     repeats: ['years', 'requests', 'logins', 'faults'],
@@ -131,7 +131,7 @@ export const PROOFS: readonly Proof[] = [
   },
   {
     name: 'rotation',
-    shows: 'while a token is renewed again and again no request fails and none carries an ended token',
+    shows: 'while a token is renewed again and again no request fails and none carries an expired token',
     args: () => ['test/load/rotation.ts', '60000', '20'],
     read: (output) =>
       figures(output, [
