@@ -7,7 +7,7 @@ import type { UpstreamAddress } from '../config/upstream-config.ts';
 import { bareHost, formatUpstreamAddress } from '../config/values/addresses.ts';
 import { dial, type Lookup } from './dial.ts';
 import { onAbort } from './on-abort.ts';
-import { outboundProxyFor } from './outbound-proxy.ts';
+import { outboundWay, portOf } from './outbound-proxy.ts';
 import { openTunnel, outboundProxyError } from './outbound-tunnel.ts';
 import type { ReadBuffer } from './read-buffer.ts';
 import { TlsClient } from './tls-client.ts';
@@ -62,7 +62,7 @@ type Upon = (socket: Socket, opening: Opening) => Promise<Socket>;
 export function createConnectors(origin: string, options: ConnectorOptions): Connectors {
   const server = new URL(origin);
   const to = destinationOf(server, options.address);
-  const proxy = proxyFor(server, to, options);
+  const { proxy } = outboundWay(origin, options.outboundProxy, options.address);
   const base = proxy === undefined ? directly(to, options.lookup) : through(proxy, to, options);
   const connector = (protocols: string[]) =>
     inTime(then(base, secured(server, options, protocols)), options.timeoutMs, isIP(to.host) === 0);
@@ -74,13 +74,6 @@ type Address = Required<UpstreamAddress>;
 
 function destinationOf(server: URL, address?: UpstreamAddress): Address {
   return { host: address?.host ?? bareHost(server.hostname), port: address?.port ?? portOf(server) };
-}
-
-/** With an upstream address, loopback and NO_PROXY are checked for the address as well as for the origin's name. */
-function proxyFor({ protocol, origin }: URL, to: Address, options: ConnectorOptions): URL | undefined {
-  const proxy = outboundProxyFor(origin, options.outboundProxy);
-  if (proxy === undefined || options.address === undefined) return proxy;
-  return outboundProxyFor(`${protocol}//${formatUpstreamAddress(to)}`, options.outboundProxy);
 }
 
 function directly(at: Address, lookup: Lookup): Step {
@@ -147,8 +140,4 @@ function inTime(open: Step, timeoutMs: number, named: boolean): Connector {
 function unended({ dnsMs, connectMs }: ConnectionTimes, named: boolean): 'dns' | 'connect' | 'tls' {
   if (connectMs !== -1) return 'tls';
   return named && dnsMs === -1 ? 'dns' : 'connect';
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Secret } from '../../src/base/secret.ts';
-import { outboundProxyFor } from '../../src/upstream/outbound-proxy.ts';
+import { outboundWay } from '../../src/upstream/outbound-proxy.ts';
 
 const PROXIES = {
   httpsProxy: new Secret('http://secure.proxy:3128/'),
@@ -8,16 +8,14 @@ const PROXIES = {
 };
 
 function proxyFor(origin: string, noProxy = ''): string | undefined {
-  return outboundProxyFor(origin, { ...PROXIES, noProxy })?.hostname;
+  return outboundWay(origin, { ...PROXIES, noProxy }).proxy?.hostname;
 }
 
 t.test('the scheme of the origin chooses the proxy; without one the connection is direct', async (t) => {
   t.equal(proxyFor('https://api.example.com'), 'secure.proxy');
   t.equal(proxyFor('http://api.example.com'), 'plain.proxy');
-  t.equal(
-    outboundProxyFor('https://api.example.com', { ...PROXIES, httpsProxy: undefined, noProxy: '' }),
-    undefined,
-  );
+  const none = { ...PROXIES, httpsProxy: undefined, noProxy: '' };
+  t.equal(outboundWay('https://api.example.com', none).proxy, undefined);
 });
 
 t.test('a loopback host never uses a proxy; a name that only looks like one does', async (t) => {
@@ -67,4 +65,21 @@ t.test('NO_PROXY exempts names with their subdomains, addresses, networks and po
   for (const [noProxy, origin, exempt] of cases) {
     t.equal(proxyFor(origin, noProxy), exempt ? undefined : 'secure.proxy', `${noProxy} for ${origin}`);
   }
+});
+
+t.test('a direct way says why it is one', async (t) => {
+  const none = { httpsProxy: undefined, httpProxy: undefined, noProxy: '' };
+  t.same(outboundWay('https://api.example.com', none), { proxy: undefined, why: 'HTTPS_PROXY is not set' });
+  t.same(outboundWay('http://api.example.com', none), { proxy: undefined, why: 'HTTP_PROXY is not set' });
+  t.match(outboundWay('https://localhost', { ...PROXIES, noProxy: '' }), { why: /^a loopback host/ });
+  t.match(outboundWay('https://example.com', { ...PROXIES, noProxy: '*' }), { why: /^NO_PROXY/ });
+});
+
+t.test('what is said of the address that stands in for the host counts, too', async (t) => {
+  const way = (host: string, noProxy = '') =>
+    outboundWay('https://api.example.com', { ...PROXIES, noProxy }, { host });
+  t.match(way('127.0.0.1'), { proxy: undefined, why: /^a loopback host/ });
+  t.match(way('10.1.2.3', '10.0.0.0/8'), { proxy: undefined, why: /^NO_PROXY/ });
+  t.match(way('10.1.2.3', '10.1.2.3:443'), { proxy: undefined });
+  t.equal(way('10.1.2.3').proxy?.hostname, 'secure.proxy');
 });

@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
 import type { ConnectionFailure } from '../../base/failures/words.ts';
 import { bareHost } from '../../config/values/addresses.ts';
+import type { OutboundWay } from '../../upstream/outbound-proxy.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed, SERVER_STEPS, skipped } from './check-result.ts';
 import type { Visit } from './server-visit.ts';
 
 type Step = (typeof SERVER_STEPS)[number];
 
-/** At which of them it fails. What fails after all of them is a matter of the connection. */
+/** The step at which each failure shows. One that comes after all steps counts as one of the connection. */
 const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   dns: 'dns',
   'dns-unavailable': 'dns',
@@ -45,16 +46,15 @@ const NOT_REACHED = 'not tried, since an earlier step failed';
 
 export interface Visited {
   readonly origin: string;
-  /** Host and port of the outbound proxy on the way. */
-  readonly proxy: string | undefined;
+  readonly way: OutboundWay;
   readonly visit: Visit;
 }
 
 /** What one visit says of each step to one server. Pure. */
-export function serverChecks({ origin, proxy, visit }: Visited, nowMs: number): Finding[] {
+export function serverChecks({ origin, way, visit }: Visited, nowMs: number): Finding[] {
   const failure = visit.problem === undefined ? undefined : STEP_OF[visit.problem.failure];
   const failedAt = failure === undefined ? SERVER_STEPS.length : SERVER_STEPS.indexOf(failure);
-  const words = wordsFor({ origin, proxy, visit }, nowMs);
+  const words = wordsFor({ origin, way, visit }, nowMs);
   const steps = SERVER_STEPS.map((step, index): Finding => {
     const about = [step, origin] as const;
     if (index === failedAt) {
@@ -69,9 +69,9 @@ export function serverChecks({ origin, proxy, visit }: Visited, nowMs: number): 
   return [...steps, clockCheck(origin, visit)];
 }
 
-/** What is said of a step that doesn't apply, and of one that was taken. */
+/** What is said of a step that doesn't apply, and of one that succeeded. */
 function wordsFor(
-  { origin, proxy, visit: { status, silence, tls } }: Visited,
+  { origin, way, visit: { status, silence, tls } }: Visited,
   nowMs: number,
 ): Readonly<Record<Step, { readonly none: string | undefined; readonly good: string }>> {
   const { protocol, hostname } = new URL(origin);
@@ -79,15 +79,12 @@ function wordsFor(
   const days = tls === undefined ? 0 : Math.floor((tls.certificateEndsMs - nowMs) / DAY_MS);
   return {
     'outbound-proxy': {
-      none:
-        proxy === undefined
-          ? 'no proxy is set for it, or NO_PROXY exempts it, as it does loopback'
-          : undefined,
-      good: `${proxy} opens a tunnel`,
+      none: way.proxy === undefined ? way.why : undefined,
+      good: `${way.proxy?.host} opens a tunnel`,
     },
     dns: {
       none:
-        proxy !== undefined
+        way.proxy !== undefined
           ? 'the outbound proxy looks the name up'
           : isAddress
             ? 'the URL has an address, and no name'

@@ -5,7 +5,7 @@ import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { OAuth2CredentialConfig } from '../../config/credential-config.ts';
 import type { LoginServer } from '../../login/one-answer.ts';
-import { outboundProxyFor } from '../../upstream/outbound-proxy.ts';
+import { outboundWay } from '../../upstream/outbound-proxy.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
 import type { Visited } from './server-checks.ts';
 import { visit } from './server-visit.ts';
@@ -26,8 +26,8 @@ export async function visitServers(config: Config): Promise<Visited[]> {
         throw error;
       });
       if (server === undefined) return [];
-      const proxy = outboundProxyFor(origin, config.outboundProxy)?.host;
-      return [{ origin, proxy, visit: await visit(server, path, systemClock) }];
+      const way = outboundWay(origin, config.outboundProxy, config.upstreamAddresses.get(origin));
+      return [{ origin, way, visit: await visit(server, path, systemClock) }];
     });
     return (await Promise.all(visits)).flat();
   } finally {

@@ -5,7 +5,7 @@ import { retriesPath } from '../../config/values/sink-names.ts';
 import { asksForKey } from '../../listen/callers.ts';
 import { isOwnHost } from '../../listen/guard.ts';
 import type { Route } from '../../routes/route-table.ts';
-import { outboundProxyFor } from '../../upstream/outbound-proxy.ts';
+import { outboundWay } from '../../upstream/outbound-proxy.ts';
 import type { FastRoute } from './fast-route.ts';
 
 /** What HAProxy would do otherwise than bearerd. Each fault names the setting, and what would be right. */
@@ -20,8 +20,11 @@ export function refusals(
   refuseSinks(config, refuse);
   refuseListen(config, listen, refuse);
   for (const { route } of fast) {
-    if (outboundProxyFor(route.upstreamOrigin, config.outboundProxy) === undefined) continue;
-    refuse('HTTPS_PROXY', `HAProxy can't use an outbound proxy; put ${route.upstreamOrigin} into NO_PROXY`);
+    const { upstreamOrigin, upstreamAddress } = route;
+    if (outboundWay(upstreamOrigin, config.outboundProxy, upstreamAddress).proxy === undefined) continue;
+    const { protocol, hostname } = new URL(upstreamOrigin);
+    const variable = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+    refuse(variable, `HAProxy can't use an outbound proxy; put ${hostname} into NO_PROXY`);
     break;
   }
   if (fast.length === 0) {
