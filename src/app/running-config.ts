@@ -13,6 +13,7 @@ import { UpstreamPools } from '../upstream/pools.ts';
 import { secretsOf } from './credentials.ts';
 import { sessionPlaces } from './logins.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { configuredRoutes } from './routes-place.ts';
 import type { Sources } from './sources.ts';
 
 /** What a reload replaces as a whole, for both listeners. */
@@ -80,7 +81,7 @@ export class RunningConfig {
     const { clock, lookup, sources, secrets, watchdog, loopMark } = this.#lasting;
     const pools = new UpstreamPools(config, lookup, before?.settings.pools);
     const { credentials, commit } = sources.prepare(config, before?.config, pools);
-    const routes = createRoutes(config.routes, credentials, sessionPlaces(config));
+    const routes = createRoutes(configuredRoutes(config), credentials, sessionPlaces(config));
     const limits = new RateLimits(
       { routes: routes.routes, callers: config.callers, clock },
       before?.settings.limits,

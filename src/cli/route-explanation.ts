@@ -19,11 +19,13 @@ export interface Explanation {
   readonly route: string | null;
   readonly credential: string | null;
   readonly upstream: string | null;
-  /** Headers of the client's that go no further. */
+  /** Headers of the client that do not go upstream. */
   readonly removed: readonly string[];
   readonly why: string;
   /** `60/1m`: past it a request is refused with 429. There only where the route has one. */
   readonly limit?: string;
+  /** What to do about a refusal, where more than the code's own words is known; for a person only. */
+  readonly remedy?: string | undefined;
 }
 
 /** At which address a connection arrives is not known here. */
@@ -39,7 +41,7 @@ export function explain(tables: RoutesByHost, config: Config, { method, target }
   const match = table.match(method, split.path);
   if (!match.ok) {
     const misread = match.code === 'bad-path' ? misreading(table, split.path) : undefined;
-    return refusal(match.code, misread ?? match.why, match.route);
+    return { ...refusal(match.code, misread ?? match.why, match.route), remedy: match.remedy };
   }
   const { route } = match;
   return {
@@ -85,7 +87,7 @@ function refusal(code: ProblemCode, why: string, route: Route | undefined): Expl
 
 /** The same for a person. */
 export function explanationText(explanation: Explanation): string {
-  const { decision, code, status, route, credential, upstream, removed, why, limit } = explanation;
+  const { decision, code, status, route, credential, upstream, removed, why, limit, remedy } = explanation;
   const lines: [string, string | null][] = [
     ['result', decision === 'forward' ? 'forwarded' : `refused with ${status} ${code}`],
     ['route', route ?? 'none'],
@@ -94,7 +96,7 @@ export function explanationText(explanation: Explanation): string {
     ['removed', removed.length === 0 ? null : removed.join(', ')],
     ['limit', limit ?? null],
     ['why', why],
-    ['what to do', code === null ? null : PROBLEM_REMEDIES[code]],
+    ['what to do', code === null ? null : (remedy ?? PROBLEM_REMEDIES[code])],
   ];
   return lines
     .filter(([, value]) => value !== null)

@@ -27,7 +27,8 @@ export const routes: Command = {
       return EXIT.done;
     }
     const explanation = explain(tables, config, request);
-    await print(isJson ? `${JSON.stringify(explanation)}\n` : explanationText(explanation));
+    const { remedy: _, ...facts } = explanation;
+    await print(isJson ? `${JSON.stringify(facts)}\n` : explanationText(explanation));
     return EXIT.done;
   },
 };

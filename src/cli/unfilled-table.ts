@@ -1,4 +1,5 @@
 import { logsIn, sessionPlaces } from '../app/logins.ts';
+import { configuredRoutes } from '../app/routes-place.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { Credential, TokenSource } from '../login/credential.ts';
@@ -17,7 +18,7 @@ export function tablesOf(config: Config): RoutesByHost {
         : { ...placement, kind: 'fixed', headerValue: NO_KEY, secrets: [] },
     );
   }
-  return createRoutes(config.routes, credentials, sessionPlaces(config));
+  return createRoutes(configuredRoutes(config), credentials, sessionPlaces(config));
 }
 
 const NO_KEY = new Secret('');

@@ -84,8 +84,16 @@ export function addEndpoints(app: FastifyInstance, view: AdminView, feed: Status
   return endpoints;
 }
 
+/** The two ports are easily mixed up. */
+export function notHere(): Problem {
+  return new Problem('no-route', {
+    detail:
+      'The admin listener has no such path. Requests to the API go to the address of the proxy (BEARERD_LISTEN).',
+  });
+}
+
 export function answerNotHere(reply: FastifyReply): void {
-  answerHere(reply, new Problem('no-route'));
+  answerHere(reply, notHere());
 }
 
 function unknownRequest(id: string): string {

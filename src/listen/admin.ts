@@ -10,6 +10,7 @@ import {
   answerNotHere,
   type Endpoints,
   endpointOf,
+  notHere,
 } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
 import { isLoopback } from './arrival.ts';
@@ -110,7 +111,7 @@ export class AdminListener {
       if (guard.callers?.identify(head, '')?.caller.name !== '') return new Problem('caller-key-required');
     }
     if (forServer) return undefined;
-    if (endpoint === undefined) return new Problem('no-route');
+    if (endpoint === undefined) return notHere();
     const allow = endpoint.methods.join(', ');
     return endpoint.methods.includes(method) ? undefined : new Problem('method-refused', { allow });
   }

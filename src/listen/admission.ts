@@ -96,7 +96,7 @@ export function admit(
   if (callerProblem !== undefined) return refuse(callerProblem, origin);
   if (!match.ok) {
     event.why = match.why;
-    return refuse(new Problem(match.code, { allow: match.route?.allow }), origin);
+    return refuse(new Problem(match.code, { allow: match.route?.allow, remedy: match.remedy }), origin);
   }
   const { route } = match;
   const own = known?.head ?? head;

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { describe, type Line } from './event-line.ts';
 import { hundredths } from './hundredths.ts';
 import { LogOutput } from './log-output.ts';
+import { RefusalHints } from './refusal-hints.ts';
 import { RepeatedFailures } from './repeated-failures.ts';
 import { visibleJson } from './visible.ts';
 
@@ -26,6 +27,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   const terminal = (fd === 1 ? process.stdout : process.stderr).isTTY === true;
   const pretty = format === 'pretty' || (format === 'auto' && terminal);
   const repeated = pretty ? new RepeatedFailures() : undefined;
+  const hints = pretty ? new RefusalHints() : undefined;
   const output = new LogOutput(fd, pretty ? await terminalText(terminal) : visibleJson);
   const timestamp = isoTime();
   const formatters = { level: (label: string) => ({ level: label }) };
@@ -39,7 +41,11 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
       if (event.type !== 'request') {
         const line = repeated === undefined ? describe(event) : repeated.lineFor(event, performance.now());
         if (line !== undefined) write(...line);
-      } else if (logger.isLevelEnabled('info')) output.write(requestLine(event, timestamp()));
+      } else if (logger.isLevelEnabled('info')) {
+        output.write(requestLine(event, timestamp()));
+        const hint = event.code === undefined ? undefined : hints?.lineFor(event, performance.now());
+        if (hint !== undefined) write(...hint);
+      }
     },
     info: (fields, message) => write('info', fields, message),
     warn: (fields, message) => write('warn', fields, message),

@@ -6,6 +6,7 @@ import type { Credential } from '../login/credential.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
 import { SessionClosure, type SessionPlace } from './session-closure.ts';
+import { type TableFacts, unmatched } from './unmatched.ts';
 
 /** Which requests a route matches, where they go, and with which credential. Everything is computed once. */
 export interface Route {
@@ -57,6 +58,8 @@ export type Match =
       readonly code: ProblemCode;
       readonly route: Route | undefined;
       readonly why: string;
+      /** What to do about it, where more than the code's own words is known. Constant for each table. */
+      readonly remedy?: string;
     };
 
 export interface RouteTable {
@@ -73,19 +76,15 @@ export interface RouteTable {
 }
 
 /**
- * @param routes all routes of the table
  * @param sessions the first path is closed for every request, and where a route maps another path to it; the others
  *   (session endpoints of single credentials) only where a route leads to them
  */
-export function createRouteTable(
-  routes: readonly Route[],
-  [session, ...others]: SessionPlaces,
-  host?: string,
-): RouteTable {
+export function createRouteTable(facts: TableFacts, [session, ...others]: SessionPlaces): RouteTable {
+  const { own: routes, host } = facts;
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);
   const closing = closingRoutes(routes, { closure, basePath: session.basePath }, others);
-  const unmatched = whyUnmatched(routes, host);
+  const noRoute = { ok: false, code: 'no-route', route: undefined, ...unmatched(facts) } as const;
 
   function match(method: string, path: string): Match {
     if (method === 'TRACE' || method === 'CONNECT') {
@@ -104,7 +103,7 @@ export function createRouteTable(
     if (denying !== undefined) {
       return refused('route-denied', denying, 'the route denies its path with a format ending, too');
     }
-    if (route === undefined) return refused('no-route', route, unmatched);
+    if (route === undefined) return noRoute;
     if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');
     }
@@ -141,13 +140,6 @@ function closingRoutes(
     if (reached.length > 0) closing.set(route, reached);
   }
   return closing;
-}
-
-function whyUnmatched(routes: readonly Route[], host: string | undefined): string {
-  if (host !== undefined) return `no prefix of ${host} matches`;
-  return routes.length > 0
-    ? 'no prefix matches'
-    : 'each route has a host, and this request names none of them';
 }
 
 function refused(code: ProblemCode, route: Route | undefined, why: string): Match {

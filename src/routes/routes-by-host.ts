@@ -13,19 +13,28 @@ export interface RoutesByHost {
   at(host: string | undefined): RouteTable;
 }
 
+/** The routes of a configuration. */
+export interface ConfiguredRoutes {
+  readonly routes: readonly RouteConfig[];
+  /** Where they are configured, as a person calls it: `BEARERD_ROUTES` or `bearerd.yaml:12`. */
+  readonly place?: string | undefined;
+}
+
 /** @param credentials by name; `none` and `deny` need no entry */
 export function createRoutes(
-  configs: readonly RouteConfig[],
+  { routes: configs, place }: ConfiguredRoutes,
   credentials: ReadonlyMap<string, Credential>,
   sessions: SessionPlaces,
 ): RoutesByHost {
   const routes: Route[] = [];
   for (const config of configs) routes.push(createRoute(config, credentials, routes));
   const groups = Map.groupBy(routes, ({ host }) => host);
-  const others = createRouteTable(groups.get(undefined) ?? [], sessions);
+  const tableOf = (own: readonly Route[], host: string | undefined) =>
+    createRouteTable({ own, all: routes, host, place }, sessions);
+  const others = tableOf(groups.get(undefined) ?? [], undefined);
   const byHost = new Map<string | undefined, RouteTable>();
   for (const [host, own] of groups) {
-    if (host !== undefined) byHost.set(host, createRouteTable(own, sessions, host));
+    if (host !== undefined) byHost.set(host, tableOf(own, host));
   }
   return {
     routes,

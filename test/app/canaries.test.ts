@@ -92,7 +92,7 @@ t.test('no configuration, route, credential or source shows what it holds', asyn
   const { credentials, commit } = sources.prepare(config, undefined, pools);
   commit();
   const place = { ...config.upstream, path: config.sessionPath };
-  const { routes } = createRoutes(config.routes, credentials, [place]);
+  const { routes } = createRoutes(config, credentials, [place]);
   t.equal(routes.length, 3);
   t.equal(credentials.size, 5);
   for (const [name, object] of Object.entries({ config, credentials, routes, sources, pools })) {

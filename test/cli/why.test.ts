@@ -18,7 +18,11 @@ t.test('why asks the running one by its admin address alone', async (t) => {
   await proxy.get('/nowhere?q=hidden');
   await until(() => proxy.requests().length === 1, 'it is over');
   const { requestId } = proxy.requests()[0]!;
-  t.match(await why(), { code: 0, stdout: /^GET \/nowhere: 404 after .*what to do +Add a route/s });
+  t.match(await why(), {
+    code: 0,
+    stdout:
+      /^GET \/nowhere: 404 after .*what to do +Add a route for this path to BEARERD_ROUTES .*The routes: \/open\./s,
+  });
   const json = await why(`urn:bearerd:request:${requestId}`, '--json');
   t.match(JSON.parse(json.stdout), { id: requestId, code: 'no-route' });
   t.match(await why('nobody'), { code: 1, stderr: /request nobody is not known: .* Run "bearerd why"/ });

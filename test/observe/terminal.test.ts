@@ -1,6 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
+import { PROBLEM_REMEDIES } from '../../src/base/failures/problem-remedies.ts';
 import { LoginError } from '../../src/base/login-error.ts';
+import type { ProblemCode } from '../../src/base/problem.ts';
+import { newRequestEvent } from '../../src/listen/request-event.ts';
+import { RefusalHints } from '../../src/observe/refusal-hints.ts';
 import { RepeatedFailures } from '../../src/observe/repeated-failures.ts';
 import { type LogRecord, terminalLine, wantsColours } from '../../src/observe/terminal-line.ts';
 import { visibleJson } from '../../src/observe/visible.ts';
@@ -92,6 +96,18 @@ t.test('a login that fails again in the same way is told once, and then how ofte
     73_000,
   );
   t.equal(at(74, 'it refuses', true), 'login failed: it refuses', 'and one after a login');
+});
+
+t.test('a refusal is followed by what to do, once a minute for each code', async (t) => {
+  const hints = new RefusalHints();
+  const hint = (code: ProblemCode | undefined, seconds: number, remedy?: string) =>
+    hints.lineFor({ ...newRequestEvent('id-1', 'GET', 0), code, remedy }, seconds * 1000);
+  t.same(hint('no-route', 0, 'Call /x.'), ['info', { requestId: 'id-1' }, 'no-route: Call /x.']);
+  t.equal(hint('no-route', 59, 'Call /x.'), undefined);
+  t.equal(hint('host-refused', 59)?.[2], `host-refused: ${PROBLEM_REMEDIES['host-refused']}`);
+  t.equal(hint('no-route', 61, 'Call /y.')?.[2], 'no-route: Call /y.');
+  t.equal(hint(undefined, 0), undefined, 'an answer of the upstream');
+  t.equal(hint('upstream-unreachable', 0), undefined, 'which has a line of its own');
 });
 
 t.test('nothing that a client or a file says can act on the terminal', async (t) => {

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import type { RoutesByHost } from '../../src/routes/routes-by-host.ts';
 import { spellingsOf } from './spellings.ts';
 import { ORIGIN, OTHER_ORIGIN, outcomeOf, SESSION_PATH, tableOf, tablesOf } from './table.ts';
 
@@ -101,6 +102,38 @@ t.test('a refusal without a route says whether the path or the host is the reaso
   t.match(tableOf({}).match('GET', '/x'), {
     why: 'each route has a host, and this request names none of them',
   });
+});
+
+const remedyOf = (tables: RoutesByHost, host?: string) => {
+  const match = tables.at(host).match('GET', '/x');
+  return match.ok ? undefined : match.remedy;
+};
+
+t.test('a request without a route is told which routes there are, and where to add one', async (t) => {
+  const rules = { '/companies': 'apiKey', '/closed': 'deny', '//crm.localhost/api': 'token' };
+  t.equal(
+    remedyOf(tablesOf(rules, {}, 'BEARERD_ROUTES')),
+    'Add a route for this path to BEARERD_ROUTES (/=apiKey takes every other path), or call a path that has one. The routes: /companies.',
+  );
+  t.equal(
+    remedyOf(tablesOf(rules, {}, 'bearerd.yaml:12'), 'crm.localhost'),
+    'Add a route for this path to the routes at bearerd.yaml:12 ({ host: crm.localhost, prefix: /, credential: apiKey } takes every other path), or call a path that has one. The routes of crm.localhost: //crm.localhost/api.',
+  );
+  t.match(
+    remedyOf(tablesOf({ '//a.localhost/': 'token' }, {}, '.env')),
+    /^Add a route without a host to BEARERD_ROUTES in \.env .* a host that has routes: \/\/a\.localhost\/\.$/,
+  );
+  t.match(
+    remedyOf(tablesOf({ '/closed': 'deny' })),
+    / to routes \(\{ prefix.*The routes: none that forwards\.$/,
+  );
+});
+
+t.test('however many and long the routes are, what is said of them is short', async (t) => {
+  const many = Array.from({ length: 1_000 }, (_, n) => [`/${n}${'a'.repeat(1_000)}`, 'token'] as const);
+  const remedy = remedyOf(tablesOf(many, {}, 'BEARERD_ROUTES'));
+  t.match(remedy, / and 995 more\.$/);
+  t.ok(remedy!.length < 600, `${remedy!.length} characters`);
 });
 
 t.test('a legal spelling is sent upstream byte for byte', async (t) => {

@@ -20,8 +20,12 @@ export function tableOf(rules: Rules, session: Partial<SessionPlace> = {}): Rout
   return tablesOf(rules, session).at(undefined);
 }
 
-/** Tables for rules that may also have the form `//HOST/PREFIX`. */
-export function tablesOf(rules: Rules, session: Partial<SessionPlace> = {}): RoutesByHost {
+/** Tables for rules that may also have the form `//HOST/PREFIX`. @param where the rules are configured */
+export function tablesOf(
+  rules: Rules,
+  session: Partial<SessionPlace> = {},
+  where: string | undefined = undefined,
+): RoutesByHost {
   const place = { origin: ORIGIN, basePath: '', path: SESSION_PATH, ...session };
   const entries = Array.isArray(rules) ? rules : Object.entries(rules);
   const configs = entries.map(
@@ -47,7 +51,7 @@ export function tablesOf(rules: Rules, session: Partial<SessionPlace> = {}): Rou
       origins,
     },
   ]);
-  return createRoutes(configs, new Map(credentials), [place]);
+  return createRoutes({ routes: configs, place: where }, new Map(credentials), [place]);
 }
 
 function keyOf(name: string): Pick<RouteConfig, 'host' | 'prefix'> {

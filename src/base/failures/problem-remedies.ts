@@ -17,7 +17,7 @@ export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {
   'client-authorization':
     'Leave the credential out in the client, or set clientAuthorization: replace for the route.',
   'host-refused':
-    'Call it by localhost or by the address that it listens on, or add the name to BEARERD_ALLOWED_HOSTS.',
+    'Call it by localhost or by the address that it listens on, or add the name to BEARERD_ALLOWED_HOSTS. A client that has bearerd as HTTP_PROXY needs it as base URL in its place.',
   'origin-refused':
     'Add the origin to BEARERD_ALLOWED_ORIGINS if you trust every page of it. A program other than a browser sends no Origin.',
   'caller-key-required':
