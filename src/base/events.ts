@@ -34,6 +34,8 @@ export type Event =
       readonly credential: string;
       readonly state: TokenState;
       readonly fingerprint: string;
+      /** Until the next login begins; 0 where it begins now, or runs. */
+      readonly nextTryInMs: number;
     }
   | RequestEvent
   | {

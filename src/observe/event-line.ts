@@ -31,15 +31,15 @@ const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { t
     };
     return [error.code === 'refused' || !usable ? 'error' : 'warn', fields, `login failed: ${error.message}`];
   },
-  'token-expired': (event) => [
+  'token-expired': (event: TokenLost) => [
     'warn',
     named(event),
-    'the access token has expired and there is no newer one',
+    `the access token has expired and there is no newer one${event.nextTryInMs === 0 ? '' : `: ${nextLogin(event)}`}`,
   ],
-  'token-rejected': (event) => [
+  'token-rejected': (event: TokenLost) => [
     'warn',
     named(event),
-    'the upstream rejected the access token (401): it is renewed',
+    `the upstream rejected the access token (401): ${event.nextTryInMs === 0 ? 'it is renewed' : nextLogin(event)}`,
   ],
   'upstream-failed': (event) => [
     'warn',
@@ -111,12 +111,14 @@ export function describe(event: Described): Line {
   return (LINES[event.type] as (event: Described) => Line)(event);
 }
 
-function named({
-  credential,
-  state,
-  fingerprint,
-}: Extract<Event, { type: 'token-expired' | 'token-rejected' }>): object {
-  return { credential, state, fingerprint };
+type TokenLost = Extract<Event, { type: 'token-expired' | 'token-rejected' }>;
+
+function named({ credential, state, fingerprint, nextTryInMs }: TokenLost): object {
+  return { credential, state, fingerprint, nextTryInSeconds: Math.ceil(nextTryInMs / 1000) };
+}
+
+function nextLogin({ nextTryInMs }: TokenLost): string {
+  return `the next login begins in ${Math.ceil(nextTryInMs / 1000)} s`;
 }
 
 /** A code is safe to show; a library's message may hold bytes of an answer, or an address. */

@@ -44,9 +44,7 @@ export class TokenKeeper {
     this.#options = options;
     this.#random = random;
     this.#ended = ended;
-    this.#held = new HeldToken(clock, ({ fingerprint }) =>
-      this.#tell({ type: 'token-expired', credential: this.#options.name, state: this.#state, fingerprint }),
-    );
+    this.#held = new HeldToken(clock, (token) => this.#lost('token-expired', token));
     this.#backoff = new Backoff(clock, random);
     this.#loop = new LoginLoop({
       clock,
@@ -64,8 +62,7 @@ export class TokenKeeper {
   /** Drops the present token, which the upstream has rejected. */
   drop(token: AccessToken): void {
     this.#held.drop();
-    const { fingerprint } = token;
-    this.#tell({ type: 'token-rejected', credential: this.#options.name, state: this.#state, fingerprint });
+    this.#lost('token-rejected', token);
   }
 
   /** No login begins any more. */
@@ -213,6 +210,11 @@ export class TokenKeeper {
       usable: this.current() !== undefined,
     });
     this.#ended(error);
+  }
+
+  #lost(type: 'token-expired' | 'token-rejected', { fingerprint }: AccessToken): void {
+    const nextTryInMs = this.loggingIn ? 0 : Math.max(0, this.nextLoginInMs);
+    this.#tell({ type, credential: this.#options.name, state: this.#state, fingerprint, nextTryInMs });
   }
 
   /** A failing observer must not stop the loop. */

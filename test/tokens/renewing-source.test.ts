@@ -417,6 +417,7 @@ t.test('a 401 in a backoff ends the token and makes no login', async (t) => {
   await bench.clock.advance(77 * S);
   t.equal(bench.source.rejected(bench.source.current()!), undefined);
   t.equal(bench.token, undefined);
+  t.match(bench.eventsOf('token-rejected'), [{ nextTryInMs: 59 * S }], 'and is told so');
   await bench.clock.advance(58 * S);
   t.equal(bench.logins.length, 2);
 });
