@@ -446,6 +446,33 @@ t.test(
   },
 );
 
+t.test(
+  'an entry that names the variable which replaces it is the fault, and not what it then lacks',
+  async (t) => {
+    const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_CLIENT_ID: 'a', SECRET: 's' };
+    const entry = 'clientId: { env: BEARERD_CLIENT_ID }, clientSecret: { env: SECRET }';
+    const fault =
+      /^credentials\.token\.clientId: names BEARERD_CLIENT_ID, which replaces this whole entry by a credential of type session; give .* another name/;
+    for (const type of ['session', 'oauth2, tokenUrl: https://login.example.com/token'])
+      t.match(await faultsOfYaml(`credentials: { token: { type: ${type}, ${entry} } }`, env), [fault]);
+    // Both are set, and would log in elsewhere than the entry says.
+    const both = { ...env, BEARERD_CLIENT_SECRET: 's' };
+    const oauth2 = `credentials: { token: { type: oauth2, tokenUrl: https://l.example, ${entry} } }`;
+    t.match(await faultsOfYaml(oauth2, both), [fault]);
+    const same = entry.replace('SECRET', 'BEARERD_CLIENT_SECRET');
+    const { credentials } = await loadYaml(`credentials: { token: { type: session, ${same} } }`, both);
+    t.match(credentials.get('token'), { kind: 'session' }, 'one that says the same is none');
+  },
+);
+
+t.test('half of a pair that replaces an entry says that it does', async (t) => {
+  const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_CLIENT_ID: 'a' };
+  const yaml = 'credentials: { token: { type: session, clientId: b, clientSecret: c } }';
+  t.same(await faultsOfYaml(yaml, env), [
+    'BEARERD_CLIENT_SECRET: is missing; BEARERD_CLIENT_ID needs it, and replaces credentials.token of the file: set both, or unset BEARERD_CLIENT_ID',
+  ]);
+});
+
 t.test('what the entry says of another type means nothing beside a variable', async (t) => {
   const entry = 'type: session, clientId: a, clientSecret: b, baseUrl: https://c.example, header: X-Key';
   const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'k' };

@@ -87,7 +87,7 @@ export async function readConfigFile(
     return parseYaml(text, { path, words }, report);
   }
   for (const path of places) reportOtherEnding(path.replace(/yaml$/, 'yml'), input.readFile, report);
-  return { content: {}, placeOf: NOWHERE, broken: false };
+  return { sought: places, content: {}, placeOf: NOWHERE, broken: false };
 }
 
 /** A file that looks like the configuration and is not read. */

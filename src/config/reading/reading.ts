@@ -47,6 +47,8 @@ export interface Environment {
 export interface ConfigFile {
   /** Absolute; absent when there is no configuration file. */
   readonly path?: string;
+  /** Where one was looked for in vain; absent where there is one, or none is looked for. */
+  readonly sought?: readonly string[];
   readonly content: YamlMap;
   /** The lines of its keys; of nothing where it can't be understood. */
   readonly placeOf: PlaceOf;

@@ -19,20 +19,27 @@ function rawFromFile(setting: Setting<unknown>, reading: Reading): unknown {
   return valueAt(reading.file.content, setting.key);
 }
 
+/** Docker and others hand on the quotes of a line `NAME="value"`. */
+const QUOTED = /^\s*(["']).*\1\s*$/s;
+const QUOTES = '; it stands in quotes, which count as a part of it here: leave them out';
+
 /** Variable, else file, else default. The value that loses is checked as well: later it may win. */
 function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
   const take = (raw: unknown, key: string, placeholder?: string): unknown => {
     if (isAbsent(raw)) return undefined;
     const parsed = placeholder === undefined ? setting.kind.parse(raw) : { problem: placeholder };
     if ('value' in parsed) return parsed.value;
-    reading.report(key, parsed.problem);
+    reading.report(key, `${parsed.problem}${QUOTED.test(String(raw)) ? QUOTES : ''}`);
     return parsed.rest;
   };
   const fromFile = rawFromFile(setting, reading);
   const fromVariable = reading.environment.variables[setting.variable];
   const nowhere = isAbsent(fromFile) && fromVariable === undefined;
   if (nowhere && setting.required === true && isWhole(reading)) {
-    reading.report(setting.variable, `is required; set it, or ${setting.key} in a configuration file`);
+    // The usual reason is another working directory.
+    const sought = reading.file.sought?.join(', ');
+    const none = sought === undefined ? '' : `; there is none at ${sought}: name it with --config`;
+    reading.report(setting.variable, `is required; set it, or ${setting.key} in a configuration file${none}`);
   }
   const inFile = take(fromFile, setting.key ?? setting.variable, placeholderProblem(fromFile));
   const otherwise = reading.defaults[setting.variable] ?? setting.default;

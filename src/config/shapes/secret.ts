@@ -156,6 +156,11 @@ function reference(raw: unknown, name: 'env' | 'file'): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** The variable that `{env: NAME}` names; undefined for any other value. */
+export function variableNamed(raw: unknown): string | undefined {
+  return reference(raw, 'env');
+}
+
 /** Notes each variable that `{env: NAME}` names, at any depth: it holds a secret, whether or not the secret is used. */
 export function noteVariables(raw: unknown, reading: Reading, depth = 0): void {
   const name = reference(raw, 'env');

@@ -176,7 +176,7 @@ function parseRoutePair(pair: string): Parsed<RoutePair> {
   const credential = pair.slice(at + 1).trim();
   if (at < 1 || credential === '') return { problem: 'must be PREFIX=CREDENTIAL' };
   // A path may hold a ; and a =, but hardly a pair: "/a=token;b=deny" has lost the slash of the second.
-  if (/=(?:token|apiKey|none|deny)\s*[;|]\s*./.test(pair)) {
+  if (/=\s*(?:token|apiKey|none|deny)\s*[;|]\s*./.test(pair)) {
     return { problem: 'holds a second pair after a ; or a |; separate pairs with commas' };
   }
   const key = parseRouteKey(pair.slice(0, at).trim());

@@ -7,6 +7,7 @@ import { At } from '../../shapes/at.ts';
 import type { Placed } from '../../shapes/collections.ts';
 import { FromVariables, noteVariables, variableOf } from '../../shapes/secret.ts';
 import { CREDENTIAL, CREDENTIAL_TYPES, CREDENTIALS, type DeclaredCredential } from './credential.ts';
+import { reportReplaced } from './replaced.ts';
 import { type Credential, placementIn, usableOf } from './resolved.ts';
 
 /** What variables can give: a name, its type, and the setting of each of its secrets. */
@@ -61,8 +62,11 @@ function fromVariables(
     ([field, setting]) => [field, variableOf(setting, reading) ?? setting.variable] as const,
   );
   const place = new At(at.key, reading, new Map(names));
-  const { fields } = CREDENTIAL_TYPES[type];
-  const isKept = (key: string) => Object.hasOwn(fields, key) && !Object.hasOwn(secrets, key);
+  const fields = new Set(given.map(([field]) => field));
+  if (reportReplaced(inFile, place, { type, settings: new Map(settings), given: fields }))
+    return { at: place, value: undefined };
+  const known = CREDENTIAL_TYPES[type].fields;
+  const isKept = (key: string) => Object.hasOwn(known, key) && !Object.hasOwn(secrets, key);
   const kept = isMap(inFile) ? Object.entries(inFile).filter(([key]) => isKept(key)) : [];
   const own = given.map(([field, setting]) => [field, new FromVariables(setting)]);
   return {

@@ -4,7 +4,8 @@ import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
 import { credential, type Unplaced } from './placement.ts';
 
-const PAIRS = [
+/** The secrets that log in together. */
+export const PAIRS = [
   ['clientId', 'clientSecret'],
   ['username', 'password'],
 ] as const;
