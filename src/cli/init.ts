@@ -1,12 +1,12 @@
-import { createInterface } from 'node:readline/promises';
 import { ConfigError } from '../base/config-error.ts';
-import { NotWrittenError, UsageError } from '../base/errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { isInsecure } from '../config/values/urls.ts';
 import { type Command, print, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ACCOUNTS, type Account, firstConfiguration, variablesOf } from './first-configuration.ts';
 import { assertNew, writeNewFiles } from './new-files.ts';
+import { questions } from './questions.ts';
 
 const DEFAULT_OUTPUT = 'bearerd.yaml';
 const EXAMPLE_URL = 'https://api.example.com';
@@ -57,7 +57,7 @@ On a terminal it asks for what isn't given.
     assertNew([output]);
     const { url, account } = await asked(given);
     writeNewFiles([{ path: output, text: firstConfiguration(checkedUrl(url), checkedAccount(account)) }]);
-    await print(nextSteps(output, checkedAccount(account)));
+    await print(nextSteps(output, checkedAccount(account), toReplace(url, checkedAccount(account))));
     return EXIT.done;
   },
 };
@@ -67,43 +67,20 @@ interface Answers {
   readonly account: string;
 }
 
-/** Asks a person for what is missing, on stderr; takes the defaults where there is none to ask. */
+/** Asks a person for what is missing; takes the defaults where there is none to ask. */
 async function asked({ url, account }: { [K in keyof Answers]: string | undefined }): Promise<Answers> {
   const defaults = { url: url ?? EXAMPLE_URL, account: account ?? ACCOUNTS[0] };
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return defaults;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and the end of the input are a no.
-  const ended = new Promise<never>((_, reject) => {
-    terminal.once('close', () => reject(new NotWrittenError('nothing was written')));
-  });
-  /** Asks again until the answer can be used: a slip must not end it. */
-  const ask = async (question: string, preset: string, check: (answer: string) => unknown) => {
-    for (;;) {
-      const given = (await Promise.race([terminal.question(`${question} [${preset}]: `), ended])).trim();
-      const answer = given === '' ? preset : given;
-      try {
-        check(answer);
-        return answer;
-      } catch (error) {
-        if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
-        process.stderr.write(`  ${problemOf(error)}\n`);
-      }
-    }
-  };
-  ended.catch(() => {});
+  const person = url === undefined || account === undefined ? questions() : undefined;
+  if (person === undefined) return defaults;
   try {
     return {
-      url: url ?? (await ask('Base URL of the API', defaults.url, checkedUrl)),
-      account: account ?? (await ask(`Account (${ACCOUNTS.join(', ')})`, defaults.account, checkedAccount)),
+      url: url ?? (await person.ask('Base URL of the API', checkedUrl, defaults.url)),
+      account:
+        account ?? (await person.ask(`Account (${ACCOUNTS.join(', ')})`, checkedAccount, defaults.account)),
     };
   } finally {
-    terminal.close();
+    person.close();
   }
-}
-
-/** Without the flag, which is our own addition. */
-function problemOf(error: ConfigError | UsageError): string {
-  return error.message.replace(/^--[\w-]+: /, '');
 }
 
 function checkedUrl(text: string): string {
@@ -124,8 +101,18 @@ function checkedAccount(text: string): Account {
   return account;
 }
 
-function nextSteps(path: string, account: Account): string {
+/** What in the file is an example, as no terminal was there to ask on, or nobody can know it but the user. */
+function toReplace(url: string, account: Account): string {
+  const left = [
+    ...(url === EXAMPLE_URL ? [`baseUrl: ${EXAMPLE_URL} is an example`] : []),
+    ...(account === 'oauth2' ? ['tokenUrl: its path is a guess'] : []),
+  ];
+  return left.map((what) => `  ${what}; write that of your API.\n`).join('');
+}
+
+function nextSteps(path: string, account: Account, replace: string): string {
   const config = path === DEFAULT_OUTPUT ? '' : ` --config ${path}`;
   const variables = variablesOf(account).map((variable) => `  export ${variable}=…\n`);
-  return `${path} is written. Next:\n\n${variables.join('')}  bearerd check --online${config}\n  bearerd${config}\n`;
+  const first = replace === '' ? '' : `To be replaced in it:\n\n${replace}\n`;
+  return `${path} is written. ${first}Next:\n\n${variables.join('')}  bearerd check --online${config}\n  bearerd${config}\n`;
 }

@@ -73,6 +73,11 @@ function parseSeconds(raw: unknown): number | undefined {
   return undefined;
 }
 
+/** When a JWT says that it ends, as epoch milliseconds; undefined where it does not, or is none. */
+export function jwtEndMs(token: string): number | undefined {
+  return parseEpochSeconds(jwtExp(token));
+}
+
 /** The `exp` claim (RFC 7519 §4.1.4), unverified: the upstream decides whether to trust the token. */
 function jwtExp(token: string): unknown {
   const parts = token.split('.');

@@ -31,6 +31,7 @@ t.test('what init writes passes check once the variables that it names are there
     );
     t.match(made, { code: 0, stderr: '' });
     t.match(made.stdout, `bearerd check --online --config ${file}`);
+    t.equal(made.stdout.includes('To be replaced'), account === 'oauth2', 'a token URL is a guess');
     const text = readFileSync(join(dir, file), 'utf8');
     const named = [...text.matchAll(/\{ env: (\w+_\w+) \}/g)].map(([, name = '']) => name);
     t.ok(named.length > 0);
@@ -62,7 +63,11 @@ t.test('each setting that it shows as a comment is a good one', async (t) => {
 
 t.test('init takes the defaults without a terminal, and never writes over a file', async (t) => {
   const dir = t.testdir({});
-  t.match(await call(t, ['init'], {}, dir), { code: 0, stdout: /export BEARERD_CLIENT_ID=/ });
+  t.match(await call(t, ['init'], {}, dir), {
+    code: 0,
+    stdout:
+      /To be replaced in it:\n\n {2}baseUrl: https:\S+ is an example; write that of your API\.\n\nNext:\n\n {2}export BEARERD_CLIENT_ID=/,
+  });
   const file = join(dir, 'bearerd.yaml');
   const before = readFileSync(file, 'utf8');
   t.match(before, /^baseUrl: https:\/\/api\.example\.com$/m);

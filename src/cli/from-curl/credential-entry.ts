@@ -2,10 +2,10 @@ import { UsageError } from '../../base/errors.ts';
 import type { CurlLine } from './curl-line.ts';
 import { type Given, givenValue } from './given-value.ts';
 
-/** A value in the file: text as it is, or a secret, which never stands there. */
+/** A value in the file: text as it is, or a secret, of which only the place stands there. */
 export type Entry = string | { readonly secret: Given } | { readonly [key: string]: string };
 
-/** What the line proves itself by, as an entry of `credentials`. */
+/** The credential of the line, as an entry of `credentials`. */
 export interface FoundCredential {
   /** Undefined where a client certificate is all there is. */
   readonly name: 'token' | 'apiKey' | 'account' | undefined;
@@ -20,7 +20,7 @@ export interface FoundCredential {
   readonly notes: readonly string[];
 }
 
-/** @throws UsageError where it is empty, or made of parts. */
+/** @throws UsageError where it is empty, or only a part of it is a variable. */
 export function secret(text: string, line: CurlLine, what: string): { readonly secret: Given } {
   if (text === '') throw new UsageError(`${what} is empty: give the line with the credential in it`);
   return { secret: givenValue(text, line, what) };

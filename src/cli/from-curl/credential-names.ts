@@ -3,7 +3,7 @@
 const SAYS_SO =
   /(?:^|-)(?:(?:api|app|application|access|auth|account|subscription|functions?|secret|license|project|server|service|integration|rapidapi|admin)?-?(?:key|token|apikey|apitoken|authtoken|accesstoken|appkey|secret|jwt|pat|password)|auth|authorization|authentication|appid|hapikey|trackertoken|credentials?|bearer)$/;
 
-/** Such a name, and yet no credential: they page, sort, or make a request unique. */
+/** Names of that form that hold no credential: they page, sort, or make a request unique. */
 const OTHERS =
   /(?:^|-)(?:idempotency|page|next|previous|prev|continuation|sync|cursor|sort|order|group|partition|row|primary|foreign|cache|surrogate|csrf|xsrf|x-csrf|client-request|request|websocket|public|publishable|object|range|start|start-after)-?(?:key|token)$|^(?:sec|if|cache|accept|content)-/;
 

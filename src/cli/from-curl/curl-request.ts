@@ -138,7 +138,7 @@ function queryFields({ name, value = '' }: CurlOption): Field[] {
   return fieldsOf(text ?? '', '&');
 }
 
-/** Texts of several `-d` are joined by `&`; that of a file isn't known. */
+/** Texts of several `-d` are joined by `&`; the text of a file is not known. */
 function bodyOf(data: readonly CurlOption[]): string | undefined {
   const texts = data.map(({ name, value = '' }) => {
     if (name === 'data-urlencode') return urlencoded(value);

@@ -79,14 +79,14 @@ function ofBasic(encoded: string, line: CurlLine): Pick<FoundCredential, 'name' 
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   if (/^[\w+/-]+=*$/.test(encoded) && /^[^\x00-\x1f:\uFFFD]*:[^\x00-\x1f\uFFFD]*$/.test(text))
     return ofUser(text, line);
-  // Whatever it is, it is sent as it stands.
+  // It is no user and password, so it is sent as it stands.
   return {
     name: 'apiKey',
     fields: { type: 'apiKey', key: secret(encoded, line, 'header Authorization'), scheme: 'Basic' },
   };
 }
 
-/** Many take a key as the user name, and anything as the password. */
+/** Many APIs take a key as the user name, and anything as the password. */
 const NO_PASSWORD = /^(?:|x|api_token|unused|null|none|api|any|password)$/i;
 
 function ofUser(user: string, line: CurlLine): Pick<FoundCredential, 'name' | 'fields'> {

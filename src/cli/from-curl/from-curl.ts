@@ -4,12 +4,15 @@ import { SETTINGS } from '../../config/declaration/settings.ts';
 import { ConfigurationSource } from '../../config/source.ts';
 import { print } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { writeNewFiles } from '../new-files.ts';
+import { assertNew, writeNewFiles } from '../new-files.ts';
+import { questions } from '../questions.ts';
 import type { FoundCredential } from './credential-entry.ts';
 import { type CurlLine, optionValue, readCurlLine } from './curl-line.ts';
 import { type CurlRequest, requestOf } from './curl-request.ts';
 import { findCredential } from './found-credential.ts';
 import { plainText } from './given-value.ts';
+import { secretNotes, urlNotes } from './notes.ts';
+import { filledUrl, placeholdersIn, unfilled } from './placeholders.ts';
 import { headersLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
 import { readShellLine } from './shell-line.ts';
 import { filesOf, type WrittenFiles } from './written-files.ts';
@@ -26,16 +29,23 @@ const MAX_LINE = 1024 * 1024;
 export async function fromCurl(given: string, output: string, isTried: boolean): Promise<number> {
   const written = given === '-' ? await text(process.stdin) : given;
   if (written.length > MAX_LINE) throw new UsageError('--from-curl: the line is longer than 1 MiB');
-  const line = named(() => readCurlLine(readShellLine(written)));
+  const read = named(() => readCurlLine(readShellLine(written)));
+  const line = await filledIn(read, given === '-' ? undefined : output);
   const request = named(() => requestOf(line));
   const found = named(() => findCredential(line, request));
+  named(() => checkLoginUrl(found, request));
   const files = named(() => filesOf(line, request, found, output));
   const call = named(() => sameCall(line, request, found, SETTINGS.listen.default));
   const proxy = named(() => proxyWords(line, request));
   // Secrets first, since the configuration names them.
   const secrets = files.secrets.map((file) => ({ ...file, mode: 0o600 }));
   writeNewFiles([...secrets, { path: output, text: files.yaml }]);
-  await print(report({ output, files, found, call, proxy, leftOut: leftOut(line, request, found) }));
+  const notes = [
+    ...found.notes,
+    ...secretNotes(files.secrets, Date.now()),
+    ...(found.isLogin ? [] : urlNotes(request.origin, targetOf(line, request))),
+  ];
+  await print(report({ output, files, found, call, proxy, notes, leftOut: leftOut(line, request, found) }));
   return isTried ? tried(line, request, found, output) : EXIT.done;
 }
 
@@ -44,9 +54,36 @@ function named<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(`--from-curl: ${error.message}`);
-    throw error;
+    throw ofLine(error);
   }
+}
+
+function ofLine(error: unknown): unknown {
+  return error instanceof UsageError ? new UsageError(`--from-curl: ${error.message}`) : error;
+}
+
+/**
+ * With a person's own values in the place of the URL's placeholders.
+ *
+ * @param output where the answers will go; undefined where standard input is not for answers
+ */
+async function filledIn(line: CurlLine, output: string | undefined): Promise<CurlLine> {
+  if (placeholdersIn(line.url).length === 0) return line;
+  const person = output === undefined ? undefined : questions();
+  try {
+    if (output !== undefined && person !== undefined) assertNew([output]);
+    return { ...line, url: await filledUrl(line.url, person) };
+  } catch (error) {
+    throw ofLine(error);
+  } finally {
+    person?.close();
+  }
+}
+
+/** The URL of a login stands in the file, and not in a call that a person still completes. */
+function checkLoginUrl({ isLogin }: FoundCredential, { path }: CurlRequest): void {
+  const [placeholder] = isLogin ? placeholdersIn(path) : [];
+  if (placeholder !== undefined) throw unfilled(placeholder);
 }
 
 function leftOut(line: CurlLine, request: CurlRequest, { others }: FoundCredential): string[] {
@@ -72,29 +109,19 @@ function proxyWords(line: CurlLine, { origin }: CurlRequest): string {
   return `${variable}=${scheme}${login}${plainText(host, line, '-x')} `;
 }
 
-/** It is in documentation, where one's own belongs. */
-const PLACEHOLDER =
-  /^(?:<.*>|\{.*\}|\[.*\]|your\b.*|.*\b(?:your|here)\b.*|.*_here|your[_-].*|x{4,}|\*{3,}|\.{3}|…|(?:api|access)[_-]?(?:key|token))$/i;
-
 interface Reported {
   readonly output: string;
   readonly files: WrittenFiles;
   readonly found: FoundCredential;
   readonly call: string;
   readonly proxy: string;
+  readonly notes: readonly string[];
   readonly leftOut: readonly string[];
 }
 
-function report({ output, files: { secrets }, found, call, proxy, leftOut }: Reported): string {
+function report({ output, files: { secrets }, found, call, proxy, notes, leftOut }: Reported): string {
   const config = output === 'bearerd.yaml' ? '' : ` --config ${quoted(output)}`;
   const paths = secrets.map(({ path }) => path).join(', ');
-  const placeholders = secrets.filter(({ text }) => PLACEHOLDER.test(text));
-  const notes = [
-    ...found.notes,
-    ...placeholders.map(
-      ({ path }) => `What ${path} holds looks like a placeholder: write the real one into it.`,
-    ),
-  ];
   return [
     `${output} is written${paths === '' ? '' : `, and the secret to ${paths} (readable by you only)`}.\n`,
     ...notes.map((note) => `${note}\n`),

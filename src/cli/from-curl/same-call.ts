@@ -5,7 +5,7 @@ import { type CurlRequest, isData } from './curl-request.ts';
 import { isCredential } from './found-credential.ts';
 import { plainText } from './given-value.ts';
 
-/** They belong to bearerd's side of the call from now on, or hold a credential. */
+/** From now on bearerd does these, or they hold a credential. */
 const DROPPED = new Set([
   ...['user', 'oauth2-bearer', 'cacert', 'cert', 'cert-type', 'key', 'key-type', 'proxy', 'proxy-user'],
   ...['proxytunnel', 'cookie', 'cookie-jar', 'junk-session-cookies', 'request-target', 'path-as-is'],

@@ -85,7 +85,7 @@ function plain(cursor: Cursor): string {
     );
   if (char === '<')
     throw new UsageError(
-      'a "<" outside of quotes reads a file for a shell: put what holds it in single quotes',
+      'a "<" outside of quotes reads a file for a shell: put what holds it in single quotes, or write your own value in the place of a <placeholder>',
     );
   if (char === '`')
     throw new UsageError('a backquote runs a command: write the value, or the name of a variable as $NAME');

@@ -110,7 +110,7 @@ async function answer(
   }
 }
 
-/** As far as it is compared: an endless one has to end here. */
+/** As much of the body as is compared: one that never ends is cut here. */
 async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -122,7 +122,7 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Neither bearerd's own client nor curl's choices count: both sides get the same. */
+/** What a client chooses by itself: both sides get the same. */
 const OWN =
   /^(?:host|connection|accept-encoding|user-agent|authorization|content-length|expect|te|origin|sec-fetch-.*)$/i;
 
@@ -153,7 +153,7 @@ function targetWithCredential(line: CurlLine, { path, query }: CurlRequest): str
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
 
-/** What came from a variable may hold anything; what was written is as it was. */
+/** The value of a variable may hold any character; what was written stays as it was. */
 function encodeRest(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]|[#"<>]/g, encodeURIComponent);
 }
@@ -193,6 +193,14 @@ export function compare(direct: Answer | string, proxied: Answer | string): Comp
       : `  ${what}: ${a || 'none'}, and by bearerd ${b || 'none'}\n`,
   );
   const [a, b] = [direct.body.length, proxied.body.length];
+  const alike = direct.status === proxied.status ? REFUSED_ALIKE[direct.status] : undefined;
   words.push(bodies ? `  body: equal (${a} bytes)\n` : `  body: differs (${a} bytes, and by bearerd ${b})\n`);
+  if (alike !== undefined) words.push(`  ${alike}\n`);
   return { equal: bodies && rows.every(([, x, y]) => x === y), words: words.join('') };
 }
+
+/** What to say where both get this status: it is no matter of bearerd. */
+const REFUSED_ALIKE: Readonly<Record<number, string>> = {
+  401: "The API refuses the line's own credential, with bearerd and without: put one that works in its place.",
+  403: 'The API does not allow this call to the account of the line, with bearerd and without: ask those who run it.',
+};

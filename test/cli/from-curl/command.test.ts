@@ -1,10 +1,13 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { run } from '../../support/cli.ts';
+import { MAIN, run } from '../../support/cli.ts';
+import { assertNoInternalError } from '../../support/internal-errors.ts';
 import { inOneProcess } from '../../support/one-process.ts';
+import { happens } from '../../support/raw-client.ts';
 
 const call = inOneProcess(t);
 
@@ -12,12 +15,13 @@ const call = inOneProcess(t);
 
 const SECRET = 'k-0123456789abcdef';
 
-/** Says which key it got; at `/odd` something else each time. */
+/** Says which key it got; at `/odd` something else each time, and at `/no` a refusal of any. */
 async function startApi(t: Test): Promise<string> {
   let calls = 0;
   const api = http.createServer((request, response) => {
     response.setHeader('content-type', 'text/plain');
     if (request.url === '/odd') response.statusCode = ++calls % 2 === 0 ? 200 : 404;
+    if (request.url === '/no') response.statusCode = 401;
     response.end(request.headers['x-api-key'] === SECRET ? 'known' : 'unknown');
   });
   await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
@@ -87,8 +91,109 @@ t.test('--try compares the answer to the line with the one by bearerd', async (t
     code: 1,
     stdout: /answers differ:\n {2}status: 404, and by bearerd 200/,
   });
+  t.match(await tried(`curl ${api}/no ${key}`), {
+    code: 0,
+    stdout: /answers are equal:\n {2}status: equal \(401\)\n[\s\S]*The API refuses the line's own credential/,
+  });
   t.match(await tried(`curl ${api}/me ${key} -d a=b`), {
     code: 0,
     stdout: /Not tried: a POST may change something; only GET and HEAD are sent/,
   });
 });
+
+t.test('a token that ends is said to, since nothing renews it', async (t) => {
+  const jwt = (exp: number) =>
+    ['{"alg":"none"}', JSON.stringify({ exp }), 'x']
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.');
+  const made = (exp: number) =>
+    call(
+      t,
+      ['init', '--from-curl', `curl https://h/ -H 'Authorization: Bearer ${jwt(exp)}'`],
+      {},
+      t.testdir({}),
+    );
+  t.match(await made(4_102_444_800), {
+    code: 0,
+    stdout:
+      /\nWhat bearerd-secret holds is a token that ends at 2100-01-01T00:00:00Z, and bearerd can't renew it: /,
+  });
+  t.match(await made(946_684_800), {
+    code: 0,
+    stdout: /is a token that ended at 2000-01-01T00:00:00Z: give the line/,
+  });
+});
+
+t.test('a placeholder in the URL is refused in the host, and marked in the call', async (t) => {
+  const made = (url: string, rest = `-H 'X-Api-Key: ${SECRET}'`) =>
+    call(t, ['init', '--from-curl', `curl ${url} ${rest}`], {}, t.testdir({}));
+  for (const url of [
+    'https://{subdomain}.example.com/x',
+    "'https://<tenant>.example.com/x'",
+    'https://%7Bsite%7D.example.com/',
+  ])
+    t.match(
+      await made(url),
+      { code: 64, stderr: /the URL holds \S+, a placeholder: write your own value/ },
+      url,
+    );
+  t.match(await made('https://<my-tenant>.example.com/x'), {
+    code: 64,
+    stderr: /"<" outside of quotes .* your own value/,
+  });
+  t.match(await made('https://api.example.com/accounts/{account_id}/me?of={user}'), {
+    code: 0,
+    stdout: /\n\{account_id\} in the call below is a placeholder: .*\n\{user\} in the call below/,
+  });
+  t.match(await made('https://your-domain.example.com/me'), {
+    code: 0,
+    stdout: /\nThe host of https:\S+ looks like a placeholder: correct baseUrl\.\n/,
+  });
+  t.match(
+    await made(
+      'https://login.example.com/{tenant}/token',
+      '-d grant_type=client_credentials -d client_id=a -d client_secret=b',
+    ),
+    {
+      code: 64,
+      stderr: /the URL holds \{tenant\}/,
+    },
+  );
+});
+
+const noTerminal =
+  spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
+
+t.test(
+  'on a terminal it asks for what stands in the place of a placeholder',
+  { skip: noTerminal },
+  async (t) => {
+    const dir = t.testdir({ line: "curl 'https://{subdomain}.example.com/v1/{id}' -H 'X-Api-Key: k-1'" });
+    const { PATH, HOME } = process.env;
+    const command = `'${process.execPath}' '${MAIN}' init --from-curl "$(cat line)"`;
+    const child = spawn('script', ['-qfec', command, '/dev/null'], {
+      env: { PATH, HOME, TERM: 'dumb' },
+      cwd: dir,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    t.teardown(() => child.kill('SIGKILL'));
+    const answers: [question: string, answer: string][] = [
+      ['{subdomain} in the URL: ', 'a b\n'],
+      ['must be what stands there', 'acme\n'],
+      ['{id} in the URL: ', '7\n'],
+    ];
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const [question, answer] = answers[0] ?? [];
+      if (question === undefined || !output.includes(question)) return;
+      answers.shift();
+      child.stdin.write(answer);
+    });
+    const [code] = await happens(child, 'close');
+    t.equal(code, 0, output);
+    assertNoInternalError(output);
+    t.match(readFileSync(join(dir, 'bearerd.yaml'), 'utf8'), /^baseUrl: https:\/\/acme\.example\.com$/m);
+    t.match(output, 'curl http://localhost:9180/v1/7');
+  },
+);
