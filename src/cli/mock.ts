@@ -19,7 +19,8 @@ export const mock: Command = {
 `,
   examples: [
     'bearerd mock --behave login=down,tokenLifetime=3s',
-    'curl -s http://127.0.0.1:9190/__mock -d login=ok',
+    'bearerd mock --behave data=unauthorized        # 401 to each call, whatever the credential',
+    'curl -s http://127.0.0.1:9190/__mock -d login=ok,data=ok',
   ],
   variables: [],
   options: { listen: { type: 'string' }, behave: { type: 'string' } },

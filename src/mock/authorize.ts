@@ -5,6 +5,13 @@ import type { MockState } from './state.ts';
 
 export type CredentialKind = 'token' | 'api-key';
 
+/** A good credential, and whose it is. */
+export interface Known {
+  readonly kind: CredentialKind;
+  /** The account that logged in; undefined for the API key. */
+  readonly account: string | undefined;
+}
+
 /** The kinds of credential that a path takes; none at all means that anybody may call it. */
 export type Accepted = readonly CredentialKind[];
 
@@ -14,30 +21,27 @@ const DEAD_TOKEN: Record<Exclude<TokenState, 'live'>, string> = {
   unknown: 'this is neither an access token nor an API key of this service',
 };
 
-/** The kind of credential that the request has. Throws the 401 for one that is missing, dead or of another kind. */
-export function authorize(
-  mock: MockState,
-  request: IncomingMessage,
-  accepted: Accepted,
-): CredentialKind | undefined {
+/** The credential that the request has. Throws the 401 for one that is missing, dead or of another kind. */
+export function authorize(mock: MockState, request: IncomingMessage, accepted: Accepted): Known | undefined {
   if (accepted.length === 0) return undefined;
-  const kind = credentialKind(mock, request.headersDistinct.authorization ?? []);
+  const known = knownCredential(mock, request.headersDistinct.authorization ?? []);
+  const { kind } = known;
   // The status for an API key where a token is needed is not known of the real API: 401 is the mock's choice.
   if (!accepted.includes(kind)) throw unauthorized(`this path does not take a credential of kind ${kind}`);
-  return kind;
+  return known;
 }
 
 /** Throws unless `authorization` is one good credential. Two lines are a proxy's fault, so they are told apart. */
-function credentialKind(mock: MockState, authorization: readonly string[]): CredentialKind {
+function knownCredential(mock: MockState, authorization: readonly string[]): Known {
   const [line, ...more] = authorization;
   if (line === undefined) throw unauthorized('there is no Authorization header');
   if (more.length > 0) throw badRequest('there is more than one Authorization header');
   const [, credential] = /^Bearer +(\S+)$/i.exec(line) ?? [];
   if (credential === undefined)
     throw unauthorized('the Authorization header is not of the form "Bearer ..."');
-  if (credential === mock.options.apiKey) return 'api-key';
+  if (credential === mock.options.apiKey) return { kind: 'api-key', account: undefined };
   const state = mock.tokens.state(credential);
-  if (state === 'live') return 'token';
+  if (state === 'live') return { kind: 'token', account: mock.tokens.subject(credential) };
   throw unauthorized(DEAD_TOKEN[state]);
 }
 

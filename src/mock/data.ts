@@ -25,6 +25,6 @@ export async function answerData(
     const allow = methods.join(', ');
     throw new ApiError(405, 'method_not_allowed', `this path takes ${allow} only`, { allow });
   }
-  const kind = authorize(mock, request, takes);
-  await answer({ mock, request, response, kind, param });
+  const known = authorize(mock, request, takes);
+  await answer({ mock, request, response, known, param });
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Accepted, CredentialKind } from './authorize.ts';
+import type { Accepted, Known } from './authorize.ts';
 import { findCompany, summaryOf } from './demo-data.ts';
 import { echo } from './echo.ts';
 import { sendEvents } from './event-stream.ts';
@@ -13,7 +13,7 @@ export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** `undefined` where none is asked for. */
-  readonly kind: CredentialKind | undefined;
+  readonly known: Known | undefined;
   readonly param: string;
 }
 

@@ -13,7 +13,10 @@ const REMEMBERED = 10_000;
 /** Every token that the mock has given out, and whether it is still good. */
 export class IssuedTokens {
   readonly #now: () => number;
-  readonly #tokens = new Map<string, { readonly expiresMs: number; revoked: boolean }>();
+  readonly #tokens = new Map<
+    string,
+    { readonly subject: string; readonly expiresMs: number; revoked: boolean }
+  >();
   readonly #latest = new Map<string, IssuedToken>();
 
   constructor(now: () => number) {
@@ -24,7 +27,7 @@ export class IssuedTokens {
     const issuedMs = this.#now();
     const expiresMs = issuedMs + lifetimeMs;
     const issued = { token: jwt(subject, issuedMs, expiresMs), expiresMs };
-    this.#tokens.set(issued.token, { expiresMs, revoked: false });
+    this.#tokens.set(issued.token, { subject, expiresMs, revoked: false });
     this.#latest.set(subject, issued);
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size <= REMEMBERED) break;
@@ -44,6 +47,11 @@ export class IssuedTokens {
     if (known === undefined) return 'unknown';
     if (known.revoked) return 'revoked';
     return known.expiresMs > this.#now() ? 'live' : 'expired';
+  }
+
+  /** The account that a token was given to. */
+  subject(token: string): string | undefined {
+    return this.#tokens.get(token)?.subject;
   }
 
   revokeAll(): void {
