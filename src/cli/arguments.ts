@@ -13,7 +13,7 @@ const COMMON = {
   version: { type: 'boolean', short: 'V' },
 } as const;
 
-/** All of them take a value to `parseArgs`; a bare one gets its `true` before. */
+/** For `parseArgs` each takes a value; `withBareValues` gives a bare one its `true`. */
 const SETTING_OPTIONS: Options = Object.fromEntries(FLAGS.map(({ name }) => [name, { type: 'string' }]));
 const BARE = new Set(FLAGS.filter(({ bare }) => bare).map(({ name }) => name));
 
@@ -34,7 +34,7 @@ export function commandIndex(argv: readonly string[]): number {
   return -1;
 }
 
-/** The first flag that no command has by this name: what follows may be its value, and not a command. */
+/** The first flag that no command has: what follows may be its value, and not a command. */
 export function unknownFlag(argv: readonly string[]): string | undefined {
   const flags = argv.filter((argument) => /^--[^=]/.test(argument)).map((flag) => flag.replace(/=.*/s, ''));
   return flags.find((flag) => !Object.hasOwn(ANYWHERE, flag.slice(2)));
@@ -62,8 +62,14 @@ export function parseArguments(
     });
     return { values: values as OptionValues, positionals };
   } catch (error) {
-    throw new UsageError(`${problemOf(error, options)}\nusage: ${usageOf(name, command)}`);
+    const hint = lacksSeparator(command, args) ? '; the flags of a command stand behind --' : '';
+    throw new UsageError(`${problemOf(error, options)}${hint}\nusage: ${usageOf(name, command)}`);
   }
+}
+
+/** `bearerd exec curl -s URL`: the flag is another program's. */
+function lacksSeparator({ synopsis }: Command, args: readonly string[]): boolean {
+  return synopsis.includes('-- CMD') && !args.includes('--') && !args[0]?.startsWith('-');
 }
 
 /** `--browser-cookies` is `--browser-cookies=true`. */
@@ -99,7 +105,7 @@ export function unexpected(argument: string): string {
 
 const MOST_SHOWN = 40;
 
-/** What other programs call it, by our name. */
+/** Flags of other programs, with the one of ours that does the same. */
 const OTHER_NAMES: Readonly<Record<string, { readonly flag: string; readonly use: string }>> = {
   ...named(['port', 'p', 'host', 'bind', 'addr', 'address'], 'listen', '--listen HOST:PORT'),
   ...named(['url', 'upstream', 'target', 'backend', 'u'], 'base-url', '--base-url URL'),

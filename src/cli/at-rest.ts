@@ -10,15 +10,15 @@ export interface RestOptions {
 }
 
 const REST_MS = 10_000;
-/** So few requests in that time don't keep a process from its rest. */
+/** With fewer requests in that time a process counts as at rest. */
 const FEW = 10;
-/** Less isn't worth the pause, which takes some 50 ms. */
+/** Less is not worth the pause of some 50 ms. */
 const WORTH_BYTES = 8 * 1024 ** 2;
 
 /**
- * Gives memory back when requests have come to rest and it has grown since that was done last, or since the first
- * event of the start: a request is told of at its end, when all that are under way have taken their memory already. A
- * timer runs while there is something to wait for. The result takes each event.
+ * Gives memory back to the system once requests have come to rest, if it has grown since the last time, or since the first
+ * event of the start: the event of a request comes at its end, when all under way have taken their memory already. A timer
+ * runs only while there is something to wait for. The result takes each event.
  */
 export function releaseAtRest(options: RestOptions): (event: Event) => void {
   const { inFlight, release = releaseMemory, restMs = REST_MS } = options;

@@ -29,14 +29,14 @@ export function warningLines({ warnings }: Pick<Config, 'warnings'>): string {
   return warnings.map((warning) => `# Warning: ${formatFault(warning)}\n`).join('');
 }
 
-/** What there is to say of credentials without trying any. */
+/** What is said of credentials where none is tried. */
 export function keysNotTried({ credentials }: Config): Finding[] {
   return [...credentials.values()]
     .filter(({ kind }) => kind === 'api-key' || kind === 'basic')
     .map(({ name }) => skipped(['login', name], KEY_NOT_TRIED));
 }
 
-/** The checks where faults of the configuration leave nothing to check. */
+/** The checks of a configuration with faults: nothing was tried. */
 export function notTried(faults: readonly ConfigFault[]): Finding[] {
   const subject = 'none';
   const files = faultySecretFiles(faults) ?? skipped(['secret-files', subject], FAULTY);

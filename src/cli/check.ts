@@ -35,7 +35,8 @@ export const check: Command = {
       const config = await configurationOf(values);
       await print(`${sources(config)}${await annotated(config)}`);
       await print(warningLines(config));
-      return tell(isOnline ? await online(config, request) : keysNotTried(config));
+      if (!isOnline) return tell(keysNotTried(config));
+      return tell(await online(config, request), request === undefined ? NO_REQUEST : '');
     }
     try {
       const config = await configurationOf(values);
@@ -75,8 +76,16 @@ function sources(config: Config): string {
   return `# Read: ${read}\n${config.dotEnv === 'ignored' ? ignored : ''}`;
 }
 
-/** Lines for a person, and on stderr why the exit code is not 0. */
-async function tell(findings: readonly Finding[]): Promise<number> {
+/** An API may refuse what logs in well. */
+const NO_REQUEST =
+  '# No request was sent: add GET PATH to try one (bearerd check --online GET /some/path).\n';
+
+/**
+ * Lines for a person, and on stderr why the exit code is not 0.
+ *
+ * @param note what to say besides where nothing has failed
+ */
+async function tell(findings: readonly Finding[], note = ''): Promise<number> {
   const failures = findings.filter(({ ok }) => ok === false);
   const checks = failures.length === 1 ? 'a check' : `${failures.length} checks`;
   const verdict = findings.every(({ ok }) => ok === null)
@@ -84,7 +93,8 @@ async function tell(findings: readonly Finding[]): Promise<number> {
     : failures.length === 0
       ? '; every check passed'
       : `; ${checks} failed`;
-  await print(`${findings.map(asLine).join('')}# The configuration is valid${verdict}.\n`);
+  const hint = failures.length === 0 ? note : '';
+  await print(`${findings.map(asLine).join('')}${hint}# The configuration is valid${verdict}.\n`);
   const code = exitCode(findings);
   const gravest = failures.findLast((finding) => finding.exitCode === code);
   if (gravest !== undefined) complain(`${gravest.subject}: ${withRemedy(gravest.detail, gravest.remedy)}`);

@@ -3,7 +3,7 @@ import { visible } from '../observe/visible.ts';
 
 export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** One subcommand. Its module is loaded when it is called, so that none pays for the others. */
+/** One subcommand. Its module is loaded when it is called: no command pays for another. */
 export interface Command {
   /** What stands after `bearerd NAME` in its usage line. */
   readonly synopsis: string;
@@ -17,7 +17,7 @@ export interface Command {
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** It takes a flag for each setting, too, or for those that are named. */
   readonly settings?: true | readonly string[];
-  /** The fewest and the most arguments that are no options. */
+  /** How many arguments it takes besides options: the fewest and the most. */
   readonly positionals: readonly [number, number];
   /** Resolves with the exit code. */
   readonly run: (values: OptionValues, positionals: readonly string[]) => Promise<number>;

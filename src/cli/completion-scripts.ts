@@ -34,7 +34,7 @@ _bearerd() {
     =,*) prev=\${COMP_WORDS[COMP_CWORD-1]} cur= ;;
     *,=) prev=\${COMP_WORDS[COMP_CWORD-2]} ;;
   esac
-  # What bash completes by itself, as it is told to below where we say nothing: it knows blanks and folders.
+  # Without words of ours bash completes a file by itself (-o default below): it knows blanks and folders.
   case $prev in
     ${FILES}) COMPREPLY=(); return ;;
   esac

@@ -6,8 +6,8 @@ import { isRemotelyReachable } from '../config/values/addresses.ts';
 const MARKS = ['/.dockerenv', '/run/.containerenv'];
 
 /**
- * What to tell a user whose published port reaches nothing: in a container of its own, loopback is reached only from
- * inside. The containers of a pod share it, so that there it is right.
+ * What to tell a user whose published port reaches nothing: the loopback of a container is reached only from inside it.
+ * The containers of a pod share one, so that nothing is said there.
  */
 export function containerNote(
   { listen }: Pick<Config, 'listen'>,

@@ -19,28 +19,33 @@ import { ONE_EVENT_MS } from './signals.ts';
 /** The exit codes of a shell for a command that it can't find, or may not run. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
-/** A command takes a second one of these for "at once". */
+/** A second one of these tells a command to stop at once. */
 const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'];
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
-/** In hexadecimal digits it may stand in a URL, in a header and in an argument. */
+/** Shown in hexadecimal digits, which may stand in a URL, in a header and in an argument. */
 const KEY_BYTES = 32;
 
-/** `exec` is mostly used to keep the credential from the command. */
+/** Most use `exec` to keep the credential from the command. */
 const DEFAULTS = { BEARERD_SCRUB: 'true' };
 
 export const exec: Command = {
-  synopsis: '[--env NAME[=TEMPLATE]]... [--key-env NAME]... [--config FILE] -- CMD ARG...',
+  synopsis: '[--env NAME[=TEMPLATE]]... [--key-env NAME]... [--listen ADDRESS] [--config FILE] -- CMD ARG...',
   summary: 'runs a command with a proxy of its own, and exits with the command’s code',
   help: `
   --env NAME            the variable that tells the command the proxy's URL; BEARERD_URL unless given
   --env NAME=TEMPLATE   a variable with {url}, {key}, {host} and {port} filled in, as in 'API_BASE={url}/v1'
   --key-env NAME        a variable with a random key of this run, which every caller then has to send
+  --listen ADDRESS      where the proxy listens, for a command that has an address built in; a free port of 127.0.0.1
+                        unless given (BEARERD_LISTEN and the file are for "bearerd start")
 
-Each may be given again and again. {key} asks for a key, too. The command sends it where it would send an API key.
+The variables are the command's own: in single quotes ('$BEARERD_URL') your shell leaves them to it.
 
-The proxy takes a free port of 127.0.0.1. The command's environment holds none of the secret variables, and the proxy's
-host in NO_PROXY. The log is on stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
+--env and --key-env may be given again and again. {key} asks for a key, too. The command sends it where it would send an
+API key.
+
+The command's environment holds none of the secret variables, and its NO_PROXY names the proxy's host. The log is on
+stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
 `,
   examples: [
     'bearerd exec -- sh -c \'curl -s "$BEARERD_URL/companies/example.com"\'',

@@ -21,7 +21,7 @@ export function harden(log: Log): void {
 export const REVEALING_WORDS =
   'an option of Node is on that can show secrets: leave it off where others may look';
 
-/** Those that are on, by name. */
+/** The names of those that are on. */
 export function revealingOptions(): readonly string[] {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').match(REVEALING) ?? [];
   return [...given, ...REVEALING_VARIABLES.filter((name) => process.env[name])];

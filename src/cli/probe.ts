@@ -4,14 +4,14 @@ import type { OptionValues } from './command.ts';
 import { adminListenOf } from './configuration.ts';
 import { look, type Sight } from './sight.ts';
 
-/** The one to ask: a port that is 0 can't be known. */
+/** The address to ask: port 0 does not say which one the system chose. */
 export function fixed(addresses: readonly ListenAddress[]): ListenAddress | undefined {
   return addresses.find((address) => address.kind === 'unix' || address.port !== 0);
 }
 
 /**
- * Gives a look at the admin listener of this configuration, of which it needs the address alone: no secret has to be
- * there, and a proxy that runs is ready in spite of a fault in the configuration by now.
+ * Gives a function that looks at the admin listener. Of the configuration it needs the address alone: secrets may be
+ * missing, and a running proxy is ready in spite of a later fault in the configuration.
  *
  * @throws ConfigError when there is no listener to ask.
  */

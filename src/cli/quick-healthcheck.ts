@@ -16,12 +16,12 @@ const FLAG = /^--(config|admin-listen)(?:=(.*))?$/s;
 /** An escape may hide the word, and another encoding all of it. */
 const UNCLEAR = /[\\\0\ufffd]/;
 const ADMIN_KEY = /\badmin["']?\s*:/;
-/** As nearly all write it: at the beginning of a line, and `listen` first in it. */
+/** As it is mostly written: at the beginning of a line, with `listen` as its first key. */
 const IN_BLOCK =
   /^admin:[ \t]*(?:#.*)?(?:\r?\n[ \t]*(?:#.*)?)*?\r?\n[ \t]+listen:[ \t]*([\w.:/-]+)[ \t]*(?:#.*)?$/m;
 const IN_BRACES = /^admin:[ \t]*\{[ \t]*listen:[ \t]*([\w.:/-]+)[ \t]*[,}]/m;
 
-/** Where the admin listener is. A file may have been misread: what it seems to say counts only where it proves right. */
+/** Where the admin listener is. An address from a file may be misread: it counts only if a ready bearerd answers there. */
 interface AdminAddress {
   readonly address: ListenAddress;
   readonly isSure: boolean;

@@ -11,7 +11,7 @@ const UNREADY = ['starting', 'expired', 'refused'];
 export function whyUnready(readiness: Readiness, status: unknown): string[] {
   const lines = credentialsIn(UNREADY, readiness, status);
   if (readiness.draining) return ['bearerd is stopping', ...lines];
-  // One of another version may know a state that has no name here.
+  // A bearerd of another version may have a state that is not known here.
   return lines.length === 0 ? ['bearerd says that it is not ready, and not why: see its log'] : lines;
 }
 

@@ -40,7 +40,14 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   login: 'use "bearerd token"',
   reload: 'send SIGHUP to the running process, or POST to /reload of its admin listener',
   stop: 'send SIGTERM to the running process',
-  status: 'use "bearerd healthcheck", or GET /status of the admin listener',
+  ...Object.fromEntries(
+    ['status', 'health', 'ready'].map((name) => [
+      name,
+      'use "bearerd healthcheck", or GET /status of the admin listener',
+    ]),
+  ),
+  metrics: 'use GET /metrics of the admin listener',
+  renew: 'send POST to /renew of the admin listener',
 };
 
 function hintFor(name: string): string {

@@ -9,7 +9,7 @@ import { open } from './open.ts';
 import { serviceOf } from './service.ts';
 import { stopOnSignal } from './signals.ts';
 
-/** By then a login has mostly been made, and no request is late for it. */
+/** By then the first login is mostly over, and no request waits for the memory to be released. */
 const STARTED_MS = 1_000;
 
 export interface ServeOptions {
@@ -29,7 +29,7 @@ export async function serve({ source, onListening }: ServeOptions): Promise<numb
   });
   tellOfContainer(config(), log);
   warnOfLimit(config(), gateway, log);
-  // A process at work uses the memory, and would wait for this.
+  // A process at work needs its memory, and its requests would wait for this.
   const release = () => gateway.inFlight === 0 && releaseMemory();
   setTimeout(release, STARTED_MS).unref();
   process.on('SIGHUP', () => void reloads.all('SIGHUP'));

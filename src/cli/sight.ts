@@ -28,7 +28,7 @@ export async function look(address: ListenAddress): Promise<Sight> {
   if (!isReadiness(readiness)) return [notBearerd(address)];
   if (readiness.ready) return [];
   const { whyUnready } = await import('./readiness-words.ts');
-  // It says more than a probe may know, and nothing at an address that is not loopback.
+  // It has the failure in words; at an address that is not loopback it asks for the caller key.
   const status = await askAdmin(address, '/status');
   return whyUnready(readiness, typeof status === 'string' ? undefined : jsonIn(status));
 }

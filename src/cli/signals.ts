@@ -26,7 +26,7 @@ export function stopOnSignal(stop: (signal: string) => Promise<number>, abandon 
 
 const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Does something during which a command that is to print a token, or a secret, may run. */
+/** Does work that may run a command for a token or a secret: a signal ends that command, too. */
 export async function endingInOrder<T>(work: () => Promise<T>): Promise<T> {
   for (const signal of INTERRUPTING) process.on(signal, exit);
   try {
@@ -36,7 +36,7 @@ export async function endingInOrder<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An exit in order takes such a command with it; the signal's own end would leave it behind. */
+/** `process.exit` ends such a command; the signal's default action would leave it running. */
 function exit(signal: NodeJS.Signals): never {
   process.exit(128 + constants.signals[signal]);
 }

@@ -10,7 +10,7 @@ const INTERVAL_MS = 100;
 export const wait: Command = {
   synopsis: '[--timeout 60s] [--admin-listen ADDRESS] [--config FILE]',
   summary: 'exits with 0 as soon as the running proxy is ready, with 1 at the timeout',
-  help: '\n  --timeout 60s            how long to wait\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nIt needs nothing of the configuration but that address, and says on stderr what it waits for.\n',
+  help: '\n  --timeout 60s            how long to wait\n  --admin-listen ADDRESS   where the admin listener of the proxy is\n\nIt needs nothing of the configuration but that address, and says on stderr what it waits for, and at the end "ready".\n',
   examples: ['bearerd wait --timeout 30s && ./start-my-program'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
   options: { timeout: { type: 'string' } },
@@ -23,10 +23,13 @@ export const wait: Command = {
     let told = '';
     for (;;) {
       const reasons = await look();
-      if (reasons.length === 0) return EXIT.done;
+      if (reasons.length === 0) {
+        complain('ready');
+        return EXIT.done;
+      }
       // Each is told once, and not at each second of its countdown.
       const news = reasons.join('\n').replace(/\d+ s\.$/gm, '');
-      if (news !== told) for (const reason of reasons) complain(reason);
+      if (news !== told) for (const reason of reasons) complain(`waiting: ${reason}`);
       told = news;
       if (performance.now() >= deadline) {
         complain(`not ready within ${limitMs / 1000} s`);

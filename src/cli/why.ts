@@ -48,7 +48,7 @@ It asks the running proxy, which knows ${REMEMBERED}. Without an ID it also says
   },
 };
 
-/** What is wrong besides that request: a paragraph for each credential whose login fails; mostly none. */
+/** A paragraph for each credential whose login fails now; mostly none. */
 async function failingNow(address: ListenAddress): Promise<string> {
   const both = await Promise.all([askAdmin(address, '/readyz'), askAdmin(address, '/status')]);
   const [readiness, status] = both.map((answer) => (typeof answer === 'string' ? undefined : jsonIn(answer)));
@@ -58,7 +58,7 @@ async function failingNow(address: ListenAddress): Promise<string> {
     .join('');
 }
 
-/** Undefined where there is none, or another server has answered. */
+/** Undefined where the answer holds no report, or another server has answered. */
 function reportIn(answer: AdminAnswer): Why | undefined {
   const report = answer.status === 200 ? (jsonIn(answer) as Partial<Why> | null | undefined) : undefined;
   return Array.isArray(report?.attempts) ? (report as Why) : undefined;

@@ -287,7 +287,10 @@ t.test('without --json the same are lines, and stderr says why the code is not 0
   t.match(good, { code: 0, stderr: '' });
   t.match(good.stdout, /\n# ✓ connect http:\S+: it answers \(status \d+\)\n/);
   t.match(good.stdout, /\n# – tls http:\S+: the URL says http:\/\/\n/);
-  t.match(good.stdout, /\n# ✓ login token: fresh; .*\n# The configuration is valid; every check passed\.\n$/);
+  t.match(
+    good.stdout,
+    /\n# ✓ login token: fresh; .*\n# No request was sent: add GET PATH .*\n# The configuration is valid; every check passed\.\n$/,
+  );
   const { what, remedy } = CONNECTION_FAILURES.refused;
   t.equal(down.code, 69);
   t.match(down.stdout, `\n# ✗ connect http://127.0.0.1:1: ${what} (ECONNREFUSED). ${remedy}\n`);
@@ -345,14 +348,17 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
   t.match(await request('GET', '/keyed/wrong'), {
     ok: false,
     detail: /status 401 \(route \/keyed, credential apiKey, \d+ ms, sent X-Api-Key: <11 characters>\)$/,
-    remedy: /header and scheme of credentials\.apiKey/,
+    remedy: /refuses the key\. .*header and scheme of the credential/,
   });
-  t.match(await request('GET', '/keyed/no'), { ok: false, remedy: /rights of the account/ });
+  t.match(await request('GET', '/keyed/no'), { ok: false, remedy: /account lacks a role/ });
   t.match(await request('GET', '/wrong'), {
     detail: /sent Authorization: Bearer <a token>\)$/,
-    remedy: /login gave this token/,
+    remedy: /refuses a new token/,
   });
-  t.match(await request('GET', '/open/x'), { detail: /sent no credential\)$/, remedy: /route sends none/ });
+  t.match(await request('GET', '/open/x'), {
+    detail: /sent no credential\)$/,
+    remedy: /route sends no credential/,
+  });
   t.match(await request('GET', '/closed'), {
     ok: false,
     detail: /^bearerd answers with status 403 route-denied/,

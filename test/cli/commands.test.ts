@@ -259,6 +259,24 @@ t.test('routes shows limits where there are any', async (t) => {
   t.notOk('limit' in JSON.parse(free));
 });
 
+t.test(
+  'routes says of a path without one which routes there are, and at which line to add one',
+  async (t) => {
+    const file =
+      'routes:\n  - { prefix: /reports, credential: token }\n  - { prefix: /x, credential: deny }\n';
+    t.testdir({ 'bearerd.yaml': file });
+    const [person, json] = await Promise.all([
+      run(t, ['routes', '/elsewhere'], ACCOUNT),
+      run(t, ['routes', '/elsewhere', '--json'], ACCOUNT),
+    ]);
+    t.match(
+      person.stdout,
+      /^what to do: +Add a route for this path to the routes at bearerd\.yaml:3 .*The routes: \/reports\.$/m,
+    );
+    t.notOk('remedy' in JSON.parse(json.stdout), 'for a program nothing changes');
+  },
+);
+
 t.test('routes takes the authority of an absolute target for a Host, as the proxy does', async (t) => {
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ALLOWED_HOSTS: 'sidecar' };
@@ -495,7 +513,8 @@ t.test(
     });
     t.match(late, {
       code: 1,
-      stderr: /^bearerd: nothing listens at 127\.0\.0\.1:1\. .*\nbearerd: not ready within 0\.3 s\n$/,
+      stderr:
+        /^bearerd: waiting: nothing listens at 127\.0\.0\.1:1\. .*\nbearerd: not ready within 0\.3 s\n$/,
     });
     t.equal(byFlag.code, 1);
     const stranger = createHttpServer((_request, response) => response.end('{"ready":"true"}'));

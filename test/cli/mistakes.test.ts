@@ -65,10 +65,23 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'nothing configured': check(
     {},
-    /BEARERD_BASE_URL: is required/,
+    /BEARERD_BASE_URL: is required; .*there is none at \S+\/bearerd\.yaml, \S+\/config\/bearerd\.yaml, .*: name it with --config/,
     /BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET/,
     /BEARERD_API_KEY/,
   ),
+  'quotes of an env file': check(
+    { ...KEY, BEARERD_BASE_URL: '"https://api.example.com"' },
+    /BEARERD_BASE_URL: .*it stands in quotes, .*leave them out/,
+  ),
+  'pairs of routes with semicolons': check(
+    { ...KEY, BEARERD_ROUTES: '/a = apiKey; /b=none' },
+    /BEARERD_ROUTES: .*separate pairs with commas/,
+  ),
+  'a command that is an endpoint': {
+    args: ['metrics'],
+    code: 64,
+    names: [/use GET \/metrics of the admin listener/],
+  },
   'a URL without its scheme': check(
     { ...KEY, BEARERD_BASE_URL: 'api.example.com' },
     /BEARERD_BASE_URL: .*https:\/\//,
@@ -176,6 +189,11 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     args: ['check', '--online', 'GET', '/', 'now'],
     code: 64,
     names: [/unexpected argument "now"/, /usage: bearerd check/],
+  },
+  'a command of exec without the separator': {
+    args: ['exec', 'curl', '-s', 'http://localhost'],
+    code: 64,
+    names: [/unknown flag -s; the flags of a command stand behind --$/m, /usage: bearerd exec .* -- CMD/],
   },
   'an argument too few': { args: ['exec'], code: 64, names: [/an argument is missing/, /-- CMD/] },
   'a file that is not there': {

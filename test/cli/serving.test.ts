@@ -218,7 +218,11 @@ t.test(
     );
     const waiting = run(t, ['wait', '--timeout', '60s'], { BEARERD_ADMIN_LISTEN });
     mock.behave({ login: 'ok' });
-    t.equal((await waiting).code, 0);
+    t.match(await waiting, {
+      code: 0,
+      stdout: '',
+      stderr: /^(?:bearerd: waiting: credential token .*\n)*bearerd: ready\n$/,
+    });
     t.equal((await run(t, ['healthcheck'], env)).code, 0);
     t.equal((await get(`${proxy.url}/echo`)).status, 200);
   },
@@ -445,7 +449,7 @@ t.test(
     unlinkSync(secretFile);
     writeFileSync(configFile, 'log: { level: loud }\n');
     t.equal((await run(t, ['healthcheck'], env)).code, 0);
-    t.equal((await run(t, ['wait'], env)).code, 0);
+    t.match(await run(t, ['wait'], env), { code: 0, stderr: 'bearerd: ready\n' });
     proxy.child.kill('SIGTERM');
     t.equal((await proxy.finished).code, 0);
     t.match(

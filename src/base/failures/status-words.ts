@@ -8,7 +8,7 @@ export const STATUS_REMEDIES = {
   '401 token, not repeated':
     'The upstream refuses the token, and the request was not sent again with a newer one: the token came from a login less than 10 s before, no login succeeded, or the body was not kept. If it lasts, "bearerd check --online GET PATH" sends the request with a fresh token: the login and the API may belong to two environments.',
   '401 key':
-    'The upstream refuses the key. Check that it is whole, not revoked, and of this environment, and that the API wants it in this header with this scheme.',
+    'The upstream refuses the key. Check that it is whole, not revoked, and of this environment, and that the API wants it in this header with this scheme: header and scheme of the credential say how it is sent.',
   '401 nothing':
     'The route sends no credential. Give it one (BEARERD_ROUTES), or have the client send its own.',
   "401 the client's own":
@@ -16,6 +16,8 @@ export const STATUS_REMEDIES = {
   '403 nothing': 'The route sends no credential, and this needs one. Give the route one (BEARERD_ROUTES).',
   '403':
     'The upstream accepts the credential and does not allow this call: the account lacks a role. Ask those who run the API for it, or give the route another credential.',
+  '404':
+    'The upstream knows no such path. "bearerd routes GET /the/path" shows the URL that was asked: check the path, the one of BEARERD_BASE_URL, and a rewrite of the route.',
   '407':
     "A proxy between here and the API asks for a password: check that BEARERD_BASE_URL is the API's own URL, or put the user and the password into HTTPS_PROXY if the proxy is meant.",
   '429':

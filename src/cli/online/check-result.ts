@@ -1,8 +1,8 @@
 import { EXIT } from '../exit-codes.ts';
 
-/** What is looked at on the way to a server, in the order in which it is got to. */
+/** The steps on the way to a server, in their order. */
 export const SERVER_STEPS = ['outbound-proxy', 'dns', 'connect', 'tls'] as const;
-/** With what its answer says. */
+/** These, and what its answer says. */
 export const SERVER_CHECKS = [...SERVER_STEPS, 'clock'] as const;
 
 export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'share' | 'request';
@@ -11,7 +11,7 @@ export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login
 export interface CheckResult {
   readonly name: CheckName;
   readonly subject: string;
-  /** Null where it doesn't apply, or was not got to. */
+  /** Null where it doesn't apply, or was not reached. */
   readonly ok: boolean | null;
   readonly detail: string;
   /** What to do about it, where that is known. */

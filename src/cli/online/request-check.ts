@@ -4,15 +4,16 @@ import { Client } from 'undici';
 import { Gateway } from '../../app/gateway.ts';
 import { type Event, EventBus, type RequestEvent } from '../../base/events.ts';
 import { PROBLEM_REMEDIES } from '../../base/failures/problem-remedies.ts';
+import { statusRemedy } from '../../base/failures/status-words.ts';
 import { PROBLEMS } from '../../base/problem.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../exit-codes.ts';
 import { endingInOrder } from '../signals.ts';
 import { type Finding, failed, passed } from './check-result.ts';
-import { remedyFor, whatWasSent } from './what-was-sent.ts';
+import { sentAs, whatWasSent } from './what-was-sent.ts';
 
-/** The proxy tells of a request as soon as it sees that the client has gone. */
+/** The event of a request comes as soon as the proxy sees that the client has gone. */
 const TOLD_WITHIN_MS = 5_000;
 
 /** Sends one request through a proxy of its own, so that route, credential and answer are those of the product. */
@@ -72,7 +73,7 @@ async function send(url: string, method: string, target: string, key: string): P
 function judge(
   config: Config,
   about: readonly ['request', string],
-  { status, code, route, credential, durationMs }: RequestEvent,
+  { status, code, route, credential, durationMs, remedy }: RequestEvent,
   told: readonly Event[],
 ): Finding {
   const way = route === '' ? 'no route' : `route ${route}, credential ${credential}`;
@@ -81,13 +82,15 @@ function judge(
     if (status < 400) return passed(about, `the upstream answers with status ${status} (${seen})`);
     const sent = route === '' ? '' : `, sent ${whatWasSent(config, credential)}`;
     const detail = `the upstream answers with status ${status} (${seen}${sent})`;
-    return failed(about, { detail, remedy: remedyFor(status, config, credential), exitCode: EXIT.failed });
+    // Its token comes from a login of this check: a newer one would be refused, too.
+    const remedyOfStatus = statusRemedy(status, sentAs(config, credential), true);
+    return failed(about, { detail, remedy: remedyOfStatus, exitCode: EXIT.failed });
   }
   const failure = told.find((event) => event.type === 'upstream-failed');
   const words = failure?.detail ?? PROBLEMS[code].detail;
   return failed(about, {
     detail: `bearerd answers with status ${status} ${code} (${seen}): ${words.replace(/\.$/, '')}`,
-    remedy: failure?.remedy ?? PROBLEM_REMEDIES[code],
+    remedy: failure?.remedy ?? remedy ?? PROBLEM_REMEDIES[code],
     exitCode: status >= 500 ? EXIT.unavailable : EXIT.failed,
   });
 }

@@ -9,7 +9,7 @@ import { type Finding, failed, passed, skipped } from './check-result.ts';
 const NAME = 'secret-files';
 const REMEDY = 'Each has to be there, with something in it, and readable by the user that bearerd runs as.';
 
-/** Those that the configuration was read from were good, or there would be none; the others are read at each login. */
+/** The files of the configuration were good, or it would have been faulty; the others are read at each login. */
 export async function secretFilesCheck(config: Config): Promise<Finding> {
   const readAtLogin = [...config.credentials.values()].flatMap(loginFilesOf);
   const names = [...new Set([...config.fileNames.values(), ...readAtLogin.map(({ shown }) => shown)])];

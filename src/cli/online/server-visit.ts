@@ -22,7 +22,7 @@ interface Certified {
 
 /** What was seen of one server by asking it for one answer. */
 export interface Visit {
-  /** There where TLS was spoken. */
+  /** Undefined where no TLS was spoken. */
   readonly tls: Certified | undefined;
   readonly status: number | undefined;
   /** How far our clock is ahead of the server's; undefined where the server tells no time. */
@@ -83,7 +83,7 @@ function speaksTls(server: LoginServer): Promise<boolean> {
       timeout.addEventListener('abort', () => end(false, secure), { once: true });
       secure
         .on('secureConnect', () => end(true, secure))
-        // A certificate that isn't trusted is one, all the same.
+        // One that isn't trusted is a certificate all the same: the port speaks TLS.
         .on('error', (cause) => end(/^tls-/.test(failureOfCode(codeOf(cause))), secure));
     }, timeout);
   });

@@ -1,5 +1,6 @@
 import { sentOf } from '../../app/credentials.ts';
 import { logsIn } from '../../app/logins.ts';
+import type { SentAs } from '../../base/failures/status-words.ts';
 import type { Config } from '../../config/config.ts';
 import type { CredentialConfig } from '../../config/credential-config.ts';
 
@@ -17,21 +18,8 @@ function shapeOf(credential: CredentialConfig): string {
   return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
 }
 
-/** What to do about an answer of the upstream, where its status says that. */
-export function remedyFor(status: number, { credentials }: Config, name: string): string | undefined {
+/** The same as the words about an answer's status tell it apart. @param name of a credential, or `none` */
+export function sentAs({ credentials }: Config, name: string): SentAs {
   const credential = credentials.get(name);
-  switch (status) {
-    case 401:
-      if (credential === undefined)
-        return 'The upstream expects a credential, and the route sends none: set the credential of the route.';
-      return logsIn(credential)
-        ? 'The login gave this token, and the upstream refuses it: check that both belong to the same environment, and how the token is sent (header and scheme).'
-        : `Check the key, and how the API expects it: header and scheme of credentials.${name} say how it is sent.`;
-    case 403:
-      return 'The upstream knows the account, and does not allow this request: check the rights of the account.';
-    case 404:
-      return 'Check the path: "bearerd routes METHOD PATH" shows the URL of the request.';
-    default:
-      return undefined;
-  }
+  return credential === undefined ? 'nothing' : logsIn(credential) ? 'token' : 'key';
 }
