@@ -4,7 +4,7 @@ import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { CredentialConfig } from '../config/credential-config.ts';
 import { secretsIn } from '../config/values/secrets.ts';
-import type { Present } from '../integrations/sink.ts';
+import type { PresentCredential } from '../integrations/sink.ts';
 import type { Credential, TokenSource } from '../login/credential.ts';
 import { basicValueOf, headerValueOf } from '../login/header-value.ts';
 import { type FixedCredentialConfig, type LoginCredentialConfig, logsIn } from './logins.ts';
@@ -44,7 +44,7 @@ function secretOfBasic({ username, password }: Extract<FixedCredentialConfig, { 
 }
 
 /** The credential as a sink may write it now; undefined while it has no token. */
-export function presentOf(credential: Credential | undefined, clock: Clock): Present | undefined {
+export function presentOf(credential: Credential | undefined, clock: Clock): PresentCredential | undefined {
   if (credential?.kind === 'fixed') {
     const { headerValue, secrets } = credential;
     const always = { usableMs: Number.POSITIVE_INFINITY, lifetimeMs: Number.POSITIVE_INFINITY };

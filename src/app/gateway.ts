@@ -71,7 +71,7 @@ export class Gateway {
     reload,
     tracing,
   }: GatewayOptions) {
-    const observe = events.tell;
+    const observe = events.emit;
     const loopMark = randomBytes(6).toString('hex');
     this.#clock = clock;
     this.#events = events;
@@ -145,7 +145,7 @@ export class Gateway {
       present,
       listenForRetries,
       clock: this.#clock,
-      observe: this.#events.tell,
+      observe: this.#events.emit,
     });
     this.#events.subscribe(this.#sinks.observe);
   }
@@ -165,7 +165,7 @@ export class Gateway {
     const restartNeededFor = this.#running.take(config);
     if (config.listenTls !== undefined) this.#listeners.proxy.renewCertificate(config.listenTls);
     this.#listeners.admin?.changed();
-    this.#sinks?.look();
+    this.#sinks?.check();
     return restartNeededFor;
   }
 

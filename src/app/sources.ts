@@ -4,7 +4,7 @@ import type { Observe } from '../base/events.ts';
 import { LoginError } from '../base/login-error.ts';
 import type { Config } from '../config/config.ts';
 import type { TokenNews } from '../integrations/fleet/shared-login.ts';
-import type { Present } from '../integrations/sink.ts';
+import type { PresentCredential } from '../integrations/sink.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { Credential } from '../login/credential.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../tokens/renewing-source.ts';
@@ -116,7 +116,7 @@ export class Sources {
   }
 
   /** The credential of that name, while it may be sent. */
-  present(name: string): Present | undefined {
+  present(name: string): PresentCredential | undefined {
     return presentOf(this.#credentials.get(name), this.#clock);
   }
 

@@ -151,7 +151,7 @@ export class EventBus {
     this.#observers.push(observe);
   }
 
-  readonly tell: Observe = (event) => {
+  readonly emit: Observe = (event) => {
     for (const observe of this.#observers) {
       try {
         observe(event);

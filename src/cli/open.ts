@@ -75,10 +75,10 @@ export async function open({
     const restartNeededFor = gateway.reconfigure(next);
     config = next;
     log.setLevel(config.log.level);
-    events.tell({ type: 'reloaded', by, restartNeededFor });
+    events.emit({ type: 'reloaded', by, restartNeededFor });
     return restartNeededFor;
   };
-  const reloads = new Reloads({ config, source, apply, observe: events.tell });
+  const reloads = new Reloads({ config, source, apply, observe: events.emit });
   reloading.resolve(reloads);
   const end = async () => {
     const sent = (await traces?.close()) ?? true;
@@ -94,6 +94,6 @@ export async function open({
  */
 function keepAlive(events: EventBus): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (cause: unknown) => events.tell({ type: 'internal-error', where: event, cause }));
+    process.on(event, (cause: unknown) => events.emit({ type: 'internal-error', where: event, cause }));
   }
 }

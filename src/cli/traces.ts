@@ -17,7 +17,7 @@ export async function tracesAskedFor(events: EventBus, log: Log): Promise<OpenTe
   for (const note of wish.notes) log.warn({}, note);
   try {
     const { OpenTelemetry } = await import('../integrations/otel/open-telemetry.ts');
-    const traces = new OpenTelemetry(wish.collector, events.tell);
+    const traces = new OpenTelemetry(wish.collector, events.emit);
     events.subscribe(traces.observe);
     log.info({ collector: wish.collector }, 'each request is traced');
     return traces;

@@ -1,7 +1,7 @@
 import type { Secret } from '../base/secret.ts';
 
 /** A credential as it may be sent now. */
-export interface Present {
+export interface PresentCredential {
   /** The header's value, with the scheme; one character for each byte. */
   readonly headerValue: Secret;
   /** The token or key alone. */
@@ -13,15 +13,15 @@ export interface Present {
 }
 
 /** Gives a credential by its name; undefined while there is none that may be sent. */
-export type PresentOf = (credential: string) => Present | undefined;
+export type PresentOf = (credential: string) => PresentCredential | undefined;
 
 /** A place outside of this process that gets a copy of credentials. */
 export interface Sink {
   /** How often to check that the place still holds what was written. */
-  readonly lookMs: number;
+  readonly checkMs: number;
   /**
    * Makes the place hold the present credentials, and no old ones of bearerd. Resolves to whether anything was written;
    * rejects if that failed.
    */
-  settle(present: PresentOf): Promise<boolean>;
+  update(present: PresentOf): Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import type { SinkConfig } from '../config/config.ts';
 import { retriesPath, sinkLabel } from '../config/values/sink-names.ts';
 import { createEnvoySdsSink, createFileSink } from './files/file-sink.ts';
 import { createHaproxySink } from './haproxy/haproxy-sink.ts';
-import type { Present, PresentOf, Sink } from './sink.ts';
+import type { PresentCredential, PresentOf, Sink } from './sink.ts';
 
 /** The pause after a failure. */
 const TRY_AGAIN_MS = 1_000;
@@ -40,18 +40,18 @@ export class Sinks {
   /** After a change of a token, checks the sinks at once. */
   readonly observe: Observe = ({ type }: Event) => {
     if (type !== 'login-succeeded' && type !== 'token-rejected' && type !== 'token-expired') return;
-    this.look();
+    this.check();
   };
 
   /** Removes the credentials from all sinks. */
   async close(): Promise<void> {
     this.#ended.abort();
-    this.look();
+    this.check();
     await Promise.all(this.#loops);
   }
 
   /** Checks all sinks now. */
-  look(): void {
+  check(): void {
     this.#wake.abort();
     this.#wake = new AbortController();
   }
@@ -62,8 +62,8 @@ export class Sinks {
     while (!this.#ended.signal.aborted) {
       const { signal } = this.#wake; // Read first: a change while the sink is written causes another check.
       const begunMonoMs = clock.monoMs();
-      let endsInMs = place.lookMs;
-      failing = await this.#settle(sink, place, failing, (name) => {
+      let endsInMs = place.checkMs;
+      failing = await this.#update(sink, place, failing, (name) => {
         const found = present(name);
         const leftMs = found === undefined ? 0 : found.usableMs - leadMs(found);
         if (leftMs <= 0) return undefined;
@@ -74,14 +74,14 @@ export class Sinks {
       // Counted from the start of the check, so that a slow disk does not keep a token beyond its end.
       await clock.sleep(Math.max(0, begunMonoMs + endsInMs - clock.monoMs()), signal);
     }
-    await this.#settle(sink, place, failing, () => undefined);
+    await this.#update(sink, place, failing, () => undefined);
   }
 
   /** @returns whether it failed */
-  async #settle(sink: string, place: Sink, failing: boolean, present: PresentOf): Promise<boolean> {
+  async #update(sink: string, place: Sink, failing: boolean, present: PresentOf): Promise<boolean> {
     const { observe } = this.#options;
     try {
-      if (await place.settle(present)) observe({ type: 'sink-written', sink });
+      if (await place.update(present)) observe({ type: 'sink-written', sink });
       return false;
     } catch (error) {
       const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
@@ -91,7 +91,7 @@ export class Sinks {
   }
 }
 
-function leadMs({ lifetimeMs }: Present): number {
+function leadMs({ lifetimeMs }: PresentCredential): number {
   return Math.min(lifetimeMs * LEAD_SHARE, MAX_LEAD_MS);
 }
 

@@ -45,17 +45,17 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   let reloads: Reloads | undefined;
   const renewSecrets = (credential: string) => reloads?.renewSecrets(credential) ?? Promise.resolve();
   const gateway = new Gateway({ config, events, renewSecrets, droppedLogLines: told.dropped });
-  tellOfLoosening(events.tell);
+  tellOfLoosening(events.emit);
   const readiness = new Readiness(() => gateway.readiness.ready);
   events.subscribe(readiness.look);
   await gateway.start();
   const apply = (loaded: Config, by: string) => {
     config = adapt(loaded);
     const restartNeededFor = gateway.reconfigure(config);
-    events.tell({ type: 'reloaded', by, restartNeededFor });
+    events.emit({ type: 'reloaded', by, restartNeededFor });
     return restartNeededFor;
   };
-  reloads = new Reloads({ config, source, apply, observe: events.tell });
+  reloads = new Reloads({ config, source, apply, observe: events.emit });
   const end = async () => {
     reloads?.stop();
     readiness.end();

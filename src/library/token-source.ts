@@ -46,10 +46,10 @@ export async function createTokenSource(
   let current = alone(await configuration.load(), name);
   const told = await listenerOf(log, current);
   const events = new EventBus(told.observe);
-  tellOfLoosening(events.tell);
+  tellOfLoosening(events.emit);
   // Called after a login, and so not before there are reloads.
   const renewSecrets = (credential: string) => reloads.renewSecrets(credential);
-  const sources = new Sources({ clock: systemClock, observe: events.tell, renewSecrets });
+  const sources = new Sources({ clock: systemClock, observe: events.emit, renewSecrets });
   let pools = new UpstreamPools(current, systemLookup);
   const prepared = sources.prepare(current, undefined, pools);
   const credential = prepared.credentials.get(name);
@@ -63,14 +63,14 @@ export async function createTokenSource(
     sources.prepare(next, current, pools).commit();
     pools.closePrevious();
     current = next;
-    events.tell({ type: 'reloaded', by, restartNeededFor: [] });
+    events.emit({ type: 'reloaded', by, restartNeededFor: [] });
     return [];
   };
   const reloads: Reloads = new Reloads({
     config: current,
     source: configuration,
     apply,
-    observe: events.tell,
+    observe: events.emit,
   });
   let ended: Promise<void> | undefined;
   const end = async () => {

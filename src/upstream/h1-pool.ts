@@ -9,7 +9,7 @@ import { ReadBuffer } from './read-buffer.ts';
 import { connectProblem, upstreamFailure } from './upstream-error.ts';
 
 interface Http1PoolOptions {
-  /** For `Host`. */
+  /** The value of `Host`. */
   readonly host: string;
   readonly headerSizeBytes: number;
   /** Opens a connection. */
@@ -103,7 +103,7 @@ export class Http1Pool implements ConnectionOwner {
   #sendOnKept(receiver: Receiver, failed: Failed): void {
     const { error, times, tries } = failed;
     const now = performance.now();
-    this.#idle.rest(now);
+    this.#idle.findRested(now);
     const idle = tries > 0 ? this.#idle.take(true, now) : undefined;
     if (idle !== undefined) {
       idle.carry(receiver);
@@ -127,7 +127,7 @@ export class Http1Pool implements ConnectionOwner {
     const waiting = this.#waiting;
     const next: Waiting[] = [];
     this.#waiting = next;
-    this.#idle.rest(now);
+    this.#idle.findRested(now);
     for (const one of waiting) {
       const connection = this.#idle.take(one.once, now);
       if (connection !== undefined) connection.carry(one.receiver);

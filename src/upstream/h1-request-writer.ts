@@ -12,7 +12,7 @@ export class RequestWriter {
   readonly #host: string;
   #chunked = false;
 
-  /** @param host for `Host` */
+  /** @param host the value of `Host` */
   constructor(socket: Socket, host: string) {
     this.#socket = socket;
     this.#host = host;

@@ -40,7 +40,7 @@ export class IdleConnections {
   }
 
   /** Finds the connections that have rested. Call it at the end of a turn, before connections are taken. */
-  rest(nowMonoMs: number): void {
+  findRested(nowMonoMs: number): void {
     if (this.#freed.length > 0 && nodeTiming.idleTime > this.#freedAtIdleTime) this.endTurn();
     const resting = this.#resting;
     let count = 0;

@@ -27,7 +27,7 @@ const UPLOADS_ALONE_FOR_MS = 10 * 60_000;
 /** The connections to one origin, with one connect timeout. */
 export class UpstreamPool {
   readonly origin: string;
-  /** For `Host`. */
+  /** The value of `Host`. */
   readonly host: string;
   readonly headerSizeBytes: number;
   readonly #connectTimeoutMs: number;

@@ -35,7 +35,7 @@ export class ResponseReader {
   readonly #head: HeadReader;
   readonly #framing = new BodyFraming();
   readonly #chunks = new ChunkDecoder();
-  readonly #tellChunk: (piece: Buffer) => boolean;
+  readonly #passChunk: (piece: Buffer) => boolean;
   #state = IDLE;
   /** Bytes of the body that are still to come, with `BY_LENGTH`. */
   #left = 0;
@@ -48,7 +48,7 @@ export class ResponseReader {
   constructor(events: ResponseEvents, limitBytes: number) {
     this.#events = events;
     this.#head = new HeadReader(limitBytes);
-    this.#tellChunk = (piece) => {
+    this.#passChunk = (piece) => {
       events.body(piece);
       return this.#state === CHUNKED;
     };
@@ -106,7 +106,7 @@ export class ResponseReader {
           return;
         }
         case CHUNKED: {
-          const end = this.#chunks.decode(bytes, i, this.#tellChunk);
+          const end = this.#chunks.decode(bytes, i, this.#passChunk);
           if (end === -1 || this.#state !== CHUNKED) return;
           this.#end(end < bytes.length);
           return;

@@ -25,7 +25,7 @@ async function traced(t: Test, options: Partial<GatewayOptions> = {}) {
     tracing: (events) => {
       process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
       const wish = tracingWish(process.env);
-      const tracing = new OpenTelemetry(wish.kind === 'on' ? wish.collector : '', events.tell);
+      const tracing = new OpenTelemetry(wish.kind === 'on' ? wish.collector : '', events.emit);
       events.subscribe(tracing.observe);
       t.teardown(() => tracing.close());
       return tracing;

@@ -51,9 +51,9 @@ export class PacedEngine implements Engine {
     return this.#engine.publish(names, { ...it, ttlMs: this.#real(it.ttlMs), lockForMs });
   }
 
-  leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined) {
+  unlock(names: Names, owner: string, lockForMs: number, hold: Kept | undefined) {
     const kept = hold && { ...hold, ttlMs: this.#real(hold.ttlMs) };
-    return this.#engine.leave(names, owner, this.#real(lockForMs), kept);
+    return this.#engine.unlock(names, owner, this.#real(lockForMs), kept);
   }
 
   retire(names: Names, it: Retirement) {

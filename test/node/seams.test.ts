@@ -82,11 +82,11 @@ t.test('an accepted connection is read into one given buffer again and again', a
     await new Promise((resolve) => setTimeout(resolve, 30));
     t.equal(received.join(''), 'first', `${name}: what is paused is not read`);
     own.resume();
-    await until(() => received.join('') === 'firstsecond', `${name}: it is not read further`);
+    await until(() => received.join('') === 'firstsecond', `${name}: the connection is not read further`);
     readBy?.((bytes) => own.push(Buffer.from(bytes)));
     const heard = happens(own, 'data');
     socket.write('third');
-    t.equal(String((await heard)[0]), 'third', `${name}: it is an ordinary stream again`);
+    t.equal(String((await heard)[0]), 'third', `${name}: the connection is a usual stream again`);
     const ended = happens(own, 'end');
     socket.end();
     await ended;
@@ -105,7 +105,7 @@ t.test('Node calls destroySoon to close a connection after its last answer', asy
   });
   (await client(t, await listening(t, server))).write(GET);
   await within(PATIENCE_MS, ended.promise, () => 'Node ends it in another way');
-  t.pass('ours was called');
+  t.pass('our function was called');
 });
 
 t.test('a failed write closes its connection only after the received data could be read', async (t) => {
@@ -122,7 +122,7 @@ t.test('a failed write closes its connection only after the received data could 
   t.ok(broken);
   t.equal(String(await heard), '413');
   t.notOk(socket.destroyed);
-  await within(PATIENCE_MS, closed, () => 'it stays open');
+  await within(PATIENCE_MS, closed, () => 'the connection stays open');
 });
 
 for (const [what, end, whole] of [

@@ -330,7 +330,7 @@ t.test('a route to an origin that its credential may not go to is an error', asy
   t.equal(
     outcomeOf(tableOf({ '/': { credential: 'none', upstream } }), '/x'),
     '/ -> /x',
-    'none goes anywhere',
+    'a route without a credential may go to any origin',
   );
 });
 

@@ -95,7 +95,7 @@ export async function gatewayFor(t: Lifetime, options: GatewayOptions): Promise<
     port,
     adminPort: portOf(gateway.adminUrls[0]),
     events,
-    tell: bus.tell,
+    tell: bus.emit,
     requests: () => events.filter((event) => event.type === 'request'),
     internalErrors,
     client: () => RawClient.to(port),

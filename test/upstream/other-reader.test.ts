@@ -106,7 +106,7 @@ t.test('every response that undici reads differently differs for a known reason'
     if (ours === theirs) return undefined;
     const taker = ours === REFUSED ? 'they' : theirs === REFUSED ? 'we' : 'either';
     const why = DIFFERENCES.find(
-      ([who, pattern]) => (who === taker || who === 'either') && pattern.test(raw),
+      ([accepting, pattern]) => (accepting === taker || accepting === 'either') && pattern.test(raw),
     )?.[2];
     if (why === undefined) t.fail(`${JSON.stringify(raw.slice(0, 150))}: ${ours}, undici: ${theirs}`);
     return why;

@@ -3,7 +3,7 @@ import type { FailureWords } from './words.ts';
 
 type AnswerWords = Pick<FailureWords, 'what' | 'remedy'> & { readonly login: LoginFailure };
 
-/** Why an answer was no login. docs/answers.md shows this table. */
+/** Why an answer was not a login. docs/answers.md shows this table. */
 export const ANSWER_FAILURES = {
   'bad-request': {
     login: 'refused',

@@ -5,14 +5,14 @@ import type { PresentOf, Sink } from '../sink.ts';
 import { NO_FILE, replaceFile, traceOf } from './private-file.ts';
 
 /** A file that another program removed or overwrote is written again after this time at most. */
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 
 /**
  * A file with one credential. After it was written, its content is known as long as its trace is the same; before, the
  * file may hold anything.
  */
 class CredentialFile implements Sink {
-  readonly lookMs = LOOK_MS;
+  readonly checkMs = CHECK_MS;
   readonly #path: string;
   readonly #pick: (present: PresentOf) => Secret | undefined;
   readonly #content: (secret: Secret | undefined) => Buffer | undefined;
@@ -28,7 +28,7 @@ class CredentialFile implements Sink {
     this.#content = content;
   }
 
-  async settle(present: PresentOf): Promise<boolean> {
+  async update(present: PresentOf): Promise<boolean> {
     const secret = this.#pick(present);
     if (this.#written !== undefined && Secret.same(this.#written.secret, secret)) {
       if (this.#written.trace === (await traceOf(this.#path))) return false;

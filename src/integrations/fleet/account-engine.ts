@@ -47,16 +47,16 @@ export class AccountEngine {
 
   async look(): Promise<Findings | undefined> {
     const seen = await this.#engine.look(this.#keys.names);
-    if (seen === undefined) return this.#tell('look', undefined);
+    if (seen === undefined) return this.#report('look', undefined);
     const token = seen.token && openToken(seen.token, this.#keys, this.#clock);
     const hold = seen.hold && openHold(seen.hold, this.#keys, this.#clock);
     this.#unreadable = seen.token !== undefined && token === undefined ? seen.versions.token : '';
-    this.#tell('look', this.#resultOf(seen, token));
+    this.#report('look', this.#resultOf(seen, token));
     return { token, hold, retired: seen.retired, seen };
   }
 
   async askForLock({ seen }: Findings): Promise<LockAnswer | undefined> {
-    return this.#tell('lock', await this.#engine.lock(this.#keys.names, this.#owner, LEASE_MS, seen));
+    return this.#report('lock', await this.#engine.lock(this.#keys.names, this.#owner, LEASE_MS, seen));
   }
 
   /** Extends the lock until `done`. */
@@ -69,13 +69,13 @@ export class AccountEngine {
   }
 
   /** Gives back the lock after `lockForMs`. */
-  async leave(lockForMs: number, hold: Hold | undefined): Promise<void> {
+  async unlock(lockForMs: number, hold: Hold | undefined): Promise<void> {
     const sealed = hold && {
       text: sealHold(hold, this.#keys),
       ttlMs: Math.max(1, Math.ceil(untilMs(hold.ends, this.#clock))),
     };
-    const left = await this.#engine.leave(this.#keys.names, this.#owner, lockForMs, sealed);
-    if (hold !== undefined) this.#tell('hold', left);
+    const answer = await this.#engine.unlock(this.#keys.names, this.#owner, lockForMs, sealed);
+    if (hold !== undefined) this.#report('hold', answer);
   }
 
   /** @param lockForMs if given, the lock is given back after this time */
@@ -95,13 +95,13 @@ export class AccountEngine {
       owner: lockForMs === undefined ? '' : this.#owner,
       lockForMs: lockForMs ?? 0,
     };
-    return this.#tell('publish', await this.#engine.publish(this.#keys.names, publication));
+    return this.#report('publish', await this.#engine.publish(this.#keys.names, publication));
   }
 
   async retire({ generation, mark, expires }: SharedToken): Promise<RetireAnswer | undefined> {
     const ttlMs = Math.max(1, Math.ceil(untilMs(expires, this.#clock)));
     const retirement = { generation, mark, ttlMs, floorMs: FORCED_RENEWAL_FLOOR_MS };
-    return this.#tell('retire', await this.#engine.retire(this.#keys.names, retirement));
+    return this.#report('retire', await this.#engine.retire(this.#keys.names, retirement));
   }
 
   #resultOf(seen: Seen, token: SharedToken | undefined): string {
@@ -110,7 +110,7 @@ export class AccountEngine {
     return untilMs(token.expires, this.#clock) > 0 ? 'found' : 'expired';
   }
 
-  #tell<T extends string | undefined>(op: ShareOperation, result: T): T {
+  #report<T extends string | undefined>(op: ShareOperation, result: T): T {
     this.#observe({ type: 'share-operation', op, result: result ?? 'gone' });
     return result;
   }

@@ -73,7 +73,7 @@ export interface Engine {
   extend(names: Names, owner: string, leaseMs: number): Promise<unknown>;
   publish(names: Names, publication: Publication): Promise<PublishAnswer | undefined>;
   /** Gives back the lock after `lockForMs`. @param hold why no instance may log in for a time, if so */
-  leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done' | undefined>;
+  unlock(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done' | undefined>;
   retire(names: Names, retirement: Retirement): Promise<RetireAnswer | undefined>;
   /** Calls back when there may be something new, and after each reconnect. @returns stops that */
   listen(names: Names, wake: () => void): () => void;

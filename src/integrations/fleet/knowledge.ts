@@ -21,7 +21,7 @@ export class Knowledge {
   /** The mark of a token that an upstream refused. It is not taken again. */
   #dead: string | undefined;
   /** The mark of a token that this instance's upstream refused, but that the other instances go on using. */
-  #spared: string | undefined;
+  #allowedAgain: string | undefined;
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
@@ -58,9 +58,9 @@ export class Knowledge {
   }
 
   /** The others go on using this token, so this instance takes it again, once. */
-  spare({ mark }: SharedToken): void {
-    if (this.#spared !== mark && this.#dead === mark) this.#dead = undefined;
-    this.#spared = mark;
+  allowAgain({ mark }: SharedToken): void {
+    if (this.#allowedAgain !== mark && this.#dead === mark) this.#dead = undefined;
+    this.#allowedAgain = mark;
   }
 
   /** Takes another instance's token, if it is better than the present one. */

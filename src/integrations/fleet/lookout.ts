@@ -18,36 +18,36 @@ export class Lookout {
   readonly #options: LookoutOptions;
   readonly #closed = new AbortController();
   readonly #stopListening: () => void;
-  #calledMonoMs = Number.NEGATIVE_INFINITY;
-  #call = new AbortController();
+  #wokenMonoMs = Number.NEGATIVE_INFINITY;
+  #wake = new AbortController();
 
   constructor(options: LookoutOptions) {
     this.#options = options;
     this.#stopListening = options.listen(() => {
-      this.#calledMonoMs = options.clock.monoMs();
-      this.#call.abort();
+      this.#wokenMonoMs = options.clock.monoMs();
+      this.#wake.abort();
     });
   }
 
   /** Aborts when there may be something that the next look would show. */
-  get nextCall(): AbortSignal {
-    if (this.#call.signal.aborted) this.#call = new AbortController();
-    return this.#call.signal;
+  get nextWake(): AbortSignal {
+    if (this.#wake.signal.aborted) this.#wake = new AbortController();
+    return this.#wake.signal;
   }
 
   /** True if no message or reconnect came for this long. */
   quietFor(ms: number): boolean {
-    return this.#options.clock.monoMs() >= this.#calledMonoMs + ms;
+    return this.#options.clock.monoMs() >= this.#wokenMonoMs + ms;
   }
 
   /** Runs until `close`. */
   async run(): Promise<void> {
     const { clock, random, look } = this.#options;
     while (!this.#closed.signal.aborted) {
-      const call = this.nextCall;
+      const wake = this.nextWake;
       await look();
       await clock.sleep(LOOK_GAP_MS, this.#closed.signal);
-      const either = AbortSignal.any([call, this.#closed.signal]);
+      const either = AbortSignal.any([wake, this.#closed.signal]);
       await clock.sleep(PATROL_MS * (1 + 0.5 * random()), either);
     }
   }

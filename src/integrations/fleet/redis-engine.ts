@@ -10,7 +10,7 @@ import type {
   Seen,
 } from './engine.ts';
 import { RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
-import { EXTEND, LEAVE, LOCK, LOOK, PUBLISH, RETIRE } from './scripts.ts';
+import { EXTEND, LOCK, LOOK, PUBLISH, RETIRE, UNLOCK } from './scripts.ts';
 
 /** Redis or Valkey. Each operation is one script, which runs atomically. */
 export class RedisEngine implements Engine {
@@ -46,8 +46,13 @@ export class RedisEngine implements Engine {
     return this.#run(PUBLISH, names, names.channel, owner, lockForMs, ...token);
   }
 
-  leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done' | undefined> {
-    return this.#run(LEAVE, names, names.channel, owner, lockForMs, hold?.text ?? '', hold?.ttlMs ?? 0);
+  unlock(
+    names: Names,
+    owner: string,
+    lockForMs: number,
+    hold: Kept | undefined,
+  ): Promise<'done' | undefined> {
+    return this.#run(UNLOCK, names, names.channel, owner, lockForMs, hold?.text ?? '', hold?.ttlMs ?? 0);
   }
 
   retire(names: Names, { generation, mark, ttlMs, floorMs }: Retirement): Promise<RetireAnswer | undefined> {

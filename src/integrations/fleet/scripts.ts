@@ -8,7 +8,7 @@ local function get(key)
   return type(value) == 'string' and #value <= 131072 and value or ''
 end
 local function generation(text) return tonumber(string.match(text, '^(%d+)%.') or '-1') end
-local function unlessOurs(key, longest)
+local function deleteUnlessOurs(key, longest)
   local ttl = redis.call('PTTL', key)
   if ttl == -1 or ttl > longest then redis.call('DEL', key) end
 end
@@ -27,7 +27,7 @@ return { token, redis.call('PTTL', KEYS[1]), redis.sha1hex(token),
 /** ARGV: owner, lease, versions of token and hold. A lock that never ends, or ends later than the lease, is deleted. */
 export const LOCK = `${SHARED}
 if redis.sha1hex(get(KEYS[1])) ~= ARGV[3] or redis.sha1hex(get(KEYS[2])) ~= ARGV[4] then return 'changed' end
-unlessOurs(KEYS[3], tonumber(ARGV[2]))
+deleteUnlessOurs(KEYS[3], tonumber(ARGV[2]))
 return redis.call('SET', KEYS[3], ARGV[1], 'NX', 'PX', ARGV[2]) and 'mine' or 'another'
 `;
 
@@ -55,7 +55,7 @@ return result
 `;
 
 /** ARGV: channel, owner, time of the lock, sealed hold or nothing, its lifetime. */
-export const LEAVE = `${SHARED}
+export const UNLOCK = `${SHARED}
 free(ARGV[2], tonumber(ARGV[3]))
 if ARGV[4] ~= '' then
   redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
@@ -67,7 +67,7 @@ return 'done'
 /** ARGV: channel, generation, mark, its lifetime, how long no other token is retired. */
 export const RETIRE = `${SHARED}
 if get(KEYS[4]) == ARGV[3] then return 'done' end
-unlessOurs(KEYS[5], tonumber(ARGV[5]))
+deleteUnlessOurs(KEYS[5], tonumber(ARGV[5]))
 if not redis.call('SET', KEYS[5], '1', 'NX', 'PX', ARGV[5]) then return 'protected' end
 redis.call('SET', KEYS[4], ARGV[3], 'PX', ARGV[4])
 if generation(get(KEYS[1])) == tonumber(ARGV[2]) then redis.call('DEL', KEYS[1]) end

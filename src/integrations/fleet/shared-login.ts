@@ -87,7 +87,7 @@ export class SharedLogin {
     const refused = this.#known.refused();
     if (refused === undefined) return;
     this.#retiring = this.#engine.retire(refused).then((answer) => {
-      if (answer === 'protected') this.#known.spare(refused);
+      if (answer === 'protected') this.#known.allowAgain(refused);
     });
     this.#track(this.#retiring);
   }
@@ -99,13 +99,13 @@ export class SharedLogin {
     if (offered !== undefined) return offered;
     const patienceEndsMonoMs = this.#clock.monoMs() + PATIENCE_MS * (1 + this.#random());
     for (let looks = 1; ; looks++) {
-      const news = this.#lookout.nextCall;
+      const news = this.#lookout.nextWake;
       const findings = await this.#look();
       const taken = this.#known.take();
       if (taken !== undefined) return taken;
       this.#obeyHold();
       const waitMs = this.#mayWaitMs(spareMs);
-      if (waitMs > 0 && (await this.#mayBeAhead(findings))) return this.#notYet(waitMs);
+      if (waitMs > 0 && (await this.#anotherMayBeAhead(findings))) return this.#notYet(waitMs);
       const answer = findings && (await this.#engine.askForLock(findings));
       if (answer === 'mine') return this.#logInForAll(signal);
       if (answer === 'changed' && looks < MOST_LOOKS) continue;
@@ -132,7 +132,7 @@ export class SharedLogin {
    * moment ago or lost its data. In that case it publishes its own token: the other instance gets the message, and
    * publishes the newer.
    */
-  async #mayBeAhead(findings: Findings | undefined): Promise<boolean> {
+  async #anotherMayBeAhead(findings: Findings | undefined): Promise<boolean> {
     if (findings === undefined) return false;
     if (!this.#lookout.quietFor(QUIET_MS)) return true;
     const { mine } = this.#known;
@@ -152,7 +152,7 @@ export class SharedLogin {
     } catch (error) {
       done.abort();
       const hold = signal.aborted ? undefined : this.#holdAfter(error);
-      this.#track(this.#engine.leave(this.#floorMs(startedMonoMs), hold));
+      this.#track(this.#engine.unlock(this.#floorMs(startedMonoMs), hold));
       throw error;
     }
   }
@@ -166,7 +166,7 @@ export class SharedLogin {
       if ((await this.#engine.publish(shared, { isNew: true, lockForMs })) !== undefined) return;
       await this.#clock.sleep(LOOK_AGAIN_MS, this.#closed.signal);
     }
-    await this.#engine.leave(0, undefined);
+    await this.#engine.unlock(0, undefined);
   }
 
   /** How long until the fleet may log in again. */
@@ -182,7 +182,7 @@ export class SharedLogin {
       return issued;
     } catch (error) {
       const hold = signal.aborted ? undefined : this.#holdAfter(error);
-      if (hold !== undefined) this.#track(this.#engine.leave(0, hold));
+      if (hold !== undefined) this.#track(this.#engine.unlock(0, hold));
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { PresentOf, Sink } from '../sink.ts';
 import { runtimeCommand, word } from './runtime-api.ts';
 
 /** How often the map is checked: HAProxy may have restarted with an empty one. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /**
  * A map in HAProxy's memory, from a credential's name to its header value. Each check reads the map and writes only
@@ -14,8 +14,8 @@ const LOOK_MS = 1_000;
  */
 export function createHaproxySink(config: HaproxySinkConfig, listenForRetries: () => Promise<void>): Sink {
   return {
-    lookMs: LOOK_MS,
-    async settle(present) {
+    checkMs: CHECK_MS,
+    async update(present) {
       const [listening, settled] = await Promise.allSettled([listenForRetries(), settleMap(config, present)]);
       if (settled.status === 'rejected') throw settled.reason;
       if (listening.status === 'rejected') throw listening.reason;

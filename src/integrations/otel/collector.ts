@@ -44,7 +44,7 @@ export class Collector implements SpanExporter {
       this.#queued++;
     } else if (!this.#overflowed) {
       this.#overflowed = true;
-      this.#tell('accepts spans more slowly than they end');
+      this.#report('accepts spans more slowly than they end');
     }
   }
 
@@ -52,7 +52,7 @@ export class Collector implements SpanExporter {
     this.#queued -= spans.length;
     this.#exporter.export(spans, (result) => {
       if (result.code === ExportResultCode.SUCCESS) this.#takes();
-      else this.tellLoss(reason(result.error));
+      else this.reportLoss(reason(result.error));
       done(result);
     });
   }
@@ -69,13 +69,13 @@ export class Collector implements SpanExporter {
   }
 
   /** @param why a part of a sentence whose subject is the collector */
-  tellLoss(why: string): void {
+  reportLoss(why: string): void {
     if (this.#loses) return;
     this.#loses = true;
-    this.#tell(why);
+    this.#report(why);
   }
 
-  #tell(why: string): void {
+  #report(why: string): void {
     this.#observe({ type: 'traces-lost', collector: this.#address, why });
   }
 

@@ -80,7 +80,7 @@ export class OpenTelemetry implements Tracing {
     const outcome = await Promise.race([sent, late]);
     clearTimeout(timer);
     if (outcome !== 'late') return true;
-    this.#collector.tellLoss('did not answer before bearerd stopped');
+    this.#collector.reportLoss('did not answer before bearerd stopped');
     return false;
   }
 }

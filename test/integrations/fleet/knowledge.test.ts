@@ -72,7 +72,7 @@ t.test('a token that the others go on using is taken again once, but not twice',
   for (const again of [true, false]) {
     look({ token: token(3) });
     known.take();
-    known.spare(known.refused() ?? token(3));
+    known.allowAgain(known.refused() ?? token(3));
     t.equal(look({ token: token(3) }).fresher, again);
   }
 });

@@ -54,7 +54,7 @@ export class MemoryEngine implements Engine {
     return 'done';
   }
 
-  async leave(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done'> {
+  async unlock(names: Names, owner: string, lockForMs: number, hold: Kept | undefined): Promise<'done'> {
     this.#free(names, owner, lockForMs);
     if (hold === undefined) return 'done';
     this.#put(names.hold, hold.text, hold.ttlMs);

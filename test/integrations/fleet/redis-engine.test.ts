@@ -6,7 +6,6 @@ import type { EngineState } from '../../../src/base/engine-state.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { TlsFiles } from '../../../src/config/config.ts';
 import { parseShareUrl } from '../../../src/config/values/share-url.ts';
-import type {} from '../../../src/integrations/fleet/engine.ts';
 import { AccountKeys } from '../../../src/integrations/fleet/keys.ts';
 import { RedisEngine } from '../../../src/integrations/fleet/redis-engine.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -60,14 +59,14 @@ t.test(
     t.same([seen.token, seen.hold, seen.retired], [undefined, undefined, undefined]);
     t.equal(await engine.lock(names, 'one', 5_000, seen), 'mine');
     t.equal(await engine.lock(names, 'two', 5_000, seen), 'another');
-    await engine.leave(names, 'two', 0, undefined);
+    await engine.unlock(names, 'two', 0, undefined);
     t.equal(await engine.lock(names, 'two', 5_000, seen), 'another');
     const leftMs = async () => Number(/:(\d+)/.exec(await redis.command('PTTL', names.lock))?.[1]);
     await engine.extend(names, 'two', 1);
     t.ok((await leftMs()) > 1);
     await engine.extend(names, 'one', 4_000_000);
     t.ok((await leftMs()) > 3_000_000);
-    await engine.leave(names, 'one', 0, undefined);
+    await engine.unlock(names, 'one', 0, undefined);
     t.equal(await engine.lock(names, 'two', 50, seen), 'mine');
     await until(
       async () => (await engine.lock(names, 'one', 5_000, seen)) === 'mine',
@@ -88,7 +87,7 @@ t.test(
     const after = (await engine.look(names))!;
     t.equal(after.token?.text, '1.text');
     t.ok(after.token!.ttlMs > 50_000 && after.token!.ttlMs <= 60_000);
-    t.equal(await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 }), 'done');
+    t.equal(await engine.unlock(names, '', 0, { text: 'why', ttlMs: 9_000 }), 'done');
     t.equal(await engine.lock(names, 'one', 5_000, after), 'changed');
     t.equal((await engine.look(names))!.hold?.text, 'why');
   }),
@@ -100,7 +99,7 @@ t.test(
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
     const { engine } = engineFor(t, redis.url);
-    await engine.leave(names, '', 0, { text: 'why', ttlMs: 9_000 });
+    await engine.unlock(names, '', 0, { text: 'why', ttlMs: 9_000 });
     t.equal(await engine.publish(names, publication(2, { isNew: false })), 'done');
     t.ok((await engine.look(names))!.hold, 'a token that is not new does not end the hold');
     t.equal(await engine.publish(names, publication(3)), 'done');
@@ -213,7 +212,7 @@ t.test(
     t.equal(await engine.lock(names, 'one', 5_000, seen), 'mine');
     await engine.extend(names, 'one', 5_000);
     t.equal(await engine.publish(names, publication(1, { owner: 'one', lockForMs: 1_000 })), 'done');
-    t.equal(await engine.leave(names, 'one', 0, { text: 'why', ttlMs: 9_000 }), 'done');
+    t.equal(await engine.unlock(names, 'one', 0, { text: 'why', ttlMs: 9_000 }), 'done');
     const retirement = { generation: 1, mark: 'mark-1', ttlMs: 60_000, floorMs: 300 };
     t.equal(await engine.retire(names, retirement), 'done');
     let calls = 0;

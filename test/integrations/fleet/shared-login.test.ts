@@ -48,7 +48,7 @@ class StubEngine implements Engine {
 
   async extend() {}
 
-  async leave() {
+  async unlock() {
     return undefined;
   }
 
