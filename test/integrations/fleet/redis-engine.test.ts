@@ -33,7 +33,7 @@ function engineFor(t: Story, url: string, tls: TlsFiles = {}) {
   return { engine, states };
 }
 
-/** Why it is gone. */
+/** The reason of a lost connection, or the state. */
 const reasonOf = (state: EngineState | undefined) =>
   state?.state === 'gone' ? state.reason : `${state?.state}`;
 
