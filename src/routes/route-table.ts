@@ -58,7 +58,7 @@ export type Match =
       readonly code: ProblemCode;
       readonly route: Route | undefined;
       readonly why: string;
-      /** What to do about it, where more than the code's own words is known. Constant for each table. */
+      /** What to do about it, if that is more exact than the usual remedy of the code. Constant for each table. */
       readonly remedy?: string;
     };
 

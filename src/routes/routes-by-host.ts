@@ -16,7 +16,7 @@ export interface RoutesByHost {
 /** The routes of a configuration. */
 export interface ConfiguredRoutes {
   readonly routes: readonly RouteConfig[];
-  /** Where they are configured, as a person calls it: `BEARERD_ROUTES` or `bearerd.yaml:12`. */
+  /** Where the routes are configured: `BEARERD_ROUTES` or `bearerd.yaml:12`. */
   readonly place?: string | undefined;
 }
 

@@ -1,27 +1,27 @@
 import type { Route } from './route-table.ts';
 
-/** So many routes are named, and so much of each. */
+/** How many routes are named, and how much of each name. */
 const MOST_NAMED = 5;
 const LONGEST_NAME = 60;
 
-/** What is said of a request that no route of a table takes. */
+/** The words for a request that no route of a table matches. */
 export interface Unmatched {
   readonly why: string;
   /** What to do about it. */
   readonly remedy: string;
 }
 
-/** A table, as far as the words about it need it. */
+/** What the words need to know of a table. */
 export interface TableFacts {
   readonly own: readonly Route[];
   /** The routes of every table. */
   readonly all: readonly Route[];
   readonly host: string | undefined;
-  /** Where the routes are configured, as a person calls it: `BEARERD_ROUTES` or `bearerd.yaml:12`. */
+  /** Where the routes are configured: `BEARERD_ROUTES` or `bearerd.yaml:12`. */
   readonly place: string | undefined;
 }
 
-/** Made once for each table: nothing of a request goes into it. */
+/** Made once for each table, without anything of a request. */
 export function unmatched({ own, all, host, place }: TableFacts): Unmatched {
   const where = placeOf({ all, host, place });
   if (own.length === 0) {
@@ -49,7 +49,7 @@ function shortened(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
 }
 
-/** What to change, with a route that takes every other path of the table. */
+/** Where to add a route, with an example that matches every other path of the table. */
 function placeOf({ all, host, place = 'routes' }: Omit<TableFacts, 'own'>): string {
   const credential = all.find((route) => route.credential !== undefined)?.credentialName ?? 'none';
   const isVariable = /^(?:BEARERD_ROUTES|--routes|\.env)$/.test(place);

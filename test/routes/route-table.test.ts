@@ -109,7 +109,7 @@ const remedyOf = (tables: RoutesByHost, host?: string) => {
   return match.ok ? undefined : match.remedy;
 };
 
-t.test('a request without a route is told which routes there are, and where to add one', async (t) => {
+t.test('the remedy for a request without a route names the routes, and where to add one', async (t) => {
   const rules = { '/companies': 'apiKey', '/closed': 'deny', '//crm.localhost/api': 'token' };
   t.equal(
     remedyOf(tablesOf(rules, {}, 'BEARERD_ROUTES')),
@@ -129,7 +129,7 @@ t.test('a request without a route is told which routes there are, and where to a
   );
 });
 
-t.test('however many and long the routes are, what is said of them is short', async (t) => {
+t.test('the remedy stays short, however many and however long the routes are', async (t) => {
   const many = Array.from({ length: 1_000 }, (_, n) => [`/${n}${'a'.repeat(1_000)}`, 'token'] as const);
   const remedy = remedyOf(tablesOf(many, {}, 'BEARERD_ROUTES'));
   t.match(remedy, / and 995 more\.$/);
