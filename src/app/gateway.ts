@@ -152,7 +152,7 @@ export class Gateway {
 
   /** Takes over a request that arrived at a server of the host program. */
   take(request: IncomingMessage, response: ServerResponse, target: string): void {
-    this.#listeners.proxy.takeForeign(request, response, target);
+    this.#listeners.proxy.takeFromHost(request, response, target);
   }
 
   /**

@@ -7,7 +7,7 @@ import { SETTINGS } from '../config/declaration/settings.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
 import { AdminListener } from '../listen/admin.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
-import type { Place } from '../listen/bind.ts';
+import type { ListenTarget } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { ProbesListener } from '../listen/probes.ts';
 import type { ProxyListener } from '../listen/proxy.ts';
@@ -66,7 +66,7 @@ export class Listeners {
   }
 }
 
-function placesOf(sockets: readonly number[], addresses: readonly ListenAddress[]): readonly Place[] {
+function placesOf(sockets: readonly number[], addresses: readonly ListenAddress[]): readonly ListenTarget[] {
   return sockets.length === 0 ? addresses : sockets.map((fd) => ({ kind: 'passed', fd }));
 }
 

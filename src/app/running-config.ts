@@ -102,7 +102,7 @@ export class RunningConfig {
       tunnelsExpire: config.closeTunnels === 'at-expiry',
     };
     for (const route of settings.routes.routes) pools.of(route);
-    watchdog.attend(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
+    watchdog.setLimits(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();
     secrets.configure(secretsOf(config));
     return settings;

@@ -29,7 +29,7 @@ export interface Explanation {
 }
 
 /** At which address a connection arrives is not known here. */
-const NOWHERE = { byUnixSocket: false, byTls: false, beside: false, address: undefined };
+const NOWHERE = { byUnixSocket: false, byTls: false, forRetries: false, address: undefined };
 
 export function explain(tables: RoutesByHost, config: Config, { method, target }: OneRequest): Explanation {
   const split = splitTarget(target);

@@ -1,35 +1,34 @@
 import type { Problem } from '../base/problem.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { upstreamFailure } from '../upstream/upstream-error.ts';
-import { Reply } from './client/reply.ts';
+import { hasNoBody, Reply } from './client/reply.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { replyHead } from './headers/response-headers.ts';
 import { isCoded, Scrubbing } from './scrub/scrubbing.ts';
 import { deadline } from './watchdog.ts';
 
-/** How often a client is checked within the time in which it may read nothing. */
-const CLIENT_LOOKS = 10;
+/** How often a paused client is checked within its idle timeout. */
+const CLIENT_CHECKS = 10;
 
-export interface AnswerListener {
-  /** The client takes more, after the answer was `full`. */
+interface AnswerListener {
+  /** The client reads again, after the answer was `full`. */
   readonly drained: () => void;
-  /** Writes what scrub has held; called from a timer, and must not throw. */
+  /** Gets a function that writes what scrub has held; called from a timer, and must not throw. */
   readonly released: (write: () => void) => void;
 }
 
-/** What the client gets of the upstream's answer, or the problem in its place. */
+/** What the client gets: the upstream's answer, or a problem in its place. */
 export class Answer {
-  /** Set on routes where no credential may come back. */
+  /** Set on routes with `scrub`, whose answers may not hold a credential. */
   readonly scrubbing: Scrubbing | undefined;
   readonly #context: ForwardContext;
-  readonly #f: Forwardable;
+  readonly #forwardable: Forwardable;
   readonly #reply: Reply;
-  #clientUntilMonoMs = 0;
+  #clientDeadlineMonoMs = 0;
 
-  /** @param released must not throw */
   constructor(context: ForwardContext, forwardable: Forwardable, { drained, released }: AnswerListener) {
     this.#context = context;
-    this.#f = forwardable;
+    this.#forwardable = forwardable;
     this.#reply = new Reply(forwardable, drained);
     if (forwardable.route.scrub) {
       this.scrubbing = new Scrubbing(context.scrubbing, (parts) => {
@@ -40,23 +39,23 @@ export class Answer {
     }
   }
 
-  /** The client takes nothing more at present. */
+  /** The client reads too slowly: write no more until `drained`. */
   get full(): boolean {
     return this.#reply.full;
   }
 
-  /** A credential was found in the answer and masked. */
+  /** A credential was found in the answer, and masked. */
   get scrubbed(): boolean {
     return this.scrubbing?.found === true;
   }
 
-  /** Writes the head. @returns a Problem, with nothing written, where the head allows no valid answer */
+  /** Writes the head. @returns a Problem, and writes nothing, if no valid answer can be made of the head */
   begin(head: ResponseHead): Problem | undefined {
     const why = this.#invalid(head);
     if (why !== undefined) return upstreamFailure('not-http', { cause: new Error(why) });
     const { status, reason, lines, framed } = head;
     const { scrubbing } = this;
-    const passed = replyHead(lines, status, framed, this.#f);
+    const passed = replyHead(lines, status, framed, this.#forwardable);
     const keepsAlive = !this.#context.stopping();
     if (scrubbing === undefined) return this.#reply.begin(status, reason, passed, keepsAlive);
     return this.#reply.begin(status, scrubbing.text(reason), scrubbing.head(passed), keepsAlive);
@@ -64,16 +63,16 @@ export class Answer {
 
   #invalid({ status, lines }: ResponseHead): string | undefined {
     if (status > 599) return `status ${status}`;
-    const bodyless = this.#f.request.method === 'HEAD' || status === 204 || status === 304;
-    if (this.scrubbing === undefined || bodyless || !isCoded(lines)) return undefined;
-    return 'a content coding, which a route with scrub can not look into';
+    if (this.scrubbing === undefined || hasNoBody(this.#forwardable.request, status) || !isCoded(lines))
+      return undefined;
+    return 'a content coding, which a route with scrub can not search';
   }
 
-  /** @returns false where the piece is still needed after the call */
+  /** @returns false if the piece's memory is still needed after the call */
   write(piece: Buffer): boolean {
     if (this.scrubbing === undefined) return this.#reply.write(piece);
     let taken = true;
-    // Only the last one may be the piece's own memory.
+    // Only the last part may share the piece's memory.
     for (const part of this.scrubbing.pass(piece)) taken = this.#reply.write(part);
     return taken;
   }
@@ -87,31 +86,31 @@ export class Answer {
     for (const part of this.scrubbing?.rest() ?? []) this.#reply.write(part);
   }
 
-  /** A problem as the answer; where one has begun, the client has to see that it is not whole. */
+  /** Answers with a problem, or breaks the answer off if it has begun, so that the client sees that it is incomplete. */
   fail(problem: Problem): void {
     if (this.#reply.begun) this.#writeHeld();
     this.#reply.fail(problem);
   }
 
-  /** The client has left. */
+  /** The client's connection has closed. */
   close(): void {
     this.scrubbing?.close();
   }
 
-  /** The client has to read something now. @returns when to check whether it does, on the monotonic clock */
+  /** Starts the client's time limit: it has something to read. @returns when to check it, on the monotonic clock */
   watchClient(): number {
-    const { idleMs } = this.#f.route.timeouts;
-    this.#clientUntilMonoMs = deadline(this.#context.clock, idleMs);
-    return this.#nextLook();
+    const { idleMs } = this.#forwardable.route.timeouts;
+    this.#clientDeadlineMonoMs = deadline(this.#context.clock, idleMs);
+    return this.#nextCheck();
   }
 
-  /** Progress resets the time. @returns when to check again; undefined where the client read nothing for the whole time */
-  lookAtClient(): number | undefined {
-    if (!this.#reply.standsStill()) return this.watchClient();
-    return this.#context.clock.monoMs() >= this.#clientUntilMonoMs ? undefined : this.#nextLook();
+  /** Progress resets the time limit. @returns when to check again; undefined if the client has read nothing until the limit */
+  checkClient(): number | undefined {
+    if (!this.#reply.hasStalled()) return this.watchClient();
+    return this.#context.clock.monoMs() >= this.#clientDeadlineMonoMs ? undefined : this.#nextCheck();
   }
 
-  #nextLook(): number {
-    return deadline(this.#context.clock, this.#f.route.timeouts.idleMs / CLIENT_LOOKS);
+  #nextCheck(): number {
+    return deadline(this.#context.clock, this.#forwardable.route.timeouts.idleMs / CLIENT_CHECKS);
   }
 }

@@ -10,41 +10,41 @@ import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 import type { SendingTrace } from './trace.ts';
 
 /**
- * Gets the events of an attempt; the methods are those of `Receiver`. An owner without a method ignores that event:
- * it can't come in the owner's states, or changes nothing there.
+ * Gets the events of an attempt; the methods are those of `Receiver`. A method may be missing: its event either can't come
+ * while this owner has the attempt, or changes nothing.
  */
 export interface AttemptOwner {
   connected?(attempt: Attempt, carrier: Carrier): void;
   responded?(attempt: Attempt, head: ResponseHead): void;
-  /** @returns false where the piece is still needed after the call */
+  /** @returns false if the piece's memory is still needed after the call */
   received?(attempt: Attempt, piece: Buffer): boolean;
   ended?(attempt: Attempt): void;
   switched?(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void;
   failed(attempt: Attempt, problem: Problem, repeatable: Repeatable): void;
   drained?(): void;
-  /** A fault of ours. */
+  /** Our own code has thrown. */
   crash(cause: unknown): void;
 }
 
-/** What an attempt starts with. */
+/** What a new attempt needs. */
 export interface Start {
   readonly clock: Clock;
   readonly token: AccessToken | undefined;
   readonly trace: SendingTrace | undefined;
-  /** The attempt before, which got a 401; the rest of its answer is read and dropped. */
+  /** The attempt before this one, which got a 401; the rest of its answer is read and dropped. */
   readonly rejected: Attempt | undefined;
   readonly record: AttemptRecord;
 }
 
 /**
- * One sending of a request. An exchange mostly has one; it has others after a 401, or where `repeats.ts` allows one after
- * a failure. All that the upstream does reaches the owner through here. So the events of an attempt without an owner are
- * dropped, and a fault of ours ends one request only.
+ * One sending of a request. Most exchanges have one; more follow a 401, or a failure after which `repeats.ts` allows
+ * another. Every event of the upstream passes through here to the owner: events without an owner are dropped, and an
+ * exception in our own code ends one request only.
  */
 export class Attempt implements Receiver {
-  /** Undefined until there is a connection, and when the request is over. */
+  /** Undefined until a connection is ready, and once the request has ended. */
   carrier: Carrier | undefined;
-  /** No more of the response is wanted for now. */
+  /** The response is not read for now. */
   paused = false;
   readonly token: AccessToken | undefined;
   readonly trace: SendingTrace | undefined;
@@ -63,12 +63,12 @@ export class Attempt implements Receiver {
     this.#record = record;
   }
 
-  /** Later events go to another owner. */
+  /** Passes later events to another owner. */
   giveTo(owner: AttemptOwner): void {
     this.#owner = owner;
   }
 
-  /** The rest of its answer goes to no client. A short rest is read, so that the connection can be used again. */
+  /** Drops the rest of the answer. A short rest is read, so that the connection can be used again. */
   drop(): void {
     this.#owner = undefined;
     this.resume();
@@ -140,7 +140,7 @@ export class Attempt implements Receiver {
     this.#tell((owner) => owner.failed(this, problem, repeatable));
   }
 
-  /** Records why it failed, unless a reason is recorded already: `failed` calls this, and so does a time limit of ours. */
+  /** Records why the attempt failed. The first reason stays: a time limit of ours may come before the failure. */
   note(problem: Problem): void {
     if (this.#record.failure !== undefined) return;
     this.#record.failure = inWords(problem);

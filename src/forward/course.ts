@@ -1,17 +1,17 @@
 /**
- * Where an exchange is:
+ * The states of an exchange:
  * - `reading`: waits for the first piece of the client's body;
  * - `authorizing`: waits for a token;
  * - `connecting`: waits for a connection;
- * - `sending`: the request goes up, and no answer has begun;
- * - `held`: a 401 has come, and waits for a new token;
- * - `answering`: the upstream's answer goes to the client;
- * - `switching`: the upstream speaks another protocol; the rest of the client's request goes up first;
- * - `tunnel`: bytes go both ways;
- * - `answered`: the answer is complete; the client may still have to read it;
+ * - `sending`: sends the request; no answer has begun;
+ * - `held`: a 401 has come, and the exchange waits for a new token;
+ * - `answering`: passes the upstream's answer to the client;
+ * - `switching`: the upstream has switched protocols; the rest of the client's request is sent first;
+ * - `tunnel`: passes bytes both ways;
+ * - `answered`: the answer is complete, but the client may not have read all of it;
  * - `over`: the client has read its answer, or has left.
  */
-export type Course =
+export type State =
   | 'reading'
   | 'authorizing'
   | 'connecting'
@@ -24,40 +24,40 @@ export type Course =
   | 'over';
 
 /**
- * What may follow each state, and by which event. An event that has no successor in the present state is late, and is
- * dropped. `answered` without `answering` before it means that bearerd answers with a problem. After
- * `answering` it may still be one, where the upstream's head allowed no valid answer.
+ * Which states may follow each state, and after which event. An event is late and is dropped if its state may not follow
+ * the present one. `answered` without `answering` before it is a problem from bearerd. It may be one after `answering`,
+ * too, if no valid answer can be made of the upstream's head.
  */
-export const FOLLOWS: Readonly<Record<Course, readonly Course[]>> = {
+export const FOLLOWS: Readonly<Record<State, readonly State[]>> = {
   reading: [
-    'authorizing', // the first piece, or the whole, has come
-    'answered', // it is no body, or comes too slowly
+    'authorizing', // the first piece, or the whole body, has come
+    'answered', // the body is malformed or too slow
     'over',
   ],
   authorizing: [
-    'connecting', // a token is there, or none is needed
-    'answered', // none came in time
+    'connecting', // a token is available, or none is needed
+    'answered', // no token came in time
     'over',
   ],
   connecting: [
     'sending', // a connection is ready
-    'authorizing', // a connection is ready, and the token has ended meanwhile
-    'connecting', // the connection ended before anything was sent
-    'answered', // none could be made
+    'authorizing', // a connection is ready, but the token has expired meanwhile
+    'connecting', // the connection failed before the request was sent
+    'answered', // no connection could be made
     'over',
   ],
   sending: [
     'answering', // the head of an answer has come
-    'held', // that of a 401, and a new token may come
-    'connecting', // a 401, and a new token is there; or the attempt failed, and the request may be sent again
-    'switching', // a 101 before the request was whole
-    'tunnel', // a 101
-    'answered', // the upstream failed, or the rest of the body was malformed or too slow
+    'held', // a 401 has come, and a new token may follow
+    'connecting', // a 401 and a new token have come; or the attempt failed, and the request may be sent again
+    'switching', // a 101 has come before the end of the request
+    'tunnel', // a 101 has come
+    'answered', // the upstream failed, or the rest of the body is malformed or too slow
     'over',
   ],
   held: [
-    'connecting', // the new token is there
-    'answering', // there will be none: the 401 is the answer
+    'connecting', // the new token has come
+    'answering', // no new token will come: the 401 is the answer
     'answered',
     'over',
   ],
@@ -66,8 +66,8 @@ export const FOLLOWS: Readonly<Record<Course, readonly Course[]>> = {
     'over',
   ],
   switching: [
-    'tunnel', // the request is whole
-    'answered', // it doesn't become so
+    'tunnel', // the request is complete
+    'answered', // the rest of the request is malformed or too slow
     'over',
   ],
   tunnel: ['over'],
@@ -75,22 +75,22 @@ export const FOLLOWS: Readonly<Record<Course, readonly Course[]>> = {
   over: [],
 };
 
-/** The state of one exchange. */
+/** The present state of one exchange. */
 export class Progress {
-  #course: Course = 'reading';
+  #state: State = 'reading';
 
-  get course(): Course {
-    return this.#course;
+  get state(): State {
+    return this.#state;
   }
 
-  mayEnter(course: Course): boolean {
-    return FOLLOWS[this.#course].includes(course);
+  mayEnter(state: State): boolean {
+    return FOLLOWS[this.#state].includes(state);
   }
 
-  /** @returns false, and stays, where that state may not follow the present one */
-  enter(course: Course): boolean {
-    if (!this.mayEnter(course)) return false;
-    this.#course = course;
+  /** @returns false, and changes nothing, if the state may not follow the present one */
+  enter(state: State): boolean {
+    if (!this.mayEnter(state)) return false;
+    this.#state = state;
     return true;
   }
 }

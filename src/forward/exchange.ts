@@ -8,41 +8,41 @@ import type { Attempt } from './attempt.ts';
 import { RequestBody } from './client/request-body.ts';
 import { Progress } from './course.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
-import { type Sender, Sending } from './sending.ts';
+import { Sending, type SendingOwner } from './sending.ts';
 import type { Tunnel } from './tunnel.ts';
 import type { Upgrade } from './upgrade.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
-/** A request leaves more than this for V8's sweep, which so comes in time for a body of this size by itself. */
+/** Bodies up to this size don't count towards V8's extra sweep: each request leaves more garbage than that anyway. */
 const SMALL_BODY_BYTES = 8 * 1024;
-/** A stream would schedule its end, though there was nothing in it. */
+/** Takes the body of a request without one: a stream would schedule an event for its end. */
 const NO_BODY = { take: () => {}, end: () => {} };
 
 /**
- * One request and its answer: from the token to the last byte, or to the problem that explains why not. `course.ts`
- * has its states and what may follow each. `Sending` brings the request to the upstream, `Answer` the answer to the
- * client; here both are limited, joined and ended. The methods stand in the order in which things happen.
+ * One request and its answer, from the token to the last byte, or to the problem that explains the failure. `course.ts`
+ * lists the states. `Sending` sends the request to the upstream, and `Answer` writes the answer to the client; the
+ * exchange connects the two, sets their time limits and ends them. The methods are in the order of events.
  */
-export class Exchange implements Watched, Sender {
+export class Exchange implements Watched, SendingOwner {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
   memberAt = -1;
   readonly #context: ForwardContext;
-  readonly #f: Forwardable;
+  readonly #forwardable: Forwardable;
   readonly #progress = new Progress();
   readonly #body: RequestBody | undefined;
   readonly #upgrade: Upgrade | undefined;
   readonly #sending: Sending;
   readonly #answer: Answer;
   #tunnel: Tunnel | undefined;
-  /** Ends an upstream that has switched protocols before the request is whole. */
-  #leaveSwitched: (() => void) | undefined;
+  /** Closes the upstream's connection if it has switched protocols and the request never completes. */
+  #closeSwitched: (() => void) | undefined;
 
   constructor(context: ForwardContext, forwardable: Forwardable, upgrade?: Upgrade) {
     this.#context = context;
-    this.#f = forwardable;
+    this.#forwardable = forwardable;
     this.#upgrade = upgrade;
     this.#body = forwardable.head.hasBody
-      ? new RequestBody(forwardable, context.departures, () => this.#bodyMoved())
+      ? new RequestBody(forwardable, context.departures, (bytes) => this.#bodyProgressed(bytes))
       : undefined;
     this.#sending = new Sending(context, this.#progress, this, { forwardable, body: this.#body, upgrade });
     this.#answer = new Answer(context, forwardable, {
@@ -56,27 +56,26 @@ export class Exchange implements Watched, Sender {
   }
 
   start(): void {
-    const { response, request, head, route } = this.#f;
-    response.sendDate = false; // The upstream's Date passes; where it gives none, we make none up.
+    const { response, request, head, route } = this.#forwardable;
+    response.sendDate = false; // The upstream's Date passes; bearerd adds none.
     response.on('close', () => this.#clientClosed());
     this.#context.watchdog.add(this);
-    // Answered before a token is waited for: a client that gets nothing within a second sends its body anyway.
+    // 100 is answered before the wait for a token: a client that gets nothing within a second sends its body anyway.
     if (head.expectation === 'continue' && request.httpVersion === '1.1') response.writeContinue();
     this.#upgrade?.listen();
     if (this.#body === undefined) {
       if (request instanceof DirectRequest) request.passBodyTo(NO_BODY);
       this.#sending.authorize();
     } else {
-      // The listener finds that what follows the head is no body.
+      // The listener emits this if the bytes after the head are no valid body.
       request.once('malformed', (problem: Problem) => this.abandon(problem));
       this.limit(route.timeouts.idleMs);
       this.#body.prefetch(() => this.#guard(() => this.#sending.authorize()));
     }
   }
 
-  #bodyMoved(): void {
-    const { event } = this.#f;
-    const { bytes } = this.#body!;
+  #bodyProgressed(bytes: number): void {
+    const { event } = this.#forwardable;
     if (bytes > SMALL_BODY_BYTES) this.#context.bytesPassed(bytes - event.bytesIn);
     event.bytesIn = bytes;
     if (this.#sending.attempt?.carrier !== undefined) this.#sending.limit();
@@ -84,14 +83,14 @@ export class Exchange implements Watched, Sender {
 
   pass(head: ResponseHead): void {
     if (!this.#progress.enter('answering')) return;
-    this.limit(this.#f.route.timeouts.idleMs);
+    this.limit(this.#forwardable.route.timeouts.idleMs);
     const problem = this.#answer.begin(head);
     if (problem !== undefined) this.#upstreamFailed(problem);
   }
 
   received(attempt: Attempt, piece: Buffer): boolean {
-    if (this.#progress.course !== 'answering') return true;
-    this.limit(this.#f.route.timeouts.idleMs);
+    if (this.#progress.state !== 'answering') return true;
+    this.limit(this.#forwardable.route.timeouts.idleMs);
     if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
     const taken = this.#answer.write(piece);
     this.#pauseIfFull();
@@ -108,27 +107,27 @@ export class Exchange implements Watched, Sender {
     this.deadlineMonoMs = this.#answer.watchClient();
   }
 
-  /** The upstream takes more of the body, though it has begun to answer. */
+  /** The upstream takes more of the body, after it has begun to answer. */
   drained(): void {
     this.#body?.drained();
   }
 
   ended(): void {
     if (!this.#progress.enter('answered')) return;
-    this.#body?.leave(); // An answer that didn't wait for the whole request.
+    this.#body?.detach(); // The upstream has answered before the end of the request.
     this.#answer.end();
     this.deadlineMonoMs = this.#answer.watchClient();
   }
 
-  /** The upstream speaks the other protocol from here on. */
+  /** The upstream has switched to the other protocol. */
   switched(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void {
     const { scrubbing } = this.#answer;
     const upstream = { head, socket, early, token: attempt.token, scrubbing };
-    const join = () => this.#join(() => this.#upgrade!.join(this.#context, this.#f, upstream));
-    this.#f.event.status = head.status;
+    const join = () => this.#join(() => this.#upgrade!.join(this.#context, this.#forwardable, upstream));
+    this.#forwardable.event.status = head.status;
     if (this.#body === undefined || this.#body.complete) join();
     else if (this.#progress.enter('switching'))
-      this.#leaveSwitched = this.#upgrade!.joinWhenWhole(this.#body, socket, join);
+      this.#closeSwitched = this.#upgrade!.joinWhenComplete(this.#body, socket, join);
   }
 
   #join(open: () => Tunnel): void {
@@ -137,7 +136,7 @@ export class Exchange implements Watched, Sender {
     this.#tunnel = open();
     watchdog.delete(this);
     watchdog.add(this.#tunnel);
-    this.#f.request.socket.on('close', () => this.#clientClosed());
+    this.#forwardable.request.socket.on('close', () => this.#clientClosed());
     this.#tunnel.open();
   }
 
@@ -148,7 +147,7 @@ export class Exchange implements Watched, Sender {
   #upstreamFailed(problem: Problem): void {
     if (!this.#progress.mayEnter('answered')) return;
     const { code, message: detail, remedy, cause } = problem;
-    const route = this.#f.route.name;
+    const route = this.#forwardable.route.name;
     this.#context.observe({ type: 'upstream-failed', code, route, detail, remedy, cause });
     this.#sending.attempt?.note(problem);
     this.abandon(problem);
@@ -158,37 +157,37 @@ export class Exchange implements Watched, Sender {
     this.deadlineMonoMs = ms === undefined ? Number.POSITIVE_INFINITY : deadline(this.#context.clock, ms);
   }
 
-  /** The watchdog's call: a limit has passed. */
+  /** The watchdog calls this when the time limit has passed. */
   expire(): void {
-    const { course } = this.#progress;
-    const answers = course === 'answering';
-    const waitsForBody = this.#body !== undefined && !this.#body.complete && !this.#body.heldUp;
-    if (course === 'answered' || (answers && this.#sending.attempt?.paused)) this.#lookAtClient();
+    const { state } = this.#progress;
+    const answers = state === 'answering';
+    const waitsForBody = this.#body !== undefined && !this.#body.complete && !this.#body.isPaused;
+    if (state === 'answered' || (answers && this.#sending.attempt?.paused)) this.#checkClient();
     else if (waitsForBody && !answers) this.abandon(new Problem('request-timeout'));
     else this.#upstreamFailed(upstreamFailure('answer-timeout'));
   }
 
-  #lookAtClient(): void {
-    const next = this.#answer.lookAtClient();
+  #checkClient(): void {
+    const next = this.#answer.checkClient();
     this.deadlineMonoMs = next ?? Number.POSITIVE_INFINITY;
     if (next !== undefined) return;
-    this.#f.event.closedBy = 'idle-timeout';
-    this.#f.request.socket.destroy();
+    this.#forwardable.event.closedBy = 'idle-timeout';
+    this.#forwardable.request.socket.destroy();
   }
 
   /** Aborts the upstream request and answers the client with the problem. */
   abandon(problem: Problem): void {
     if (!this.#progress.enter('answered')) return;
-    this.#body?.leave();
+    this.#body?.detach();
     this.#sending.attempt?.abort();
-    this.limit(this.#f.route.timeouts.idleMs);
+    this.limit(this.#forwardable.route.timeouts.idleMs);
     this.#answer.fail(problem);
   }
 
-  /** A fault of ours ends one request, and no more. */
+  /** An exception in our own code ends this request only. */
   crash(cause: unknown): void {
     this.#context.observe({ type: 'internal-error', where: 'exchange', cause });
-    this.#f.request.socket.destroy();
+    this.#forwardable.request.socket.destroy();
   }
 
   #guard(act: () => void): void {
@@ -199,15 +198,15 @@ export class Exchange implements Watched, Sender {
     }
   }
 
-  /** The answer has ended, or the client has left. */
+  /** The client has read the answer, or has left. */
   #clientClosed(): void {
     this.#progress.enter('over');
     this.#context.watchdog.delete(this);
     this.#sending.end();
-    this.#leaveSwitched?.();
+    this.#closeSwitched?.();
     if (this.#body?.complete === false) this.#body.discard();
     this.#answer.close();
-    const { response, event } = this.#f;
+    const { response, event } = this.#forwardable;
     if (this.#tunnel !== undefined) this.#tunnelClosed(this.#tunnel);
     else event.aborted = event.code === undefined && !response.writableFinished;
     if (this.#answer.scrubbed) event.scrubbed = true;
@@ -216,7 +215,7 @@ export class Exchange implements Watched, Sender {
   }
 
   #tunnelClosed(tunnel: Tunnel): void {
-    const { event } = this.#f;
+    const { event } = this.#forwardable;
     this.#context.watchdog.delete(tunnel);
     event.bytesIn = tunnel.bytesIn;
     event.bytesOut = tunnel.bytesOut;

@@ -9,35 +9,35 @@ import type { ScrubbingContext } from './scrub/scrubbing.ts';
 import type { RequestTrace, Tracing } from './trace.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** What every exchange of one process shares. */
+/** What all exchanges of a process share. */
 export interface ForwardContext {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly watchdog: Watchdog;
   readonly scrubbing: ScrubbingContext;
-  /** Looks after clients that nothing is read from at present. */
+  /** Detects clients that leave while their connection is not read. */
   readonly departures: Departures;
-  /** Called with the size of each piece of a body or tunnel, in either direction, that leaves garbage behind. */
+  /** Called with the size of each piece of a body or tunnel, in either direction, whose memory is garbage afterwards. */
   readonly bytesPassed: (bytes: number) => void;
-  /** `1.1 bearerd (id)`: names this process, so that it recognises a request that comes back. */
+  /** `1.1 bearerd (id)`: the ID lets this process recognise a request that comes back to it. */
   readonly via: string;
-  /** Undefined where no traces are configured. */
+  /** Undefined if no traces are configured. */
   readonly tracing: Tracing | undefined;
-  /** The process is about to stop: connections are not kept. */
+  /** The process stops soon: each connection is closed after its answer. */
   readonly stopping: () => boolean;
-  /** No new request is taken. */
+  /** New requests are refused. */
   readonly draining: () => boolean;
 }
 
-/** A request that may be forwarded, and all that has been found out about it. */
+/** A request that may be forwarded, with all that admission has found out about it. */
 export interface Forwardable extends ClientSide {
   readonly head: RequestHead;
   readonly route: Route;
   readonly pool: UpstreamPool;
-  /** Path and query for the upstream. */
+  /** Path and query as the upstream gets them, but for a credential in the query. */
   readonly target: string;
   readonly dropCookies: boolean;
   readonly trace: RequestTrace | undefined;
-  /** The client sent a credential of its own, and the route lets it pass: ours is not sent. */
+  /** The client has sent its own credential and the route lets it pass, so the route's credential is not sent. */
   readonly keepsClientCredential: boolean;
 }

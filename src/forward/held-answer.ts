@@ -2,12 +2,12 @@ import type { Problem } from '../base/problem.ts';
 import type { Attempt, AttemptOwner } from './attempt.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
 
-/** Gets the answer in the end. */
+/** Gets the rest of an answer that was held. */
 export type AnswerOwner = AttemptOwner & Required<Pick<AttemptOwner, 'received' | 'ended'>>;
 
 /**
- * A 401 that waits for a new token. It may turn out to be the answer after all, so what follows it meanwhile is kept:
- * pieces of its body, its end (a HEAD has nothing else), or the break of its connection.
+ * A 401 that is held while a new token may come. If none comes, the 401 is the answer: so everything that follows it is
+ * kept, whether pieces of its body, its end, or a broken connection.
  */
 export class HeldAnswer implements AttemptOwner {
   readonly #attempt: Attempt;
@@ -16,7 +16,7 @@ export class HeldAnswer implements AttemptOwner {
   #bytes = 0;
   #end: ((owner: AnswerOwner) => void) | undefined;
 
-  /** @param crash ends the request by a fault of ours */
+  /** @param crash called if our own code throws */
   constructor(attempt: Attempt, crash: AttemptOwner['crash']) {
     this.#attempt = attempt;
     this.crash = crash;
@@ -38,7 +38,7 @@ export class HeldAnswer implements AttemptOwner {
     this.#end = (owner) => owner.failed(attempt, problem, 'no');
   }
 
-  /** The 401 is the answer: the owner gets what has come, and what is still to come. */
+  /** The 401 is the answer: passes what has come to the owner, and what comes later, too. */
   giveTo(owner: AnswerOwner): void {
     this.#attempt.giveTo(owner);
     for (const piece of this.#pieces) owner.received(this.#attempt, piece);

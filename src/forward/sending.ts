@@ -11,78 +11,78 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { type AnswerOwner, HeldAnswer } from './held-answer.ts';
 import { isRepeatable, Repeats } from './repeats.ts';
-import { noToken, noteToken, secondChance, tokenSource } from './token-use.ts';
+import { noTokenProblem, recordTokenState, replacementToken, tokenSource } from './token-use.ts';
 import type { Upgrade } from './upgrade.ts';
 
 const NOTHING: readonly Buffer[] = [];
 
-/** What goes up. */
-export interface Sent {
+/** What is sent. */
+interface ToSend {
   readonly forwardable: Forwardable;
   readonly body: RequestBody | undefined;
   readonly upgrade: Upgrade | undefined;
 }
 
-/** Has the request sent, and gets its answer. */
-export interface Sender extends AnswerOwner {
-  /** Milliseconds until `expire`; `undefined` while something else has a limit of its own. */
+/** The owner of a `Sending`: gets the answer, and sets the time limit. */
+export interface SendingOwner extends AnswerOwner {
+  /** Calls `expire` after so many milliseconds; never if `undefined`, while something else has its own limit. */
   limit(ms: number | undefined): void;
-  /** The head of the answer that counts; its body comes by `received` and `ended`. */
+  /** Gets the head of the final answer; `received` and `ended` bring its body. */
   pass(head: ResponseHead): void;
   switched(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void;
-  /** There is no token, and no request goes up. */
+  /** There is no token: nothing was sent. */
   abandon(problem: Problem): void;
-  /** The client takes nothing more at present. */
+  /** The client reads too slowly: no more of the answer for now. */
   readonly full: boolean;
 }
 
 /**
- * Brings a request to the upstream: a token, a connection, the request itself, and all of it once more after a 401, or
- * where `repeats.ts` allows it after a failure. From the head of the answer on, an attempt belongs to the sender.
+ * Sends a request to the upstream: gets a token and a connection, and sends it; and all of that again after a 401, or after
+ * a failure that `repeats.ts` lets it repeat. Once the head of the answer has come, the attempt belongs to the owner.
  */
 export class Sending implements AttemptOwner {
-  /** The latest attempt; it stays here when it has ended. */
+  /** The latest attempt, even if it has ended. */
   attempt: Attempt | undefined;
   readonly #context: ForwardContext;
   readonly #progress: Progress;
-  readonly #sender: Sender;
-  readonly #f: Forwardable;
+  readonly #owner: SendingOwner;
+  readonly #forwardable: Forwardable;
   readonly #body: RequestBody | undefined;
   readonly #upgrade: Upgrade | undefined;
   readonly #repeats = new Repeats();
-  #wait: AbortController | undefined;
+  #tokenWait: AbortController | undefined;
 
-  constructor(context: ForwardContext, progress: Progress, sender: Sender, sent: Sent) {
+  constructor(context: ForwardContext, progress: Progress, owner: SendingOwner, toSend: ToSend) {
     this.#context = context;
     this.#progress = progress;
-    this.#sender = sender;
-    this.#f = sent.forwardable;
-    this.#body = sent.body;
-    this.#upgrade = sent.upgrade;
+    this.#owner = owner;
+    this.#forwardable = toSend.forwardable;
+    this.#body = toSend.body;
+    this.#upgrade = toSend.upgrade;
   }
 
   authorize(): void {
     if (!this.#progress.enter('authorizing')) return;
-    const source = tokenSource(this.#f);
+    const source = tokenSource(this.#forwardable);
     const token = source?.current();
-    noteToken(this.#f, source, token);
+    recordTokenState(this.#forwardable, source, token);
     if (source === undefined || token !== undefined) {
       this.#connect(token);
       return;
     }
-    this.#sender.limit(undefined);
-    this.#wait = new AbortController();
-    this.#login(source.wait(this.#wait.signal))
+    this.#owner.limit(undefined);
+    this.#tokenWait = new AbortController();
+    this.#recordWait(source.wait(this.#tokenWait.signal))
       .then(
-        (fresh) => this.#connectIfHere(fresh),
-        (reason) => this.#sender.abandon(noToken(reason)),
+        (fresh) => this.#connectIfPresent(fresh),
+        (reason) => this.#owner.abandon(noTokenProblem(reason)),
       )
       .catch((cause) => this.crash(cause));
   }
 
   /** Records how long the request waits for a token. */
-  #login<T>(waited: Promise<T>): Promise<T> {
-    const { event } = this.#f;
+  #recordWait<T>(waited: Promise<T>): Promise<T> {
+    const { event } = this.#forwardable;
     const { clock } = this.#context;
     const wait: TokenWait = { before: event.tokenWait, fromMonoMs: clock.monoMs(), untilMonoMs: -1 };
     event.tokenWait = wait;
@@ -91,44 +91,44 @@ export class Sending implements AttemptOwner {
     });
   }
 
-  /** After a wait: nothing goes upstream for a client that has left, even if its departure has not been read yet. */
-  async #connectIfHere(token: AccessToken): Promise<void> {
-    const { request } = this.#f;
+  /** Connects after a wait, but not for a client that has left, even if its end of the connection has not been read yet. */
+  async #connectIfPresent(token: AccessToken): Promise<void> {
+    const { request } = this.#forwardable;
     const reader = this.#upgrade === undefined ? request : request.socket;
-    if (await this.#context.departures.isHere(reader)) this.#connect(token);
+    if (await this.#context.departures.isConnected(reader)) this.#connect(token);
   }
 
-  /** @param rejected the attempt that got a 401, from the second one on */
+  /** @param rejected the attempt that got a 401; undefined before there is one */
   #connect(
     token: AccessToken | undefined,
     on: Pick<SendOptions, 'fresh' | 'http1'> = { fresh: false, http1: this.#repeats.http1 },
     rejected = this.attempt?.rejected,
   ): void {
     if (!this.#progress.enter('connecting')) return;
-    this.#sender.limit(undefined);
+    this.#owner.limit(undefined);
     const { clock } = this.#context;
-    const { event, route } = this.#f;
+    const { event, route } = this.#forwardable;
     const record = new AttemptRecord(route.upstreamOrigin, clock.monoMs(), event.attempt);
     event.attempt = record;
-    const trace = this.#f.trace?.sending(this.#f);
+    const trace = this.#forwardable.trace?.sending(this.#forwardable);
     this.attempt = new Attempt(this, { clock, token, trace, rejected, record });
-    this.#f.pool.send(this.attempt, {
+    this.#forwardable.pool.send(this.attempt, {
       fresh: on.fresh,
       upgrade: this.#upgrade !== undefined,
       http1: on.http1,
-      upload: this.#body?.whole === false,
+      upload: this.#body?.keptWhole === false,
       once: !isRepeatable(this.#sendable),
     });
   }
 
   get #sendable() {
-    return { method: this.#f.request.method!, body: this.#body };
+    return { method: this.#forwardable.request.method!, body: this.#body };
   }
 
   connected(attempt: Attempt, carrier: Carrier): void {
     const { token } = attempt;
     if (token !== undefined && !isUsable(token, this.#context.clock)) {
-      // It took long to connect, and the token has ended.
+      // Connecting took so long that the token has expired.
       attempt.abort();
       this.authorize();
     } else if (this.#progress.enter('sending')) {
@@ -138,13 +138,13 @@ export class Sending implements AttemptOwner {
   }
 
   #send({ token, trace }: Attempt, carrier: Carrier): void {
-    const { request, head } = this.#f;
+    const { request, head } = this.#forwardable;
     const body = this.#body?.begin(carrier) ?? NOTHING;
-    const headers = headersUpstream(this.#f, token, this.#context.via);
+    const headers = headersUpstream(this.#forwardable, token, this.#context.via);
     trace?.carry(headers);
     carrier.send({
       method: request.method!,
-      target: targetUpstream(this.#f, token),
+      target: targetUpstream(this.#forwardable, token),
       headers,
       chunked: head.contentLength === -1,
       body,
@@ -153,11 +153,11 @@ export class Sending implements AttemptOwner {
     });
   }
 
-  /** The request, or its answer, goes on from here. */
+  /** Sets the time limit: for the answer once the whole request is sent, else for the next piece. */
   limit(): void {
-    const { responseMs, idleMs } = this.#f.route.timeouts;
+    const { responseMs, idleMs } = this.#forwardable.route.timeouts;
     const whole = this.#body === undefined || this.#body.complete;
-    this.#sender.limit(whole && this.#progress.course === 'sending' ? responseMs : idleMs);
+    this.#owner.limit(whole && this.#progress.state === 'sending' ? responseMs : idleMs);
   }
 
   /** The upstream takes more of the body. */
@@ -166,22 +166,22 @@ export class Sending implements AttemptOwner {
   }
 
   responded(attempt: Attempt, head: ResponseHead): void {
-    const second = head.status === 401 ? this.#secondChance(attempt) : undefined;
-    if (second instanceof Promise) {
-      this.#hold(attempt, head, second);
-    } else if (second !== undefined) {
-      this.#replay(attempt, second);
+    const replacement = head.status === 401 ? this.#replacementToken(attempt) : undefined;
+    if (replacement instanceof Promise) {
+      this.#hold(attempt, head, replacement);
+    } else if (replacement !== undefined) {
+      this.#replay(attempt, replacement);
     } else {
-      attempt.giveTo(this.#sender);
-      this.#sender.pass(head);
+      attempt.giveTo(this.#owner);
+      this.#owner.pass(head);
     }
   }
 
-  #secondChance(attempt: Attempt): ReturnType<typeof secondChance> {
+  #replacementToken(attempt: Attempt): ReturnType<typeof replacementToken> {
     if (attempt.rejected !== undefined) return undefined;
-    // The source learns of it in any case: the next request must not use this token either.
-    const second = secondChance(this.#f, attempt.token);
-    return this.#body === undefined || this.#body.replayable ? second : undefined;
+    // The source is told even if the request can't be replayed: the next request must not use this token either.
+    const replacement = replacementToken(this.#forwardable, attempt.token);
+    return this.#body === undefined || this.#body.replayable ? replacement : undefined;
   }
 
   #replay(attempt: Attempt, token: AccessToken): void {
@@ -189,41 +189,41 @@ export class Sending implements AttemptOwner {
     this.#connect(token, undefined, attempt);
   }
 
-  #hold(attempt: Attempt, head: ResponseHead, second: Promise<AccessToken | undefined>): void {
+  #hold(attempt: Attempt, head: ResponseHead, replacement: Promise<AccessToken | undefined>): void {
     if (!this.#progress.enter('held')) return;
-    this.#sender.limit(undefined); // A login has a limit of its own.
+    this.#owner.limit(undefined); // A login has its own time limit.
     const held = new HeldAnswer(attempt, (cause) => this.crash(cause));
-    this.#login(second)
+    this.#recordWait(replacement)
       .then((token) => {
-        if (this.#progress.course !== 'held') return;
+        if (this.#progress.state !== 'held') return;
         if (token !== undefined && isUsable(token, this.#context.clock)) {
           this.#replay(attempt, token);
           return;
         }
-        this.#sender.pass(head);
-        held.giveTo(this.#sender);
-        if (!this.#sender.full) attempt.resume();
+        this.#owner.pass(head);
+        held.giveTo(this.#owner);
+        if (!this.#owner.full) attempt.resume();
       })
       .catch((cause) => this.crash(cause));
   }
 
   switched(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void {
-    this.#sender.switched(attempt, head, socket, early);
+    this.#owner.switched(attempt, head, socket, early);
   }
 
   failed(attempt: Attempt, problem: Problem, repeatable: Repeatable): void {
     const next = this.#repeats.next(repeatable, this.#sendable);
-    if (next === undefined) this.#sender.failed(attempt, problem, 'no');
+    if (next === undefined) this.#owner.failed(attempt, problem, 'no');
     else this.#connect(attempt.token, next);
   }
 
   crash(cause: unknown): void {
-    this.#sender.crash(cause);
+    this.#owner.crash(cause);
   }
 
-  /** The client has left. */
+  /** The client's connection has closed. */
   end(): void {
-    this.#wait?.abort();
+    this.#tokenWait?.abort();
     this.attempt?.abort();
     this.attempt?.rejected?.abort();
   }

@@ -3,33 +3,33 @@ import type { RequestEvent, TraceIds } from '../base/events.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Route } from '../routes/route-table.ts';
 
-/** Traces requests; set only where tracing is configured. Forwarding knows no more of it than this. */
+/** Traces requests. Forwarding knows only this interface, and has none unless traces are configured. */
 export interface Tracing {
-  /** A request has come in. It continues the trace that the request names, if it names one. */
+  /** Called when a request has come in. Continues the trace that the request names, if it names one. */
   begin(request: IncomingMessage, event: RequestEvent): RequestTrace;
 }
 
-/** One request. Its event reports its end. */
+/** The trace of one request. The request's event ends it. */
 export interface RequestTrace extends TraceIds {
   /** An attempt begins: it asks for a connection. */
   sending(request: TracedRequest): SendingTrace;
 }
 
-/** What an attempt's span says of the request. */
+/** What the span of an attempt tells about the request. */
 export interface TracedRequest {
   readonly event: RequestEvent;
   readonly route: Route;
-  /** As it goes up. */
+  /** As the upstream gets it. */
   readonly target: string;
 }
 
-/** One attempt. An attempt without a call for its end ends with the request. */
+/** The trace of one attempt. Without `ended` or `failed` it ends with the request. */
 export interface SendingTrace {
-  /** The request is sent now. Writes the trace context into its headers, in place of the client's. */
+  /** Called before the request is sent. Puts the trace context into its headers, in place of the client's. */
   carry(headers: string[]): void;
   responded(status: number): void;
-  /** The answer is whole. */
+  /** The answer is complete. */
   ended(): void;
-  /** Also where no connection was made. */
+  /** Called even if no connection was made. */
   failed(problem: Problem): void;
 }

@@ -5,39 +5,39 @@ import { endAbruptly } from './client/abrupt-end.ts';
 import type { ForwardContext } from './forwardable.ts';
 import { deadline, type Watched } from './watchdog.ts';
 
-/** When one side ends, the other has this long to read what was sent to it before. */
+/** When one side ends, the other has this long to read what was sent to it. */
 const FLUSH_MS = 500;
-/** The monotonic clock stops while the machine sleeps; so the expiry is checked at intervals. */
-const LOOK_MS = 30_000;
+/** The monotonic clock stops while the machine sleeps; so the expiry is checked this often. */
+const CHECK_MS = 30_000;
 
-/** What limits a tunnel that neither side ends. */
-export interface TunnelLimits {
-  /** 0 for none. */
+/** When a tunnel is closed, though neither side has ended it. */
+interface TunnelLimits {
+  /** 0 for no limit. */
   readonly idleMs: number;
-  /** Undefined for none. */
+  /** Undefined for no limit. */
   readonly expires: Deadline | undefined;
 }
 
-/** Bytes both ways between two connections, until one of them ends. */
+/** Passes bytes both ways between two connections until one of them ends. */
 export class Tunnel implements Watched {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
   memberAt = -1;
-  /** Bytes from the client and to it. */
+  /** Bytes from the client, and to the client. */
   bytesIn = 0;
   bytesOut = 0;
   /** The tunnel was closed because its token expired. */
   expired = false;
   readonly #clock: Clock;
-  readonly #passed: (bytes: number) => void;
+  readonly #bytesPassed: (bytes: number) => void;
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #limits: TunnelLimits;
   #idleUntilMonoMs = Number.POSITIVE_INFINITY;
-  #lookMonoMs = Number.POSITIVE_INFINITY;
+  #checkMonoMs = Number.POSITIVE_INFINITY;
 
   constructor(context: ForwardContext, client: Socket, upstream: Socket, limits: TunnelLimits) {
     this.#clock = context.clock;
-    this.#passed = context.bytesPassed;
+    this.#bytesPassed = context.bytesPassed;
     this.#client = client;
     this.#upstream = upstream;
     this.#limits = limits;
@@ -48,55 +48,55 @@ export class Tunnel implements Watched {
     endTogether(this.#upstream, this.#client);
     this.#client.on('data', (chunk: Buffer) => {
       this.bytesIn += chunk.length;
-      this.#touch();
-      this.#passed(chunk.length);
+      this.#progressed();
+      this.#bytesPassed(chunk.length);
     });
     this.#upstream.on('data', (chunk: Buffer) => {
       this.bytesOut += chunk.length;
-      this.#touch();
-      this.#passed(chunk.length);
+      this.#progressed();
+      this.#bytesPassed(chunk.length);
     });
     this.#client.pipe(this.#upstream).pipe(this.#client);
-    this.#lookLater();
-    this.#touch();
+    this.#scheduleCheck();
+    this.#progressed();
   }
 
-  /** The watchdog's call: the tunnel was idle for too long, or its token has expired, or it is time to check that. */
+  /** The watchdog calls this: the token has expired, or the tunnel was idle for too long, or the expiry is to be checked. */
   expire(nowMonoMs: number): void {
     const { expires } = this.#limits;
     if (expires !== undefined && untilMs(expires, this.#clock) <= 0) {
       this.expired = true;
-      leave(this.#client);
-      leave(this.#upstream);
+      endSoon(this.#client);
+      endSoon(this.#upstream);
       this.deadlineMonoMs = Number.POSITIVE_INFINITY;
     } else if (nowMonoMs >= this.#idleUntilMonoMs) {
       this.#client.destroy();
       this.#upstream.destroy();
     } else {
-      this.#lookLater();
+      this.#scheduleCheck();
     }
   }
 
-  #touch(): void {
+  #progressed(): void {
     if (this.expired) return;
     this.#idleUntilMonoMs = deadline(this.#clock, this.#limits.idleMs);
-    this.deadlineMonoMs = Math.min(this.#idleUntilMonoMs, this.#lookMonoMs);
+    this.deadlineMonoMs = Math.min(this.#idleUntilMonoMs, this.#checkMonoMs);
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     const { expires } = this.#limits;
     if (expires === undefined) return;
-    this.#lookMonoMs = this.#clock.monoMs() + Math.min(untilMs(expires, this.#clock), LOOK_MS);
-    this.deadlineMonoMs = Math.min(this.#idleUntilMonoMs, this.#lookMonoMs);
+    this.#checkMonoMs = this.#clock.monoMs() + Math.min(untilMs(expires, this.#clock), CHECK_MS);
+    this.deadlineMonoMs = Math.min(this.#idleUntilMonoMs, this.#checkMonoMs);
   }
 }
 
-/** When one ends, the other ends too, after it has read what was sent to it; when one is reset, the other is reset. */
+/** Ends `other` after `one`: once it has read what was sent to it, or by a reset if `one` was reset. */
 function endTogether(one: Socket, other: Socket): void {
-  one.on('error', () => {}); // `close` tells of it.
+  one.on('error', () => {}); // `close` follows.
   one.on('end', () => {
-    leave(one);
-    leave(other);
+    endSoon(one);
+    endSoon(other);
   });
   one.on('close', (hadError: boolean) => {
     if (hadError && other.writable) other.write('', () => setImmediate(() => endAbruptly(other)));
@@ -105,7 +105,7 @@ function endTogether(one: Socket, other: Socket): void {
   });
 }
 
-function leave(socket: Socket): void {
+function endSoon(socket: Socket): void {
   socket.destroySoon();
   destroyLater(socket);
 }

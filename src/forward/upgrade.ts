@@ -2,17 +2,18 @@ import type { Socket } from 'node:net';
 import { UPGRADE } from '../base/fields.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
+import { headText } from './client/head-text.ts';
 import type { RequestBody } from './client/request-body.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { replyHead } from './headers/response-headers.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** What a client may send before the upstream has answered; more waits in the kernel. */
+/** A client may send this much before the upstream has switched; more waits in the kernel. */
 const EARLY_LIMIT_BYTES = 64 * 1024;
 
-/** An upstream that has switched. */
-export interface Switched {
+/** An upstream that has switched protocols. */
+interface Switched {
   readonly head: ResponseHead;
   readonly socket: Socket;
   readonly early: Buffer;
@@ -20,34 +21,34 @@ export interface Switched {
   readonly scrubbing: Scrubbing | undefined;
 }
 
-/** A client's request for a tunnel. */
-export interface Asking {
+/** A request to switch protocols. */
+interface TunnelRequest {
   readonly protocol: string;
   readonly client: Socket;
-  /** Calls back once the request is whole, with the bytes that came after it: from then on the connection is ours. */
-  readonly whenFree: (take: (early: Buffer) => void) => void;
+  /** Calls `take` once the request is complete, with the bytes after it: from then on the connection is the caller's. */
+  readonly handOverTo: (take: (early: Buffer) => void) => void;
 }
 
-/** The client's side of a request that wants to become a tunnel. */
+/** The client's side of a request that may become a tunnel. */
 export class Upgrade {
   readonly protocol: string;
   readonly #client: Socket;
-  readonly #whenFree: Asking['whenFree'];
+  readonly #handOverTo: TunnelRequest['handOverTo'];
   readonly #endsWithToken: boolean;
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
 
-  /** @param endsWithToken the tunnel closes when the token that opened it expires */
-  constructor({ protocol, client, whenFree }: Asking, endsWithToken: boolean) {
+  /** @param endsWithToken close the tunnel when the token that opened it expires */
+  constructor({ protocol, client, handOverTo }: TunnelRequest, endsWithToken: boolean) {
     this.protocol = protocol;
     this.#client = client;
-    this.#whenFree = whenFree;
+    this.#handOverTo = handOverTo;
     this.#endsWithToken = endsWithToken;
   }
 
-  /** Node reports only that the client has ended its side; for an upgrade that ends the connection. */
+  /** Keeps what the client sends early. Closes the connection if the client ends its side: Node leaves it half-open. */
   listen(): void {
-    this.#whenFree((early) => {
+    this.#handOverTo((early) => {
       if (early.length > 0) this.#keepEarly(early);
       this.#client.on('data', this.#keepEarly).on('end', this.#clientEnded);
     });
@@ -64,12 +65,13 @@ export class Upgrade {
   };
 
   /**
-   * A client speaks the other protocol only when its request is whole (RFC 9110 §7.8): the rest of that goes up first.
+   * Sends the rest of the request to an upstream that has switched early: the client uses the new protocol only after its
+   * whole request (RFC 9110 §7.8).
    *
-   * @param join called when it is whole
-   * @returns a function that closes the upstream connection where the request has not become whole
+   * @param join called when the request is complete
+   * @returns closes the upstream's connection, unless `join` was called
    */
-  joinWhenWhole(body: RequestBody, upstream: Socket, join: () => void): () => void {
+  joinWhenComplete(body: RequestBody, upstream: Socket, join: () => void): () => void {
     const drained = () => body.drained();
     const gone = () => this.#client.destroy();
     upstream.pause();
@@ -85,7 +87,7 @@ export class Upgrade {
     };
   }
 
-  /** The upstream has switched: from here on it is bytes. */
+  /** The upstream has switched: passes its 101 to the client, and the early bytes of both sides. */
   join(context: ForwardContext, forwardable: Forwardable, upstream: Switched): Tunnel {
     const { head, socket, early, token, scrubbing } = upstream;
     const { response, route } = forwardable;
@@ -107,9 +109,7 @@ export class Upgrade {
   }
 }
 
-/** Our own 101, each character a byte. */
 function switchingHead(protocol: string, headers: readonly string[]): string {
-  let text = `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n`;
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return `${text}\r\n`;
+  const own = ['connection', 'Upgrade', 'upgrade', protocol];
+  return headText('HTTP/1.1 101 Switching Protocols', [...own, ...headers]);
 }

@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { type Member, Members } from '../base/members.ts';
 
-/** Something with a time limit, which progress resets. */
+/** Something with a time limit. Progress resets the limit. */
 export interface Watched extends Member {
   /** On the monotonic clock; Infinity for no limit. */
   deadlineMonoMs: number;
-  /** Called once the deadline has passed, from a timer: must not throw. */
+  /** Called from a timer once the deadline has passed; must not throw. */
   expire(nowMonoMs: number): void;
 }
 
-/** When a limit that begins now passes; 0 means no limit. */
+/** The moment at which a limit that begins now has passed; 0 means no limit. */
 export function deadline(clock: Clock, limitMs: number): number {
   return limitMs === 0 ? Number.POSITIVE_INFINITY : clock.monoMs() + limitMs;
 }
@@ -18,8 +18,9 @@ const LONGEST_INTERVAL_MS = 1_000;
 const SHORTEST_INTERVAL_MS = 20;
 
 /**
- * One timer for all requests under way, and none while there are none. A timer for each of them, moved with each piece of a body, costs more
- * than the piece; a check of all of them now and then costs next to nothing, and is late by a tenth at most.
+ * One timer for all requests under way; it stops when there are none. A timer for each request, restarted by each piece of a
+ * body, costs more than the piece. Checking all of them at an interval costs next to nothing, and notices a passed
+ * limit at most a tenth of it, or 20 ms, too late.
  */
 export class Watchdog {
   readonly #clock: Clock;
@@ -35,15 +36,15 @@ export class Watchdog {
     return this.#watched.size;
   }
 
-  /** How many of those watched are of this class. */
+  /** How many of the watched are of this class. */
   count(kind: abstract new (...args: never[]) => Watched): number {
     let count = 0;
     for (const watched of this.#watched) if (watched instanceof kind) count++;
     return count;
   }
 
-  /** @param limitsMs all limits that are used, 0 for none: the watchdog checks ten times within the shortest */
-  attend(limitsMs: readonly number[]): void {
+  /** @param limitsMs all limits in use, 0 for none: the watchdog checks ten times within the shortest */
+  setLimits(limitsMs: readonly number[]): void {
     const shortest = Math.min(...limitsMs.filter((ms) => ms > 0), LONGEST_INTERVAL_MS * 10);
     this.#intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.min(LONGEST_INTERVAL_MS, shortest / 10));
     this.stop();

@@ -5,13 +5,13 @@ import { answerProblem } from '../forward/client/problem.ts';
 import type { Guard } from './guard.ts';
 import type { StatusFeed } from './status-feed.ts';
 
-/** A page: what a browser is given, by name, and what it may load and run. */
-export interface Page {
+/** The status page: its files by name, and what a browser may load and run. */
+interface Page {
   readonly files: ReadonlyMap<string, { readonly type: string; readonly text: string }>;
   readonly contentSecurityPolicy: string;
 }
 
-/** What the admin listener shows; each is asked anew for each request. */
+/** What the admin listener shows; each function is called anew for each request. */
 export interface AdminView {
   readonly guard: () => Guard;
   readonly healthy: () => boolean;
@@ -19,72 +19,71 @@ export interface AdminView {
   readonly status: () => unknown;
   /** The last requests. */
   readonly requests: () => unknown;
-  /** Why one of them went as it did, for programs and for people; without an ID that of the last that failed. */
+  /** Why a request went as it did, for programs and for people. @param id undefined for the last request that failed */
   readonly why: (
     id: string | undefined,
   ) => { readonly report: unknown; readonly text: () => Promise<string> } | undefined;
   readonly configuration: () => Promise<unknown>;
   readonly page: () => Promise<Page>;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
-  /** Renews every session token; gives the reasons of those that failed, by name. */
+  /** Renews every session token. @returns the names of those renewed, and the reasons of those that failed, by name */
   readonly renew: () => Promise<{
     readonly renewed: readonly string[];
     readonly failed: Readonly<Record<string, string>>;
   }>;
-  /** Reads the whole configuration anew; gives undefined while it stops. Undefined where there is nothing to read. */
+  /** Reads the whole configuration again; gives undefined during a stop. Undefined if there is no source to read it from. */
   readonly reload: (() => Promise<Reloaded | undefined>) | undefined;
 }
 
-/** What became of a reload of everything. */
+/** The result of a reload. */
 export type Reloaded =
   | { readonly reloaded: true; readonly restartNeededFor: readonly string[] }
   /** The old configuration stays in use. */
   | { readonly reloaded: false; readonly faults: readonly ConfigFault[] };
 
-/** What there is: by which methods, and whether without a caller key wherever the listener is. */
+/** The endpoints by route: their methods, and whether they need no caller key, whatever the address. */
 export type Endpoints = ReadonlyMap<string, Endpoint>;
 
 interface Endpoint {
   readonly methods: readonly string[];
-  /** The kubelet and Prometheus have no key. */
   readonly openToProbes: boolean;
 }
 
-const FOR_PROBES = { config: { openToProbes: true } };
-/** Under this are the parts of the page. Not `:name`, whose length the router limits, and says so in its own words. */
+/** The kubelet and Prometheus have no caller key. */
+const OPEN_TO_PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+/** The files of the page. A wildcard, because the router limits a `:name` and answers a longer one in its own words. */
 const PAGE_PATH = '/page/';
 const PAGE_ROUTE = `${PAGE_PATH}*`;
-/** Under this is each request that is remembered, by its ID, which may hold a slash. */
+/** Each remembered request, by its ID, which may hold a slash. */
 const REQUEST_PATH = '/requests/';
 const REQUEST_ROUTE = `${REQUEST_PATH}*`;
 const LAST_FAILED = 'last-failed';
 
-/** The route of a path: each is written in one way. */
+/** The route of a path. */
 export function endpointOf(path: string): string {
   if (path.startsWith(PAGE_PATH)) return PAGE_ROUTE;
   return path.startsWith(REQUEST_PATH) ? REQUEST_ROUTE : path;
 }
 
-/** Adds a route for each endpoint, and gives what there is then: what is asked before the router sees a request. */
+/** Adds the routes. @returns the endpoints, for the checks before the router */
 export function addEndpoints(app: FastifyInstance, view: AdminView, feed: StatusFeed): Endpoints {
   const endpoints = new Map<string, { methods: string[]; openToProbes: boolean }>();
-  app.addHook('onRoute', ({ url, method, config }) => {
-    const openToProbes = (config as Partial<Endpoint> | undefined)?.openToProbes === true;
-    const endpoint = endpoints.get(url) ?? { methods: [], openToProbes };
+  app.addHook('onRoute', ({ url, method }) => {
+    const endpoint = endpoints.get(url) ?? { methods: [], openToProbes: OPEN_TO_PROBES.has(url) };
     endpoint.methods = [...endpoint.methods, ...[method].flat()].sort();
     endpoints.set(url, endpoint);
   });
   app.setNotFoundHandler((_request, reply) => answerNotHere(reply));
-  // The client must not learn what went wrong in here.
+  // The client may not learn what went wrong in bearerd.
   app.setErrorHandler((_error, _request, reply) => reply.code(500).send());
-  // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
+  // To Fastify, `hasBody: false` means that it doesn't read the body, whatever its type.
   app.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
   addForPrograms(app, view);
   addForPeople(app, view, feed);
   return endpoints;
 }
 
-/** The two ports are easily mixed up. */
+/** Says where the proxy is, since users mix up the two ports. */
 export function notHere(): Problem {
   return new Problem('no-route', {
     detail:
@@ -93,15 +92,15 @@ export function notHere(): Problem {
 }
 
 export function answerNotHere(reply: FastifyReply): void {
-  answerHere(reply, notHere());
+  answerWith(reply, notHere());
 }
 
 function unknownRequest(id: string): string {
   if (id === LAST_FAILED) return 'No request has failed since the start.\n';
-  return 'This request is not known: only requests that are over are, the last 1,000 and the last 200 that failed.\n';
+  return 'This request is not known: bearerd remembers the last 1,000 requests that are over, and the last 200 that failed.\n';
 }
 
-function answerHere(reply: FastifyReply, problem: Problem): FastifyReply {
+function answerWith(reply: FastifyReply, problem: Problem): FastifyReply {
   reply.hijack();
   answerProblem(reply.raw, problem);
   return reply;
@@ -111,21 +110,21 @@ function addForPrograms(
   app: FastifyInstance,
   { healthy, readiness, metrics, renew, reload }: AdminView,
 ): void {
-  app.get('/healthz', FOR_PROBES, async (_request, reply) => {
+  app.get('/healthz', async (_request, reply) => {
     const isHealthy = healthy();
     return reply
       .code(isHealthy ? 200 : 503)
       .type('text/plain')
       .send(healthText(isHealthy));
   });
-  app.get('/readyz', FOR_PROBES, async (_request, reply) => {
+  app.get('/readyz', async (_request, reply) => {
     const state = readiness();
     return reply
       .code(state.ready ? 200 : 503)
       .header('cache-control', 'no-store')
       .send(state);
   });
-  app.get('/metrics', FOR_PROBES, async (_request, reply) => {
+  app.get('/metrics', async (_request, reply) => {
     const { contentType, text } = await metrics();
     return reply.type(contentType).send(text);
   });
@@ -136,7 +135,7 @@ function addForPrograms(
   if (reload !== undefined) {
     app.post('/reload', async (_request, reply) => {
       const result = await reload();
-      if (result === undefined) return answerHere(reply, new Problem('draining', { retryAfterS: 1 }));
+      if (result === undefined) return answerWith(reply, new Problem('draining', { retryAfterS: 1 }));
       if (result.reloaded) return reply.send(result);
       return reply.code(409).send({ ...result, faults: result.faults.map(faultAsJson) });
     });
@@ -155,7 +154,7 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
   app.get<{ Params: { '*': string } }>(REQUEST_ROUTE, async ({ params, headers }, reply) => {
     const id = params['*'];
     const why = view.why(id === LAST_FAILED ? undefined : id);
-    // A browser asks for text/html first, and gets the same text.
+    // A browser asks for text/html first; it gets plain text, too.
     const forPeople = headers.accept?.startsWith('text/') === true;
     if (why === undefined) {
       return forPeople ? reply.code(404).type('text/plain').send(unknownRequest(id)) : answerNotHere(reply);
@@ -191,7 +190,7 @@ async function sendFile(reply: FastifyReply, page: AdminView['page'], name: stri
     .send(file.text);
 }
 
-/** What `/healthz` says: why a process has to be restarted, where it has. */
+/** The body of `/healthz`, with the reason if the process should be restarted. */
 export function healthText(isHealthy: boolean): string {
   return isHealthy ? 'ok\n' : 'too many internal errors: see the log\n';
 }

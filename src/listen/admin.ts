@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Problem } from '../base/problem.ts';
-import { Departures } from '../forward/client/departures.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { splitTarget } from '../routes/path.ts';
 import {
@@ -14,16 +13,16 @@ import {
 } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
 import { isLoopback } from './arrival.ts';
-import type { Place } from './bind.ts';
+import type { ListenTarget } from './bind.ts';
 import { arrivalOf } from './client-connection.ts';
-import { HttpListeners } from './http-listeners.ts';
+import type { HttpListeners } from './http-listeners.ts';
 import { headOf, onceRead } from './joined-request.ts';
 import { answerOptions } from './options.ts';
+import { ownListeners } from './own-listeners.ts';
 import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';
 
 const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
-const CONNECTION_LIMIT = 1_000;
 
 export class AdminListener {
   readonly #view: AdminView;
@@ -38,26 +37,18 @@ export class AdminListener {
     this.#headerSizeBytes = headerSizeBytes;
     this.#feed = new StatusFeed({ status: view.status });
     let handler: RequestListener = () => {};
-    this.#listeners = new HttpListeners({
-      handler: (request, response) => {
-        const problem = this.#refusal(request);
-        if (problem !== undefined) onceRead(request, () => answerProblem(response, problem));
-        else if (asksForServer(request.method!, request.url!)) answerOptions(response, SERVER_METHODS);
-        else handler(request, response);
-      },
-      headerSizeBytes,
-      maxConnections: () => CONNECTION_LIMIT,
-      shouldUpgrade: () => false,
-      onUpgrade: (_request, socket) => socket.destroy(),
-      departures: new Departures(),
-      onRefused: () => undefined,
-    });
+    this.#listeners = ownListeners((request, response) => {
+      const problem = this.#refusal(request);
+      if (problem !== undefined) onceRead(request, () => answerProblem(response, problem));
+      else if (asksForServer(request.method!, request.url!)) answerOptions(response, SERVER_METHODS);
+      else handler(request, response);
+    }, headerSizeBytes);
     this.#app = fastify({
       logger: false,
       exposeHeadRoutes: true,
-      rewriteUrl: ({ url = '/' }) => splitTarget(url)?.path ?? url, // The absolute form, too.
-      frameworkErrors: (_error, _request, reply) => answerNotHere(reply), // What the router can't decode.
-      clientErrorHandler: () => {}, // As for the proxy: ours has answered already.
+      rewriteUrl: ({ url = '/' }) => splitTarget(url)?.path ?? url, // The target may be in absolute form.
+      frameworkErrors: (_error, _request, reply) => answerNotHere(reply), // A path that the router can't decode.
+      clientErrorHandler: () => {}, // `HttpListeners` has answered already.
       serverFactory: (fastifyHandler) => {
         handler = fastifyHandler;
         return this.#listeners.createServer();
@@ -66,17 +57,17 @@ export class AdminListener {
     this.#endpoints = addEndpoints(this.#app, view, this.#feed);
   }
 
-  async listen(addresses: readonly Place[]): Promise<string[]> {
+  async listen(addresses: readonly ListenTarget[]): Promise<string[]> {
     await this.#app.ready();
     return this.#listeners.listen(addresses, this.#app.server);
   }
 
-  /** Something of the status is different. */
+  /** Something in the status has changed. */
   changed(): void {
     this.#feed.changed();
   }
 
-  /** Those who follow the status hear the last of it. */
+  /** Sends the last status to its viewers, and ends their connections. */
   endEvents(): void {
     this.#feed.end();
   }
@@ -87,7 +78,7 @@ export class AdminListener {
     await this.#app.close();
   }
 
-  /** The same rules as for the proxy, before the framework sees the request; then what there is here at all. */
+  /** Applies the proxy's rules before the framework sees the request, and then checks path and method. */
   #refusal(request: IncomingMessage): Problem | undefined {
     const { httpVersion, socket } = request;
     const method = request.method!;
@@ -107,7 +98,7 @@ export class AdminListener {
     if (origin instanceof Problem) return origin;
     const endpoint = target && this.#endpoints.get(endpointOf(target.path));
     if (!isLoopback(arrival) && endpoint?.openToProbes !== true) {
-      // Those with names may call the API, by routes of their own; what all of them did is shown here.
+      // Named callers may use only their routes: the admin listener shows what all callers did.
       if (guard.callers?.identify(head, '')?.caller.name !== '') return new Problem('caller-key-required');
     }
     if (forServer) return undefined;

@@ -14,17 +14,17 @@ import type { Guard } from './guard.ts';
 import { headOf } from './joined-request.ts';
 import { headProblem } from './well-formed.ts';
 
-/** What a request is measured by; one immutable set for each configuration. */
+/** The rules of one configuration that requests are judged by; immutable. */
 export interface AdmissionRules {
   readonly guard: Guard;
   readonly routes: RoutesByHost;
   readonly browserCookies: boolean;
-  /** What our own `Via` holds, in lower case: a request that has it has been here before. */
+  /** The ID in our own `Via`, in lower case: a request that holds it has come back to this process. */
   readonly loopMark: string;
   readonly headerSizeBytes: number;
 }
 
-/** What Node has a name for; its parser knows some more (RTSP's). */
+/** The methods that Node has names for; its parser knows more (those of RTSP). */
 export const METHOD_NAMES: ReadonlySet<string> = new Set(METHODS);
 
 export type Admission =
@@ -43,14 +43,14 @@ export type Admission =
 
 const KEY_REQUIRED = new Problem('caller-key-required');
 const ROUTE_DENIED = new Problem('route-denied');
-/** Nothing of a fragment leaves (RFC 9112 §3.2), and no control character; all other bytes pass as they are. */
+/** Illegal in a query: a fragment (RFC 9112 §3.2), blanks and control characters. All other bytes pass as they are. */
 const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
 export type Admit = typeof admit;
 
 /**
- * Guard and match: may this request be forwarded, and by which route? Pure but for the socket's own address;
- * fills in what the access log wants to know. Upgrades go through it like any other request.
+ * Guard and match: may this request be forwarded, and by which route? Fills in the event; otherwise pure, but for the
+ * address of the socket. Upgrades are judged like any other request.
  */
 export function admit(
   request: IncomingMessage,
@@ -119,23 +119,23 @@ function noteRoute(event: RequestEvent, { name, credentialName }: Route): void {
   event.credential = credentialName;
 }
 
-/** A path with more than so much behind it gets memory of its own. */
+/** If a target is longer than its path by more than this, the path is copied, so that it doesn't keep the target alive. */
 const LONG_REST = 256;
 
 function ownPath(path: string, target: string): string {
   return target.length - path.length > LONG_REST ? ownCopy(path) : path;
 }
 
-/** `OPTIONS *` is about the server and no resource; an absolute target without a path says the same (RFC 9112 §3.2.4). */
+/** `OPTIONS *` asks about the server, and so does an absolute target without a path (RFC 9112 §3.2.4). */
 export function asksForServer(method: string, target: string): boolean {
   return method === 'OPTIONS' && (target === '*' || WITHOUT_PATH.test(target));
 }
 
 const WITHOUT_PATH = /^https?:\/\/[^/?#]*$/i;
 
-/** Is the key good where it stands, and may its holder use this route? Before all else that would tell of the route. */
+/** Checks whether the key counts on this route and its caller may use it, before any answer that tells of the route. */
 function checkCaller(known: Identification, match: Match, event: RequestEvent): Problem | undefined {
-  if (!match.ok && match.code === 'bad-path') return undefined; // It leads to no route for certain.
+  if (!match.ok && match.code === 'bad-path') return undefined; // Which route the path leads to is uncertain.
   const { route } = match;
   const caller = route === undefined ? known.caller : known.callerOn(route);
   if (caller === undefined) return KEY_REQUIRED;
@@ -144,7 +144,7 @@ function checkCaller(known: Identification, match: Match, event: RequestEvent): 
   return routes === undefined || (route !== undefined && routes.has(route.name)) ? undefined : ROUTE_DENIED;
 }
 
-/** Has the client a credential of its own that goes in the place of ours? A Problem where it may not send one. */
+/** True if the client's own credential is sent in place of the route's. A Problem if the client may not send one. */
 function keepsClientCredential(lines: FieldLines, target: string, route: Route): boolean | Problem {
   if (route.clientAuthorization === 'replace') return false;
   const { any, usable, repeated } = clientCredentials(
@@ -153,7 +153,7 @@ function keepsClientCredential(lines: FieldLines, target: string, route: Route):
     route.elsewhere && { place: route.elsewhere, target },
   );
   if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
-  // Of two, the upstream might read either.
+  // The upstream might read either of two.
   return repeated ? new Problem('bad-request') : usable;
 }
 

@@ -6,13 +6,13 @@ import type { Admission } from './admission.ts';
 import { answerOptions } from './options.ts';
 import { answerPreflight } from './preflight.ts';
 
-/** A request that goes no further: the answer is ours. */
+/** A request that bearerd answers itself. */
 type AnsweredHere = Exclude<Admission, { kind: 'forward' }>;
 
 export const DRAINING = refusal(new Problem('draining', { retryAfterS: 1 }));
 export const MALFORMED = refusal(new Problem('bad-request'));
-/** The fast lane was made for other routes than there are now. */
-export const NO_LANE = refusal(new Problem('no-route'));
+/** A request from the fast lane that fits no present route: its lane was made for an older configuration. */
+export const UNKNOWN_LANE = refusal(new Problem('no-route'));
 
 export function answerHere(response: ServerResponse, admission: AnsweredHere, event: RequestEvent): void {
   if (admission.kind === 'refuse') {

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** By which way a client came. */
+/** How a client has connected. */
 export interface Arrival {
-  /** By a Unix socket, which no web page can reach. */
+  /** Over a Unix socket, which no web page can reach. */
   readonly byUnixSocket: boolean;
   readonly byTls: boolean;
-  /** By the socket for requests that failed on the fast lane. */
-  readonly beside: boolean;
-  /** The address of ours that it connected to, and not its own: what counts is whom that is open to. */
+  /** Over the socket for requests that failed on the fast lane. */
+  readonly forRetries: boolean;
+  /** Our address, not the client's: a rule depends on the networks from which that address can be reached. */
   readonly address: string | undefined;
 }
 
-/** On a server of the host program. Its Unix sockets may be open to others. */
+/** A connection to a server of the host program. Its Unix sockets count as TCP, since other users may reach them. */
 export function arrivalElsewhere(socket: Socket): Arrival {
   const { localAddress: address } = socket;
-  return { byUnixSocket: false, byTls: socket instanceof TLSSocket, beside: false, address };
+  return { byUnixSocket: false, byTls: socket instanceof TLSSocket, forRetries: false, address };
 }
 
 export function isLoopback({ byUnixSocket, address = '' }: Arrival): boolean {

@@ -2,41 +2,42 @@ import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { ListenError } from '../base/errors.ts';
+import { codeOf } from '../base/failures/kind.ts';
 import { listenReason } from '../base/failures/listen-words.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { formatAddress } from '../config/values/addresses.ts';
 
-/** A free port of one address family may be taken in the other: so often another one is tried. */
+/** A port that is free in one address family may be in use in the other: then another is tried, up to this many. */
 const FREE_PORT_TRIES = 10;
 
 /**
- * So many connections may wait until we take them, if the system lets them. With Node's 511, a moment in which we are
- * held up turns clients away: by a Unix socket at once, by TCP after a second or more.
+ * How many connections may wait to be accepted, if the system allows it. With Node's 511, a short stall turns clients away:
+ * on a Unix socket at once, on TCP after a second or more.
  */
 const BACKLOG = 4_096;
 
-/** Where to listen: at an address, or with a socket that listens already. */
-export type Place = ListenAddress | { readonly kind: 'passed'; readonly fd: number };
+/** Where to listen: at an address, or on a socket that another process has opened and passed to this one. */
+export type ListenTarget = ListenAddress | { readonly kind: 'passed'; readonly fd: number };
 
-/** A server, and what is known of those who come to it. */
-export interface Door {
+/** A server, and how its clients arrive. */
+export interface BoundServer {
   readonly server: Server;
   byUnixSocket: boolean;
-  /** It is none of the configured addresses. */
-  readonly beside: boolean;
+  /** It serves requests that failed on the fast lane, at none of the configured addresses. */
+  readonly forRetries: boolean;
 }
 
 /**
- * Binds one address; gives its URL.
+ * Binds one address, and gives its URL.
  *
- * @param plain a new server at each call: `localhost` may need two.
- * @param secure the same for TCP, where TLS is spoken there. A Unix socket has no network in between.
- * @throws ListenError naming the address.
+ * @param plain gives a new server at each call: `localhost` may need two
+ * @param secure the same, for TLS on TCP; undefined without TLS. A Unix socket stays plain: it crosses no network
+ * @throws ListenError naming the address
  */
 export async function bind(
-  address: Place,
-  plain: () => Door,
-  secure?: (() => Door) | undefined,
+  address: ListenTarget,
+  plain: () => BoundServer,
+  secure?: (() => BoundServer) | undefined,
 ): Promise<string> {
   if (address.kind === 'unix') {
     await bindUnix(plain(), address.path);
@@ -54,8 +55,8 @@ function urlOf(host: string, port: number, isSecure: boolean): string {
   return `${isSecure ? 'https' : 'http'}://${formatAddress({ kind: 'tcp', host, port })}`;
 }
 
-/** 127.0.0.1 and ::1, where they exist, at one port. */
-async function bindLocalhost(server: () => Door, port: number): Promise<number> {
+/** Binds 127.0.0.1 and ::1, as far as they exist, at one port. */
+async function bindLocalhost(server: () => BoundServer, port: number): Promise<number> {
   const { server: v4 } = server();
   const { server: v6 } = server();
   for (let tries = 1; ; tries++) {
@@ -75,14 +76,14 @@ async function bindIfPresent(server: Server, host: string, port: number): Promis
   try {
     return await bindTcp(server, host, port);
   } catch (error) {
-    if (isAbsent((error as ListenError).cause)) return undefined;
+    if (error instanceof ListenError && isAbsent(error)) return undefined;
     throw error;
   }
 }
 
-/** The machine has no such address: one of the two address families is off. */
-function isAbsent(cause: unknown): boolean {
-  const { code } = cause as { code?: string };
+/** True if the machine has no such address, because IPv4 or IPv6 is off. */
+function isAbsent({ cause }: ListenError): boolean {
+  const code = codeOf(cause);
   return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' || code === 'EINVAL';
 }
 
@@ -95,42 +96,47 @@ async function bindTcp(server: Server, host: string, port: number): Promise<numb
   return (server.address() as AddressInfo).port;
 }
 
-/** Whatever it is: its owner has opened it, and closes it. */
-async function bindPassed(fd: number, plain: () => Door, secure?: (() => Door) | undefined): Promise<string> {
-  const door = (secure ?? plain)();
-  const { server } = door;
+/** Listens on a passed socket of any kind. The process that opened it removes its file. */
+async function bindPassed(
+  fd: number,
+  plain: () => BoundServer,
+  secure?: (() => BoundServer) | undefined,
+): Promise<string> {
+  const bound = (secure ?? plain)();
+  const { server } = bound;
   await listening(
     server,
     () => server.listen({ fd, backlog: BACKLOG }),
-    `the socket that was passed as ${fd}`,
+    `the passed socket (file descriptor ${fd})`,
   );
   const at = server.address();
   if (typeof at === 'string' || at === null) {
-    if (secure !== undefined) throw new ListenError('cannot speak TLS on a Unix socket that was passed');
-    door.byUnixSocket = true;
+    if (secure !== undefined) throw new ListenError('cannot use TLS on a passed Unix socket');
+    bound.byUnixSocket = true;
     return `unix:${at}`;
   }
   return urlOf(at.address, at.port, secure !== undefined);
 }
 
-/** A socket file without a listener is replaced; a live one is in use, and any other file is left alone. */
-async function bindUnix(door: Door, path: string): Promise<void> {
-  // libuv tells of a missing folder as of one that is closed to us.
+/** Replaces a socket file without a listener. A live socket is in use, and any other file stays. */
+async function bindUnix(bound: BoundServer, path: string): Promise<void> {
+  // libuv reports a missing folder like one without access.
   if (folderIsMissing(path)) throw new ListenError(`cannot listen on unix:${path}: there is no such folder`);
   const kind = kindOf(path);
-  if (kind === 'other') throw new ListenError(`cannot listen on unix:${path}: what is there is no socket`);
+  if (kind === 'other')
+    throw new ListenError(`cannot listen on unix:${path}: the file there is not a socket`);
   if (kind === 'socket' && (await isStale(path))) unlinkSync(path);
   const listen = () => {
-    // The file must not be there for a moment with a wider mode.
+    // The file may not have a wider mode even for a moment.
     const umask = process.umask(0o177);
     try {
-      door.server.listen({ path, backlog: BACKLOG });
+      bound.server.listen({ path, backlog: BACKLOG });
     } finally {
       process.umask(umask);
     }
   };
-  door.byUnixSocket = true;
-  await listening(door.server, listen, `unix:${path}`);
+  bound.byUnixSocket = true;
+  await listening(bound.server, listen, `unix:${path}`);
   chmodSync(path, 0o600);
 }
 
@@ -138,12 +144,12 @@ function folderIsMissing(path: string): boolean {
   try {
     return statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true;
   } catch {
-    return false; // Whether it is there can't be seen: the attempt says why.
+    return false; // It can't be read; listening reports why.
   }
 }
 
 function kindOf(path: string): 'none' | 'socket' | 'other' {
-  // Not `stat`: behind a symbolic link stands something else than what would be removed.
+  // Not `stat`: it would look at the target of a symbolic link, but `unlink` would remove the link.
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found === undefined ? 'none' : found.isSocket() ? 'socket' : 'other';
 }

@@ -7,56 +7,56 @@ import { queryWithout } from '../forward/headers/injection.ts';
 import type { Credential } from '../login/credential.ts';
 import type { Route } from '../routes/route-table.ts';
 
-/** A client that may call. */
+/** A client that may call bearerd. */
 export interface Caller {
-  /** Empty for the key without a name. */
+  /** Empty for the key of `callerKey`, which has no name. */
   readonly name: string;
-  /** Names of the routes that it may use; undefined for all of them. */
+  /** Names of the routes that the caller may use; undefined for all. */
   readonly routes: ReadonlySet<string> | undefined;
 }
 
-/** What a request shows of who sends it; there only where it holds a key. */
+/** The caller of a request, by a key that the request holds. */
 export interface Identification {
-  /** Whose key it is, wherever it stands: good for an answer of our own. */
+  /** The caller by any key, wherever it is in the request; for answers of bearerd's own. */
   readonly caller: Caller;
-  /** Whose it is on a route, which takes no key in the place of another route's credential. */
+  /** The caller on this route, where a key doesn't count if it is in the place of another route's credential. */
   callerOn(route: Route): Caller | undefined;
-  /** The head without the lines that hold a key: they are for us, and nothing of the client's own. */
+  /** The head without the lines that hold a key: they are for bearerd, and are no credential of the client. */
   readonly head: RequestHead;
-  /** The query, likewise. */
+  /** The query without its keys. */
   readonly query: string;
 }
 
-/** All who may call, by their keys. */
+/** Finds callers by their keys. */
 export interface Callers {
-  /** @param query with its `?`, where there is one */
+  /** @param query with its `?`, if there is one */
   identify(head: RequestHead, query: string): Identification | undefined;
 }
 
 /**
- * Where credentials of routes stand: `header x-api-key`, `query api_key`. No cookie: a browser sends those of itself,
- * and a key has to be meant.
+ * Where the credentials of routes are: `header x-api-key`, `query api_key`. Not in cookies: a browser sends those by itself,
+ * so a key there wouldn't show that the client meant to call.
  */
 type KeyPlace = `header ${string}` | `query ${string}`;
 
-interface Found {
+interface FoundKey {
   readonly caller: Caller;
-  /** Undefined where every route takes it. */
+  /** Undefined if it counts on every route. */
   readonly place: KeyPlace | undefined;
 }
 
 function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>): KeyPlace | undefined {
   if (elsewhere === undefined) return `header ${foldedName(header)}`;
-  // A query's characters are bytes.
+  // A query is read with a character for each byte.
   return elsewhere.in === 'query' ? `query ${asBytes(elsewhere.name)}` : undefined;
 }
 
-/** Whether a client has to send a key. */
+/** True if clients need a key. */
 export function asksForKey({ callerKey, callers }: Pick<Config, 'callerKey' | 'callers'>): boolean {
   return callerKey !== undefined || callers.length > 0;
 }
 
-/** Undefined where everybody may call. */
+/** Undefined if clients need no key. */
 export function createCallers(
   config: Pick<Config, 'callerKey' | 'callers' | 'routes' | 'credentials'>,
 ): Callers | undefined {
@@ -76,45 +76,45 @@ export function createCallers(
     }),
   );
 
-  /** Compares with every key, to the end: how long it takes tells nothing about which one is nearest. */
-  const whose = (given: string): Caller | undefined => {
-    // Digests: equal in length, so that the comparison tells nothing about the key's.
+  /** Compares with every key, so that the time tells nothing about which one is nearest. */
+  const callerWith = (given: string): Caller | undefined => {
+    // Digests have equal lengths, so that the comparison tells nothing about the length of the key.
     const digest = digestOf(given);
     let found: Caller | undefined;
     for (const key of keys) if (timingSafeEqual(digest, key.digest)) found = key.caller;
     return found;
   };
 
-  return { identify: (head, query) => identify({ head, query }, places, whose) };
+  return { identify: (head, query) => identify({ head, query }, places, callerWith) };
 }
 
 function identify(
   { head, query }: Pick<Identification, 'head' | 'query'>,
   places: ReadonlySet<KeyPlace>,
-  whose: (given: string) => Caller | undefined,
+  callerWith: (given: string) => Caller | undefined,
 ): Identification | undefined {
   const { pairs, fields } = head.lines;
-  const found: Found[] = [];
+  const found: FoundKey[] = [];
   const keyLines = new Set<number>();
-  const look = (candidates: readonly string[], place?: KeyPlace): boolean => {
+  const collect = (candidates: readonly string[], place?: KeyPlace): boolean => {
     const before = found.length;
     for (const candidate of candidates) {
-      const caller = whose(candidate);
+      const caller = callerWith(candidate);
       if (caller !== undefined) found.push({ caller, place });
     }
     return found.length > before;
   };
-  if (head.callerKey !== undefined) look([head.callerKey]);
-  if (head.proxyAuthorization !== undefined) look(keysIn(head.proxyAuthorization));
+  if (head.callerKey !== undefined) collect([head.callerKey]);
+  if (head.proxyAuthorization !== undefined) collect(keysIn(head.proxyAuthorization));
   for (let i = 0; i < fields.length; i++) {
     const value = pairs[2 * i + 1]!;
     const place: KeyPlace | undefined =
       fields[i] === AUTHORIZATION ? undefined : `header ${foldedName(pairs[2 * i]!)}`;
     if (place !== undefined && !places.has(place)) continue;
-    if (look([value, ...keysIn(value)], place)) keyLines.add(i);
+    if (collect([value, ...keysIn(value)], place)) keyLines.add(i);
   }
   const isKey = (name: string, value: string) =>
-    places.has(`query ${name}`) && look([value], `query ${name}`);
+    places.has(`query ${name}`) && collect([value], `query ${name}`);
   const otherQuery = query.length > 1 ? queryWithout(query, isKey) : query;
   const [first] = found;
   if (first === undefined) return undefined;
@@ -129,7 +129,7 @@ function identify(
   };
 }
 
-/** `Basic` (RFC 7617) with the key as its password or its user name; any other scheme with the key behind it. */
+/** The keys in a value: for `Basic` (RFC 7617) its password and its user name; for any other scheme what follows it. */
 function keysIn(authorization: string): readonly string[] {
   const [, scheme, rest] = /^([!#$%&'*+.^_`|~0-9a-z-]+) +(.+)$/i.exec(authorization) ?? [];
   if (scheme === undefined || rest === undefined) return [];
@@ -137,7 +137,7 @@ function keysIn(authorization: string): readonly string[] {
   const pair = Buffer.from(rest, 'base64').toString('latin1');
   const colon = pair.indexOf(':');
   if (colon === -1) return [];
-  // A key may hold colons itself: as a user name it ends at the last one, though RFC 7617 allows none there.
+  // A user name ends at the last colon, since a key may hold colons, although RFC 7617 allows none in a user name.
   return [pair.slice(colon + 1), pair.slice(0, pair.lastIndexOf(':'))];
 }
 
@@ -154,7 +154,7 @@ function without(keyLines: ReadonlySet<number>, head: RequestHead): RequestHead 
 
 function digestOf(value: string | Secret): Buffer {
   const hash = createHash('sha256');
-  // A header's characters are bytes; the configured key is text, and UTF-8 where it is sent.
+  // A header is read with a character for each byte; the configured key is text, and is compared in UTF-8.
   if (typeof value === 'string') hash.update(value, 'latin1');
   else value.addTo(hash);
   return hash.digest();

@@ -8,84 +8,84 @@ import { linger } from '../forward/client/linger.ts';
 import { answerOnSocket, parserProblem } from '../forward/client/problem.ts';
 import { answering, readInto } from '../node/server-socket.ts';
 import { type Arrival, arrivalElsewhere } from './arrival.ts';
-import type { Door } from './bind.ts';
+import type { BoundServer } from './bind.ts';
 import type { JoinedRequest } from './joined-request.ts';
 import { RequestBounds } from './request-bounds.ts';
 import { READ_BUFFER, WaitingBytes } from './waiting-bytes.ts';
 
 const MALFORMED = new Problem('bad-request');
-const CROWDED = new Problem('overloaded', { retryAfterS: 1 });
-const GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+const OVERLOADED = new Problem('overloaded', { retryAfterS: 1 });
+const CLIENT_LEFT = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
-/** What a connection asks of the listener that it belongs to. */
+/** What a connection needs from its listener. */
 export interface ConnectionOwner {
   readonly departures: Departures;
-  /** Takes a request that wants to become a tunnel. */
+  /** Takes a request that may become a tunnel. */
   readonly onUpgrade: (request: JoinedRequest, socket: Socket, connection: ClientConnection) => void;
-  /** A connection is answered before there is a request, or in its place. Gives the ID for it, where requests have one. */
+  /** Called when a connection is answered without a request. @returns the answer's ID, if answers have one */
   readonly onRefused: (problem: Problem) => string | undefined;
-  /** The heads that are not whole have grown, or shrunk; false where they are too large together. */
-  readonly headsGrew: (bytes: number) => boolean;
+  /** Called when the size of an incomplete head changes. @returns false if all of them together are too large */
+  readonly headBytesChanged: (bytes: number) => boolean;
 }
 
-/** Node gives a request's connection by its socket: so what we know of it is found by that, too. */
+/** Node gives only the socket of a request: so its connection is found by the socket. */
 const CONNECTION = Symbol('connection');
-type Known = Socket & { [CONNECTION]?: ClientConnection };
+type WithConnection = Duplex & { [CONNECTION]?: ClientConnection };
 
-export function connectionOf(socket: Socket): ClientConnection | undefined {
-  return (socket as Known)[CONNECTION];
+export function connectionOf(socket: Duplex): ClientConnection | undefined {
+  return (socket as WithConnection)[CONNECTION];
 }
 
-/** By which way a client came; on a server of the host program, too. */
+/** How a client has connected, to our own server or one of the host program. */
 export function arrivalOf(socket: Socket): Arrival {
   return connectionOf(socket) ?? arrivalElsewhere(socket);
 }
 
 /**
- * A client's connection: all that is known of it, from its first byte to its last (model: hyper, proto/h1/conn.rs). It
- * reads in place of Node, and gives Node's parser one request at a time: the next one begins when the one before has
- * its answer. So nothing is read that can't be acted on yet, and nothing is lost behind an upgrade.
+ * A client's connection and its whole state, from the first byte to the last (model: hyper, proto/h1/conn.rs). It reads in
+ * place of Node, and passes one request at a time to Node's parser: the next request begins after the answer to the one
+ * before. So nothing is parsed before it can be served, and no bytes are lost after an upgrade.
  */
 export class ClientConnection implements Member, Arrival {
   memberAt = -1;
   readonly socket: Socket;
   readonly byUnixSocket: boolean;
-  readonly beside: boolean;
+  readonly forRetries: boolean;
   readonly #owner: ConnectionOwner;
   readonly #bounds = new RequestBounds();
-  /** Node's own listener: from here on it is called for what it may see. */
+  /** Node's own `data` listener, which passes bytes to its parser. */
   readonly #parse: (bytes: Buffer) => void;
-  /** Sets who gets what is read; undefined where `data` events tell of it. */
-  readonly #readBy: ReturnType<typeof readInto>;
-  /** The last that Node has found. */
+  /** Sets the function that gets what is read; undefined if `data` events bring it. */
+  readonly #setReader: ReturnType<typeof readInto>;
+  /** The last request that Node has parsed. */
   #request: JoinedRequest | undefined;
-  /** The end of a piece that is read with the next one. */
+  /** The end of the last piece, which is read again with the next one. */
   #held: Buffer | undefined;
   readonly #waiting: WaitingBytes;
-  /** It will be read on from what waits. */
-  #scheduled = false;
-  /** Bytes of a head that is not whole. */
+  /** `#readOn` will be called. */
+  #readOnScheduled = false;
+  /** Bytes of an incomplete head. */
   #headBytes = 0;
-  /** It gets, or has got, its last answer, or it is a tunnel: what still comes is not for the parser. */
+  /** The connection is a tunnel, or gets its last answer: later bytes are not parsed. */
   #closing = false;
   #upgrading = false;
   #takeTunnel: ((early: Buffer) => void) | undefined;
 
-  /** @param socket to which Node's HTTP server listens already */
-  constructor(socket: Socket, { byUnixSocket, beside }: Door, owner: ConnectionOwner) {
+  /** @param socket Node's HTTP server listens to it already */
+  constructor(socket: Socket, { byUnixSocket, forRetries }: BoundServer, owner: ConnectionOwner) {
     this.socket = socket;
     this.byUnixSocket = byUnixSocket;
-    this.beside = beside;
+    this.forRetries = forRetries;
     this.#owner = owner;
     this.#waiting = new WaitingBytes(socket, owner.departures);
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
     this.#parse = parse!;
-    const take = (bytes: Buffer) => this.#take(bytes);
-    socket.on('data', take).off('data', parse!); // A listener of ours takes the connection from Node's parser.
-    this.#readBy = readInto(socket, READ_BUFFER, take);
-    if (this.#readBy !== undefined) socket.off('data', take);
-    socket.once('close', () => this.#headHolds(0));
-    (socket as Known)[CONNECTION] = this;
+    const take = (bytes: Buffer) => this.#received(bytes);
+    socket.on('data', take).off('data', parse!); // Takes the connection from Node's parser.
+    this.#setReader = readInto(socket, READ_BUFFER, take);
+    if (this.#setReader !== undefined) socket.off('data', take);
+    socket.once('close', () => this.#setHeadBytes(0));
+    (socket as WithConnection)[CONNECTION] = this;
   }
 
   get address(): string | undefined {
@@ -96,49 +96,49 @@ export class ClientConnection implements Member, Arrival {
     return this.socket instanceof TLSSocket;
   }
 
-  /** Node has found a request. */
+  /** Node has parsed the head of a request. */
   begin(request: JoinedRequest): void {
     this.#request = request;
   }
 
-  /** Node has found one that is to become a tunnel. @param stream Node's, which begins behind the body */
+  /** Node has parsed a request that may become a tunnel. @param stream Node's; it begins after the body */
   upgrade(request: JoinedRequest, stream: Duplex): void {
     this.#request = request;
     this.#upgrading = true;
-    // Node has given the socket away, with its own listeners.
+    // Node has detached the socket, and removed its own listeners.
     this.socket.on('error', () => {});
     if (stream !== this.socket) stream.on('error', () => {});
     if (this.socket.writable) this.#owner.onUpgrade(request, this.socket, this);
     else this.socket.destroy();
   }
 
-  /** Gives the connection away once the request is whole, with what came behind it. To be said while it begins. */
-  whenFree(take: (early: Buffer) => void): void {
+  /** Hands the connection over once the request is complete, with the bytes after it. Call it while the request begins. */
+  handOverTo(take: (early: Buffer) => void): void {
     this.#takeTunnel = take;
   }
 
-  /** The parser's error, or that of the connection itself. */
+  /** The parser or the connection has failed. */
   failed(error: NodeJS.ErrnoException): void {
-    if (this.#closing) return; // The parser complains of each further piece.
-    // Gone, or gone from our point of view: a request that ends half way gets no answer.
-    if (GONE.has(error.code) || !this.socket.writable) this.socket.destroy();
-    else this.giveUp(parserProblem(error));
+    if (this.#closing) return; // The parser fails again with each further piece.
+    // The client has left, or has ended its side within a request: it gets no answer.
+    if (CLIENT_LEFT.has(error.code) || !this.socket.writable) this.socket.destroy();
+    else this.closeWith(parserProblem(error));
   }
 
-  /** Gives the last answer. */
-  giveUp(problem: Problem): void {
+  /** Answers with a problem, and closes the connection. */
+  closeWith(problem: Problem): void {
     if (this.#closing) return;
     this.#close();
     const current = answering(this.socket);
     const inBody = this.#request?.complete === false;
     if (current === undefined) {
-      // A request that has been answered before it was whole has had its answer.
+      // The request was answered before it was complete, and gets no second answer.
       if (inBody) linger(this.socket);
       else this.#refuse(problem);
     } else if (!inBody) {
       current.once('close', () => this.#refuse(problem));
     } else if (!current.req.emit('malformed', problem)) {
-      // It is the body of the request under way that is wrong, and its reading hasn't begun.
+      // The body of the present request is malformed, and nothing reads it yet.
       if (current.headersSent) this.socket.destroy();
       else this.#refuse(problem);
     }
@@ -148,8 +148,8 @@ export class ClientConnection implements Member, Arrival {
     answerOnSocket(this.socket, problem, this.#owner.onRefused);
   }
 
-  #take(piece: Buffer): void {
-    if (this.#closing || this.socket.writableEnded) return; // It is read, and not acted on.
+  #received(piece: Buffer): void {
+    if (this.#closing || this.socket.writableEnded) return; // Read, but not parsed.
     if (this.#waiting.isEmpty) this.#read(piece);
     else this.#waiting.add(piece);
   }
@@ -167,7 +167,7 @@ export class ClientConnection implements Member, Arrival {
       const before = this.#request;
       const step = bounds.read(bytes, from);
       if (step === 'malformed') {
-        this.giveUp(MALFORMED);
+        this.closeWith(MALFORMED);
         return;
       }
       const { start, end } = bounds;
@@ -175,7 +175,7 @@ export class ClientConnection implements Member, Arrival {
       if (this.#closing || this.socket.destroyed) return;
       if (step === 'head' && !this.#headRead(before)) return;
       if (this.#upgrading && bounds.between) {
-        this.#give(bytes.subarray(bounds.next));
+        this.#handOver(bytes.subarray(bounds.next));
         return;
       }
       if (bounds.next === from) {
@@ -183,35 +183,35 @@ export class ClientConnection implements Member, Arrival {
         break;
       }
     }
-    if (bounds.inHead) this.#headHolds(this.#headBytes + piece.length);
+    if (bounds.inHead) this.#setHeadBytes(this.#headBytes + piece.length);
   }
 
   #headRead(before: JoinedRequest | undefined): boolean {
-    if (this.#headBytes > 0) this.#headHolds(0);
+    if (this.#headBytes > 0) this.#setHeadBytes(0);
     const request = this.#request;
     if (request === undefined || request === before) {
-      this.giveUp(MALFORMED); // The parser has seen no head there.
+      this.closeWith(MALFORMED); // By our reading a head ends here, but the parser has found none.
       return false;
     }
-    this.#bounds.follows(request.head.contentLength);
+    this.#bounds.bodyFollows(request.head.contentLength);
     return true;
   }
 
-  /** Its answer is under way, or has not yet been taken. */
+  /** A request is being answered, or the client hasn't read the last answer yet. */
   get #isBusy(): boolean {
     return answering(this.socket) !== undefined || this.socket.writableNeedDrain;
   }
 
   #whenIdle(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+    if (this.#readOnScheduled) return;
+    this.#readOnScheduled = true;
     const current = answering(this.socket);
     if (current === undefined) this.socket.once('drain', () => this.#readOn());
     else current.once('close', () => this.#readOn());
   }
 
   #readOn(): void {
-    this.#scheduled = false;
+    this.#readOnScheduled = false;
     while (!this.#waiting.isEmpty && !this.#closing && !this.socket.writableEnded) {
       if (this.#bounds.between && this.#isBusy) {
         this.#whenIdle();
@@ -221,21 +221,21 @@ export class ClientConnection implements Member, Arrival {
     }
   }
 
-  #headHolds(bytes: number): void {
+  #setHeadBytes(bytes: number): void {
     const more = bytes - this.#headBytes;
     this.#headBytes = bytes;
-    if (more !== 0 && !this.#owner.headsGrew(more)) this.giveUp(CROWDED);
+    if (more !== 0 && !this.#owner.headBytesChanged(more)) this.closeWith(OVERLOADED);
   }
 
-  #give(rest: Buffer): void {
+  #handOver(rest: Buffer): void {
     const early = Buffer.concat([rest, ...this.#waiting.takeAll()]);
     this.#close();
     this.socket.removeAllListeners('data');
-    this.#readBy?.((bytes) => this.socket.push(Buffer.from(bytes)));
+    this.#setReader?.((bytes) => this.socket.push(Buffer.from(bytes)));
     this.#takeTunnel?.(early);
   }
 
-  /** Nothing more is for the parser. */
+  /** Nothing is parsed any more. */
   #close(): void {
     this.#closing = true;
     this.#waiting.takeAll();

@@ -4,13 +4,13 @@ import type { RequestHead } from '../forward/client/request-head.ts';
 import type { Arrival } from './arrival.ts';
 import { type Callers, createCallers } from './callers.ts';
 
-/** Who may call. Each check stands alone: a page that gets past one still meets the others. */
+/** Decides which clients may call. The checks are independent: a web page that passes one still meets the others. */
 export interface Guard {
-  /** Those of whom a key is asked; undefined where everybody may call. */
+  /** Finds callers by their keys; undefined if clients need no key. */
   readonly callers: Callers | undefined;
   /**
-   * The name that a request is for, in lower case, without port and final dot: that of an absolute-form target, else of
-   * its `Host` (RFC 9112 §3.2.2). Undefined for none, a Problem where one of the two is no host, or not ours.
+   * The host of a request, in lower case, without port and final dot: that of an absolute-form target, else of `Host` (RFC
+   * 9112 §3.2.2); undefined if there is none. A Problem if one of the two is malformed, or not ours.
    */
   checkHosts(
     host: string | undefined,
@@ -18,9 +18,9 @@ export interface Guard {
     arrival: Arrival,
   ): Problem | string | undefined;
   /**
-   * A web page's right to call. Gives the allowed cross origin, undefined for none, or a Problem.
+   * Whether a web page may call. @returns the allowed cross origin; undefined for none; or a Problem
    *
-   * @param authority that of an absolute-form target
+   * @param authority of an absolute-form target
    */
   checkOrigin(
     head: RequestHead,
@@ -29,9 +29,9 @@ export interface Guard {
   ): Problem | string | undefined;
 }
 
-/** A host name, an IPv4 address or a bracketed IPv6 address, and a port. Nothing else is a `Host`. */
+/** A host name, an IPv4 address or a bracketed IPv6 address, with or without a port. */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{0,5})?$/i;
-/** No host name, address or port has such a character (RFC 9110 §7.2, RFC 3986 §3.2.2). */
+/** A character that no host name, address or port may hold (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 const NO_HOST = /[^a-z0-9._~!$&'()*+,;=:%[\]-]/i;
 const MALFORMED_HOST = new Problem('bad-request');
 const REFUSED_HOST = new Problem('host-refused');
@@ -40,14 +40,14 @@ const REFUSED_ORIGIN = new Problem('origin-refused');
 type HostNames = Pick<Config, 'allowedHosts' | 'upstreamAddresses' | 'routes'>;
 type GuardConfig = HostNames & Pick<Config, 'allowedOrigins'> & Parameters<typeof createCallers>[0];
 
-/** Of the listener that clients use. */
+/** The guard of the listener for clients. */
 export function createGuard(config: GuardConfig): Guard {
   return guardOf(config, ownNames(config));
 }
 
 /**
- * Of the admin listener. A name below `localhost` that is a route's is for the API's pages and programs, and for nothing
- * of ours.
+ * The guard of the admin listener. A route's name below `localhost` is for pages and programs of the API, so the admin
+ * listener refuses it, unless it is an allowed host.
  */
 export function createAdminGuard(config: GuardConfig): Guard {
   const isOwn = ownNames({ ...config, routes: [] });
@@ -60,8 +60,8 @@ function guardOf(config: GuardConfig, isOwn: (name: string) => boolean): Guard {
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase()));
 
   const isOurs = (name: string | undefined, arrival: Arrival) =>
-    // The rule keeps out web pages whose own name was made to lead here (DNS rebinding), and no page reaches a Unix
-    // socket, whose clients write into `Host` what they like: `unix`, or the socket's path in escapes.
+    // The rule keeps out web pages whose own name resolves to bearerd (DNS rebinding). No page reaches a Unix socket, and
+    // clients of one write anything into `Host`: `unix`, or the path of the socket in escapes.
     (name !== undefined && (isOwn(name) || name === arrivedAt(arrival))) || arrival.byUnixSocket;
 
   return {
@@ -90,10 +90,10 @@ function guardOf(config: GuardConfig, isOwn: (name: string) => boolean): Guard {
   };
 }
 
-/** The names that are ours wherever a connection arrives; `*.` stands for any name below. */
+/** The names that are ours on every address; `*.` stands for any name below. */
 export function ownHosts(config: HostNames): readonly string[] {
   const { allowedHosts, upstreamAddresses } = config;
-  // An address for a name means that the name leads to us.
+  // A configured address for a name means that clients reach bearerd by that name.
   const led = [...upstreamAddresses.keys()].map((origin) => new URL(origin).hostname);
   return ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts, ...led, ...routeHosts(config)];
 }
@@ -102,7 +102,7 @@ function routeHosts({ routes }: Pick<Config, 'routes'>): readonly string[] {
   return [...new Set(routes.flatMap(({ host }) => host ?? []))];
 }
 
-/** Whether a `Host` is one of them. */
+/** True if a `Host` is one of our names. */
 export function isOwnHost(host: string, config: HostNames): boolean {
   const name = hostName(host);
   return name !== undefined && ownNames(config)(name);
@@ -116,17 +116,17 @@ function ownNames(config: HostNames): (name: string) => boolean {
     exact.has(name) || suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix));
 }
 
-/** The name in lower case, without port and without one trailing dot; undefined where it is no host at all. */
+/** The name in lower case, without port and one trailing dot; undefined if it is malformed. */
 function hostName(host: string): string | undefined {
   const match = HOST.exec(host);
   if (match === null) return undefined;
   const name = match[1]!.toLowerCase();
-  // An IPv6 address may be written in several ways, and is compared in one.
+  // An IPv6 address has several spellings, which are compared as one.
   if (name.startsWith('[')) return URL.parse(`http://${name}`)?.hostname;
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 
-/** The local address of the connection as a `Host` would name it: a pod is probed at its own address. */
+/** The local address of the connection, as a `Host` would name it: a pod is probed at its own address. */
 function arrivedAt({ address }: Arrival): string | undefined {
   if (address === undefined) return undefined;
   if (address.startsWith('::ffff:')) return address.slice(7);
@@ -134,8 +134,8 @@ function arrivedAt({ address }: Arrival): string | undefined {
 }
 
 /**
- * An origin's host and port are those of the `Host` that it was sent with: the page came from here. Where TLS is spoken
- * here, a page by `http://` didn't; where it isn't, a server before us may speak it.
+ * True if the page came from here: host and port of its origin are those of `Host`. If the client uses TLS here, its page
+ * must, too; without TLS here, a server in front of us may use it.
  */
 function isFromHere(origin: string, host: string | undefined, arrival: Arrival): boolean {
   if (host === undefined) return false;

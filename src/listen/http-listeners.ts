@@ -8,125 +8,125 @@ import type { Departures } from '../forward/client/departures.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';
 import { takeSlowHeadCheck } from '../node/slow-heads.ts';
 import { READS_UPGRADE_BODIES } from '../node/upgrade-body.ts';
-import { bind, type Door, type Place } from './bind.ts';
+import { type BoundServer, bind, type ListenTarget } from './bind.ts';
 import { ClientConnection, type ConnectionOwner, connectionOf } from './client-connection.ts';
 import { headOf, JoinedRequest } from './joined-request.ts';
 import { createSecureServer, renewCertificate } from './secure-server.ts';
 
-/** A client has this long to send its headers. */
+/** A client has this long to send the head of a request. */
 const HEADERS_TIMEOUT_MS = 60_000;
-/** Longer than most clients keep an idle connection, so that it is they who close it, and no request meets a closed one. */
+/** Longer than most clients keep an idle connection: so the client closes it, and no request meets a closed connection. */
 const KEEP_ALIVE_MS = 72_000;
 const CHECK_INTERVAL_MS = 2_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
-/** Refused connections beyond so many are closed as soon as they are answered. */
-const MOST_LINGERING = 24;
-/** Heads that are not whole may be so large together: each is held by the parser, before a key is asked for. */
-const MOST_HEAD_BYTES = 16 * 1024 * 1024;
+/** Up to this many refused connections get time to read their 503; others are closed once it is written. */
+const MAX_LINGERING = 24;
+/** All incomplete heads together: the parser keeps them before a caller key is checked. */
+const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 const NO_TUNNEL = new Problem('method-refused');
 const NO_TLS = new Problem('bad-request', {
   detail: 'This port speaks HTTPS: write https:// in the URL.',
   remedy: 'Write https:// in the URL of the client.',
 });
 
-interface HttpDoor extends Door {
+interface BoundHttpServer extends BoundServer {
   readonly server: http.Server | https.Server;
 }
 
 export interface ListenerOptions {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   readonly headerSizeBytes: number;
-  /** Open connections past which a new one is told so and closed. */
+  /** A new connection past so many open ones is answered with 503 and closed. */
   readonly maxConnections: () => number;
-  /** Which requests with `Upgrade` are given to `onUpgrade`; the others are ordinary ones. */
+  /** Decides which requests with `Upgrade` go to `onUpgrade`; the others are ordinary requests. */
   readonly shouldUpgrade: (request: IncomingMessage) => boolean;
   readonly onUpgrade: ConnectionOwner['onUpgrade'];
   readonly departures: Departures;
-  /** What clients are shown; undefined where they speak plain HTTP. */
+  /** The certificate for clients; undefined if they use plain HTTP. */
   readonly tls?: ListenTls | undefined;
   readonly onRefused: ConnectionOwner['onRefused'];
 }
 
 /**
- * The sockets that one handler listens on: several addresses, one behaviour. Whatever Node would answer in its
- * own words (parse errors, CONNECT, an unknown `Expect`) is answered here in ours.
+ * The servers of one handler: several addresses, one behaviour. What Node would answer in its own words (parse errors,
+ * CONNECT, an unknown `Expect`) is answered here as a problem.
  */
 export class HttpListeners {
   readonly #options: ListenerOptions;
-  readonly #doors: HttpDoor[] = [];
-  /** Those to whom TLS is spoken, from their first byte on or before. */
+  readonly #servers: BoundHttpServer[] = [];
+  /** Connections on which TLS is used, from before the handshake on. */
   readonly #secure = new Members<{ readonly socket: Socket } & Member>();
   readonly #connections = new Members<ClientConnection>();
-  /** Those that are too many, until they have taken that answer. */
+  /** Connections past the limit, until they have read their 503. */
   readonly #turnedAway = new Members<ClientConnection>();
   readonly #owner: ConnectionOwner;
-  /** Of all heads that are not whole. */
+  /** Bytes of all incomplete heads. */
   #headBytes = 0;
-  /** Listens beside the configured addresses. */
-  #beside: HttpDoor | undefined;
+  /** Serves requests that failed on the fast lane. */
+  #forRetries: BoundHttpServer | undefined;
   #stopped = false;
-  readonly #slowHeadLooks: (() => void)[] = [];
+  readonly #slowHeadChecks: (() => void)[] = [];
   #slowHeadTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     const { departures, onUpgrade, onRefused } = options;
-    const headsGrew = (bytes: number) => {
+    const headBytesChanged = (bytes: number) => {
       this.#headBytes += bytes;
-      return this.#headBytes <= MOST_HEAD_BYTES;
+      return this.#headBytes <= MAX_HEAD_BYTES;
     };
-    this.#owner = { departures, onUpgrade, onRefused, headsGrew };
+    this.#owner = { departures, onUpgrade, onRefused, headBytesChanged };
   }
 
-  /** Open ones; a handshake may still be under way. */
+  /** Open connections, including those in a TLS handshake. */
   get connections(): number {
     return Math.max(this.#connections.size, this.#secure.size);
   }
 
   createServer(): http.Server {
-    return this.#createDoor().server;
+    return this.#createPlain().server;
   }
 
-  #createDoor(beside = false): HttpDoor {
+  #createPlain(forRetries = false): BoundHttpServer {
     const server = http.createServer(this.#serverOptions());
-    const door = { server, byUnixSocket: false, beside };
-    server.on('connection', (socket) => this.#connected(socket, door));
-    return this.#attend(door);
+    const bound = { server, byUnixSocket: false, forRetries };
+    server.on('connection', (socket) => this.#connected(socket, bound));
+    return this.#serve(bound);
   }
 
-  #createSecureDoor(tls: ListenTls): HttpDoor {
+  #createSecure(tls: ListenTls): BoundHttpServer {
     const server = createSecureServer(this.#serverOptions(), tls, {
       admits: (socket) => this.#admits(socket),
       onPlain: (socket) => answerOnSocket(socket, NO_TLS, this.#options.onRefused),
     });
-    const door = { server, byUnixSocket: false, beside: false };
-    server.on('secureConnection', (socket) => this.#connected(socket, door));
-    return this.#attend(door);
+    const bound = { server, byUnixSocket: false, forRetries: false };
+    server.on('secureConnection', (socket) => this.#connected(socket, bound));
+    return this.#serve(bound);
   }
 
   #serverOptions() {
     const { headerSizeBytes, shouldUpgrade } = this.#options;
     return {
       IncomingMessage: JoinedRequest,
-      insecureHTTPParser: false, // Whatever NODE_OPTIONS says.
+      insecureHTTPParser: false, // Even if NODE_OPTIONS asks for it.
       maxHeaderSize: headerSizeBytes,
-      keepAlive: true, // Notices a client whose machine is gone.
+      keepAlive: true, // Detects a client whose machine has gone.
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-      requireHostHeader: false, // We answer that ourselves, as a problem.
+      requireHostHeader: false, // `headProblem` checks it, and answers with a problem.
       headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: 0, // An upload may take days; the idle timeout watches it.
+      requestTimeout: 0, // An upload may take days; the idle timeout limits it.
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       shouldUpgradeCallback: READS_UPGRADE_BODIES
         ? shouldUpgrade
-        : // A server may ignore any Upgrade (RFC 9110 §7.8); the body then goes up as that of an ordinary request.
+        : // This Node would not read the body of an upgrade. A server may ignore any Upgrade (RFC 9110 §7.8).
           (request: IncomingMessage) => !headOf(request).hasBody && shouldUpgrade(request),
     };
   }
 
-  #attend(door: HttpDoor): HttpDoor {
-    const { server } = door;
-    server.maxHeadersCount = 0; // The size is the limit.
+  #serve(bound: BoundHttpServer): BoundHttpServer {
+    const { server } = bound;
+    server.maxHeadersCount = 0; // Only the size of the headers is limited.
     const handler = (request: IncomingMessage, response: ServerResponse) => {
       connectionOf(request.socket)?.begin(request as JoinedRequest);
       this.#options.handler(request, response);
@@ -139,22 +139,22 @@ export class HttpListeners {
         connectionOf(request.socket)?.upgrade(request as JoinedRequest, stream),
       )
       .on('connect', ({ socket }) => {
-        socket.on('error', () => {}); // Node has given it away, with its own listeners.
-        connectionOf(socket)?.giveUp(NO_TUNNEL);
+        socket.on('error', () => {}); // Node has detached the socket, and removed its own listeners.
+        connectionOf(socket)?.closeWith(NO_TUNNEL);
       })
-      .on('clientError', (error, socket) => connectionOf(socket as Socket)?.failed(error))
+      .on('clientError', (error, socket) => connectionOf(socket)?.failed(error))
       .once('listening', () => {
-        const look = takeSlowHeadCheck(server);
-        if (look !== undefined) this.#slowHeadLooks.push(look);
+        const check = takeSlowHeadCheck(server);
+        if (check !== undefined) this.#slowHeadChecks.push(check);
       });
-    this.#doors.push(door);
-    return door;
+    this.#servers.push(bound);
+    return bound;
   }
 
-  /** While there are connections. */
-  #lookForSlowHeads(): void {
+  /** Looks for slow heads while there are connections. */
+  #checkSlowHeads(): void {
     this.#slowHeadTimer ??= setInterval(() => {
-      for (const look of this.#slowHeadLooks) look();
+      for (const check of this.#slowHeadChecks) check();
       if (this.#connections.size > 0) return;
       clearInterval(this.#slowHeadTimer);
       this.#slowHeadTimer = undefined;
@@ -162,50 +162,50 @@ export class HttpListeners {
   }
 
   /**
-   * Listens on every address; gives the URLs. `localhost` is 127.0.0.1 and ::1, where they exist.
+   * Listens on every address, and gives the URLs. `localhost` is 127.0.0.1 and ::1, as far as they exist.
    *
-   * @throws ListenError naming the address. What was opened before is for `destroyAll` to close.
+   * @throws ListenError naming the address; `destroyAll` closes the sockets that were opened before
    */
-  async listen(addresses: readonly Place[], first: http.Server): Promise<string[]> {
+  async listen(addresses: readonly ListenTarget[], first: http.Server): Promise<string[]> {
     const { tls } = this.#options;
     const urls: string[] = [];
-    let unused = this.#doors.find(({ server }) => server === first);
+    let unused = this.#servers.find(({ server }) => server === first);
     const plain = () => {
-      const next = unused ?? this.#createDoor();
+      const next = unused ?? this.#createPlain();
       unused = undefined;
       return next;
     };
-    const secure = tls && (() => this.#createSecureDoor(tls));
+    const secure = tls && (() => this.#createSecure(tls));
     for (const address of addresses) urls.push(await bind(address, plain, secure));
     return urls;
   }
 
   /**
-   * Listens on one more socket, if it isn't open yet; its connections say that they came `beside`.
+   * Listens on the Unix socket for requests that failed on the fast lane, unless it is open already.
    *
-   * @throws ListenError; it may be had later.
+   * @throws ListenError; a later call may succeed
    */
-  async listenBeside(path: string): Promise<void> {
-    this.#beside ??= this.#createDoor(true);
-    const door = this.#beside;
-    if (!this.#stopped && !door.server.listening) await bind({ kind: 'unix', path }, () => door);
+  async listenForRetries(path: string): Promise<void> {
+    this.#forRetries ??= this.#createPlain(true);
+    const bound = this.#forRetries;
+    if (!this.#stopped && !bound.server.listening) await bind({ kind: 'unix', path }, () => bound);
   }
 
-  /** Shows it to clients from now on; those that are connected stay. */
+  /** Uses a new certificate for new connections; open ones stay. */
   renewCertificate(tls: ListenTls): void {
-    for (const { server } of this.#doors) if (server instanceof https.Server) renewCertificate(server, tls);
+    for (const { server } of this.#servers) if (server instanceof https.Server) renewCertificate(server, tls);
   }
 
-  /** No new connections. `close` of an HTTP server would end those, too, on which nothing has come yet. */
+  /** Accepts no new connections. `close` of an HTTP server would also end connections whose first request has not come. */
   stopListening(): void {
     this.#stopped = true;
-    for (const { server } of this.#doors) if (server.listening) Server.prototype.close.call(server);
+    for (const { server } of this.#servers) if (server.listening) Server.prototype.close.call(server);
   }
 
-  /** No new connections; idle ones are closed. Call it again while connections become idle. */
+  /** Accepts no new connections, and closes idle ones. Call it again while connections become idle. */
   stopAccepting(): void {
     this.#stopped = true;
-    for (const { server } of this.#doors) {
+    for (const { server } of this.#servers) {
       if (server.listening) server.close();
       server.closeIdleConnections();
     }
@@ -213,33 +213,33 @@ export class HttpListeners {
 
   destroyAll(): void {
     this.#stopped = true;
-    for (const { server } of this.#doors) if (server.listening) server.close();
+    for (const { server } of this.#servers) if (server.listening) server.close();
     for (const { socket } of this.#connections) socket.destroy();
     for (const { socket } of this.#turnedAway) socket.destroy();
     for (const { socket } of this.#secure) socket.destroy();
   }
 
-  /** Those that are too many get their answer by TLS, too; a crowd of them would use up the files that the others need. */
+  /** Admits some connections past the limit, too: they get their 503 over TLS. More would use up the open files. */
   #admits(socket: Socket): boolean {
-    if (this.#secure.size >= this.#options.maxConnections() + MOST_LINGERING) return false;
+    if (this.#secure.size >= this.#options.maxConnections() + MAX_LINGERING) return false;
     const member = { socket, memberAt: -1 };
     this.#secure.add(member);
     socket.once('close', () => this.#secure.delete(member));
     return true;
   }
 
-  #connected(socket: Socket, door: Door): void {
-    const connection = new ClientConnection(socket, door, this.#owner);
+  #connected(socket: Socket, bound: BoundServer): void {
+    const connection = new ClientConnection(socket, bound, this.#owner);
     const isRoom = this.#connections.size < this.#options.maxConnections();
     const members = isRoom ? this.#connections : this.#turnedAway;
     members.add(connection);
     socket.once('close', () => members.delete(connection));
     if (isRoom) {
-      this.#lookForSlowHeads();
+      this.#checkSlowHeads();
     } else {
-      connection.giveUp(new Problem('overloaded', { retryAfterS: 1 }));
-      // A crowd that waits to be read out would use up the files that the others need.
-      if (this.#turnedAway.size > MOST_LINGERING) socket.destroy();
+      connection.closeWith(new Problem('overloaded', { retryAfterS: 1 }));
+      // More connections that wait to be read out would use up the open files.
+      if (this.#turnedAway.size > MAX_LINGERING) socket.destroy();
     }
   }
 }

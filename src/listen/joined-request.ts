@@ -7,21 +7,20 @@ const SMALL_BYTES = 4 * 1024;
 const BLOCK_BYTES = 16 * 1024;
 
 /**
- * A request whose body comes in no smaller pieces than need be. Each chunk of a chunked body is a piece to Node's
- * parser, if it is of one byte; it takes some 300 bytes of memory, of which only one counts against the limit up to
- * which Node reads, and costs as much to pass on as a large one. So small pieces are joined: those of one turn of the
- * event loop, or, while there is no reader, as many as make a block.
+ * A request that joins the small pieces of its body. Node's parser makes a piece of each chunk, even of one byte. Such a piece
+ * takes 300 bytes of memory, of which Node counts one against its read limit, and costs as much to pass on as a large piece.
+ * Joined are the pieces of one turn of the event loop; or, while the request is paused, as many as fit into a block.
  */
 export class JoinedRequest extends DirectRequest {
-  /** The only piece so far, as it came; or the block into which several are copied. */
+  /** The only piece so far, as it came; or the block that several were copied into. */
   #joined: Buffer | undefined;
   #bytes = 0;
   #scheduled = false;
-  /** Of the body, by its `Content-Length`; negative for chunks. */
+  /** Bytes of the body still to come, by its `Content-Length`; negative for chunks. */
   #left = 0;
   #head: RequestHead | undefined;
 
-  /** Read once, at the first use. */
+  /** Read at the first use, and only once. */
   get head(): RequestHead {
     if (this.#head === undefined) {
       this.#head = readRequestHead(this.rawHeaders);
@@ -32,7 +31,7 @@ export class JoinedRequest extends DirectRequest {
 
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     if (piece !== null) this.#left -= piece.length;
-    // The last one, as far as its length tells, waits for none.
+    // The last piece by `Content-Length` waits for no other.
     if (piece === null || piece.length > SMALL_BYTES || this.#left === 0) {
       this.#passOn();
       return super.push(piece, encoding);
@@ -75,7 +74,7 @@ export class JoinedRequest extends DirectRequest {
     this.#bytes = 0;
     if (this.destroyed) return;
     const filled = bytes === joined.length ? joined : joined.subarray(0, bytes);
-    // A block that is hardly filled must not stand in memory whole.
+    // A copy, if the block is mostly empty: else its whole memory would stay in use.
     super.push(bytes > joined.length / 2 ? filled : Buffer.from(filled));
   }
 }
@@ -86,14 +85,14 @@ function intoBlock(piece: Buffer): Buffer {
   return block;
 }
 
-/** A request's head; that of one which came in on a server of the host program, too. */
+/** The head of a request, even of one that came to a server of the host program. */
 export function headOf(request: IncomingMessage): RequestHead {
   return request instanceof JoinedRequest ? request.head : readRequestHead(request.rawHeaders);
 }
 
 /**
- * Acts once all has been read that came in one piece with the head. Then it is seen whether the request is whole: where
- * it isn't, its answer is the last on its connection.
+ * Acts once everything has been read that came with the head. By then `request.complete` is right: if the request is
+ * incomplete, its answer is the last one on the connection.
  */
 export function onceRead(request: IncomingMessage, act: () => void): void {
   if (headOf(request).hasBody && !request.complete) process.nextTick(act);

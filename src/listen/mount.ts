@@ -5,10 +5,10 @@ import { type ProxyPluginOptions, proxyPlugin } from './proxy-plugin.ts';
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
 
 /**
- * The application of `start`: the proxy's plugin, and nothing else. Its router never sees the client's target, which it
- * would decode, and refuse what is legal; no parser reads a body; Fastify's own answers are not used.
+ * The Fastify application of `start`: only the plugin of the proxy. Its router gets `/` instead of the client's target, which
+ * it would decode, and refuse although it is legal. No parser reads a body, and Fastify answers nothing itself.
  *
- * @param createServer makes the server, with Fastify's listener to be called for each request
+ * @param createServer makes the server; `listener` is Fastify's, to be called for each request
  */
 export function mount(
   createServer: (listener: RequestListener) => Server,
@@ -17,10 +17,10 @@ export function mount(
   const app = fastify({
     logger: false,
     rewriteUrl: () => '/',
-    clientErrorHandler: () => {}, // Ours has answered already.
+    clientErrorHandler: () => {}, // `HttpListeners` has answered already.
     serverFactory: createServer,
   });
-  // "Without body" to Fastify means that it leaves the body alone, whatever its type says.
+  // To Fastify, `hasBody: false` means that it doesn't read the body, whatever its type.
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   app.register(proxyPlugin, { targetOf: ({ originalUrl }) => originalUrl, take });
   return app;

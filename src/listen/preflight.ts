@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { lastUnlessWhole } from '../forward/client/problem.ts';
+import { closeUnlessComplete } from '../forward/client/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 
-/** A preflight's answer may be kept this long by the browser. */
+/** A browser may keep the answer to a preflight this long. */
 const MAX_AGE_S = '600';
 
-/** The browser's question before a cross-origin request (Fetch §4.8); it can't carry a caller key. */
+/** Answers a CORS preflight (Fetch §4.8), which can't carry a caller key. */
 export function answerPreflight(response: ServerResponse, head: RequestHead, origin: string): void {
   const headers = [
     'access-control-allow-origin',
@@ -20,7 +20,7 @@ export function answerPreflight(response: ServerResponse, head: RequestHead, ori
   if (head.preflightHeaders !== undefined)
     headers.push('access-control-allow-headers', head.preflightHeaders);
   if (head.preflightPrivateNetwork) headers.push('access-control-allow-private-network', 'true');
-  lastUnlessWhole(response);
+  closeUnlessComplete(response);
   response.writeHead(204, headers);
   response.end();
 }

@@ -2,27 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../base/problem.ts';
 import type { ListenAddress } from '../config/config.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
-import { Departures } from '../forward/client/departures.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, healthText } from './admin-endpoints.ts';
-import { HttpListeners } from './http-listeners.ts';
+import type { HttpListeners } from './http-listeners.ts';
+import { ownListeners } from './own-listeners.ts';
 
 type ProbesView = Pick<AdminView, 'healthy' | 'readiness'>;
 
-interface Sight {
+interface ProbeAnswer {
   readonly good: boolean;
   readonly type: string;
   readonly text: string;
 }
 
-const CONNECTION_LIMIT = 1_000;
-const NOT_HERE = new Problem('no-route');
-const NOT_SO = new Problem('method-refused', { allow: 'GET, HEAD' });
+const NO_ROUTE = new Problem('no-route');
+const METHOD_REFUSED = new Problem('method-refused', { allow: 'GET, HEAD' });
 
 /**
- * Answers probes, and nothing else: the kubelet has no caller key and can't reach loopback, and the admin listener
- * has more to show than other machines should see. So it may be on any address.
+ * Answers probes only. The kubelet has no caller key and can't reach loopback, and the admin listener shows more than other
+ * machines should see. So this listener may be on any address.
  */
 export class ProbesListener {
   readonly #view: ProbesView;
@@ -35,15 +34,19 @@ export class ProbesListener {
   }
 
   /**
-   * Listens on every address; gives the URLs.
+   * Listens on every address, and gives the URLs.
    *
-   * @throws ListenError naming the address. What was opened before is for `close` to close.
+   * @throws ListenError naming the address; `close` closes the sockets that were opened before
    */
   async listen(addresses: readonly ListenAddress[]): Promise<string[]> {
     const urls: string[] = [];
     for (const address of addresses) {
-      // By the address that was opened, and not by the one that a request came to: the first is what was decided.
-      const listeners = this.#create(isRemotelyReachable(address));
+      // Decided by the address that is listened on, not by that at which a request arrives.
+      const statusOnly = isRemotelyReachable(address);
+      const listeners = ownListeners(
+        (request, response) => answerProbe(this.#view, statusOnly, request, response),
+        this.#headerSizeBytes,
+      );
       this.#listeners.push(listeners);
       urls.push(...(await listeners.listen([address], listeners.createServer())));
     }
@@ -53,40 +56,36 @@ export class ProbesListener {
   close(): void {
     for (const listeners of this.#listeners) listeners.destroyAll();
   }
-
-  #create(isBare: boolean): HttpListeners {
-    return new HttpListeners({
-      handler: (request, response) => answer(this.#view, isBare, request, response),
-      headerSizeBytes: this.#headerSizeBytes,
-      maxConnections: () => CONNECTION_LIMIT,
-      shouldUpgrade: () => false,
-      onUpgrade: (_request, socket) => socket.destroy(),
-      departures: new Departures(),
-      onRefused: () => undefined,
-    });
-  }
 }
 
-/** @param isBare answers with a status alone: the body names credentials and says why they fail. */
-function answer(view: ProbesView, isBare: boolean, request: IncomingMessage, response: ServerResponse): void {
-  const sight = look(view, splitTarget(request.url!)?.path);
-  if (sight === undefined) {
-    answerProblem(response, NOT_HERE);
+/** @param statusOnly answers with an empty body, because the body names credentials and says why they fail */
+function answerProbe(
+  view: ProbesView,
+  statusOnly: boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const found = probeAnswer(view, splitTarget(request.url!)?.path);
+  if (found === undefined) {
+    answerProblem(response, NO_ROUTE);
   } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-    answerProblem(response, NOT_SO);
+    answerProblem(response, METHOD_REFUSED);
   } else {
-    const body = Buffer.from(isBare ? '' : sight.text);
-    response.writeHead(sight.good ? 200 : 503, {
+    const body = Buffer.from(statusOnly ? '' : found.text);
+    response.writeHead(found.good ? 200 : 503, {
       'cache-control': 'no-store',
       'content-length': body.length,
-      ...(!isBare && { 'content-type': sight.type }),
+      ...(!statusOnly && { 'content-type': found.type }),
     });
     response.end(body);
   }
 }
 
-function look({ healthy, readiness }: ProbesView, path: string | undefined): Sight | undefined {
-  if (path === '/healthz') return { good: healthy(), type: 'text/plain', text: healthText(healthy()) };
+function probeAnswer({ healthy, readiness }: ProbesView, path: string | undefined): ProbeAnswer | undefined {
+  if (path === '/healthz') {
+    const good = healthy();
+    return { good, type: 'text/plain', text: healthText(good) };
+  }
   if (path !== '/readyz') return undefined;
   const state = readiness();
   return { good: state.ready, type: 'application/json; charset=utf-8', text: JSON.stringify(state) };

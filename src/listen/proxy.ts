@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RequestEvent } from '../base/events.ts';
 import { PROBLEMS, type Problem } from '../base/problem.ts';
 import type { ListenTls } from '../config/config.ts';
-import { noteProblem } from '../forward/client/problem.ts';
+import { recordProblem } from '../forward/client/problem.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
@@ -12,38 +12,38 @@ import { Upgrade } from '../forward/upgrade.ts';
 import type { Lanes } from '../routes/lanes.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, type Admit, METHOD_NAMES } from './admission.ts';
-import { answerHere, DRAINING, MALFORMED, NO_LANE } from './answer-here.ts';
-import type { Place } from './bind.ts';
+import { answerHere, DRAINING, MALFORMED, UNKNOWN_LANE } from './answer-here.ts';
+import type { ListenTarget } from './bind.ts';
 import { arrivalOf, type ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
 import { headOf, onceRead } from './joined-request.ts';
 import { mount } from './mount.ts';
 import { newRequestEvent } from './request-event.ts';
-import { nameRequest, RequestIds } from './request-id.ts';
+import { RequestIds, setRequestId } from './request-id.ts';
 import { hasIllegalCharacter } from './well-formed.ts';
 
-/** What a reload replaces as a whole; a request keeps the one that it began with. */
+/** What a reload replaces as a whole; each request keeps the settings that it began with. */
 export interface ProxySettings extends AdmissionRules {
   readonly pools: UpstreamPools;
-  /** Guard and match; with limits, where any is configured. */
+  /** Guard and match, and the rate limits if there are any. */
   readonly admit: Admit;
   readonly maxConnections: number;
-  /** In lower case; undefined where no request is named to others. */
+  /** In lower case; undefined if IDs are neither read nor sent. */
   readonly requestIdHeader: string | undefined;
-  /** What a proxy in front sends past us; undefined where there is none. */
+  /** The lanes of a proxy in front that sends requests past bearerd; undefined if there is none. */
   readonly lanes: Lanes | undefined;
-  /** A tunnel is closed when the token expires that it was opened with. */
+  /** Close a tunnel when the token that opened it expires. */
   readonly tunnelsExpire: boolean;
 }
 
-export interface ProxyOptions {
+interface ProxyOptions {
   readonly settings: () => ProxySettings;
   readonly context: ForwardContext;
   readonly headerSizeBytes: number;
   readonly tls: ListenTls | undefined;
 }
 
-/** The listener that clients use. Read from top to bottom: that is the order in which a request meets it. */
+/** The listener for clients. Its methods are in the order of a request's way. */
 export class ProxyListener {
   readonly #settings: () => ProxySettings;
   readonly #context: ForwardContext;
@@ -56,7 +56,7 @@ export class ProxyListener {
     this.#context = context;
     let handler: http.RequestListener = () => {};
     this.#listeners = new HttpListeners({
-      // A method that the parser knows and Node has no name for (RTSP's) has no route: Fastify would say so itself.
+      // A method that only the parser knows (RTSP's) has no Fastify route; Fastify would answer it in its own words.
       handler: (request, response) =>
         METHOD_NAMES.has(request.method!)
           ? handler(request, response)
@@ -67,7 +67,7 @@ export class ProxyListener {
       onUpgrade: (request, socket, connection) => this.#upgrade(request, socket, connection),
       departures: context.departures,
       tls,
-      onRefused: (problem) => this.#refused(problem),
+      onRefused: (problem) => this.#reportRefused(problem),
     });
     this.#app = mount(
       (listener) => {
@@ -82,7 +82,7 @@ export class ProxyListener {
     return this.#listeners.connections;
   }
 
-  async listen(addresses: readonly Place[]): Promise<string[]> {
+  async listen(addresses: readonly ListenTarget[]): Promise<string[]> {
     await this.#app.ready();
     return this.#listeners.listen(addresses, this.#app.server);
   }
@@ -91,9 +91,9 @@ export class ProxyListener {
     this.#listeners.renewCertificate(tls);
   }
 
-  /** A socket for requests that failed on the fast lane of a proxy in front. @throws ListenError */
+  /** Listens on the socket for requests that failed on the fast lane of a proxy in front. @throws ListenError */
   listenForRetries(path: string): Promise<void> {
-    return this.#listeners.listenBeside(path);
+    return this.#listeners.listenForRetries(path);
   }
 
   stopListening(): void {
@@ -109,13 +109,13 @@ export class ProxyListener {
     await this.#app.close();
   }
 
-  /** Takes over a request that came in on a server of the host program. */
-  takeForeign(request: IncomingMessage, response: ServerResponse, target: string): void {
+  /** Takes a request that came to a server of the host program, with a target of its choice. */
+  takeFromHost(request: IncomingMessage, response: ServerResponse, target: string): void {
     const malformed = hasIllegalCharacter(target, request.rawHeaders);
     this.take(request, response, target, malformed ? MALFORMED : undefined);
   }
 
-  /** Takes over one request, whose target may be another one than the client sent. */
+  /** Takes a request. @param target the client's, or the one that a host program chose; `request.url` may be rewritten */
   take(request: IncomingMessage, response: ServerResponse, target: string, refused?: Admission): void {
     try {
       const forwardable = this.#admit(request, response, target, refused);
@@ -131,7 +131,7 @@ export class ProxyListener {
     response.assignSocket(socket);
     response.shouldKeepAlive = false;
     response.on('finish', () => socket.destroySoon());
-    // Node has given the connection away, and tells the response of nothing any more.
+    // Node has detached the socket, and reports nothing to the response any more.
     socket.on('error', () => {}).on('drain', () => response.emit('drain'));
     try {
       const { tunnelsExpire } = this.#settings();
@@ -139,22 +139,22 @@ export class ProxyListener {
       if (forwardable === undefined) return;
       const { head } = forwardable;
       const { departures } = this.#context;
-      departures.attend(socket, socket);
-      const whenFree = (take: (early: Buffer) => void) => connection.whenFree(take);
-      const upgrade = new Upgrade({ protocol: head.upgrade!, client: socket, whenFree }, tunnelsExpire);
+      departures.watchWhenPaused(socket, socket);
+      const handOverTo = (take: (early: Buffer) => void) => connection.handOverTo(take);
+      const upgrade = new Upgrade({ protocol: head.upgrade!, client: socket, handOverTo }, tunnelsExpire);
       new Exchange(this.#context, forwardable, upgrade).start();
     } catch (cause) {
       this.#failed('upgrade', socket, cause);
     }
   }
 
-  /** A fault of ours ends one connection, and no more. */
+  /** An exception in our own code ends this connection only. */
   #failed(where: string, socket: Socket, cause: unknown): void {
     this.#context.observe({ type: 'internal-error', where, cause });
     socket.destroy();
   }
 
-  /** What is to be forwarded; undefined where the answer has been given here. */
+  /** @returns what is forwarded; undefined if bearerd answers the request itself */
   #admit(
     request: IncomingMessage,
     response: ServerResponse,
@@ -164,13 +164,15 @@ export class ProxyListener {
     const settings = this.#settings();
     const event = this.#event(request.method!);
     const { requestIdHeader } = settings;
-    if (requestIdHeader !== undefined) nameRequest(event, requestIdHeader, request.rawHeaders);
-    const asked = arrivalOf(request.socket).beside ? askedOnLane(request, target, settings.lanes) : target;
+    if (requestIdHeader !== undefined) setRequestId(event, requestIdHeader, request.rawHeaders);
+    const clientTarget = arrivalOf(request.socket).forRetries
+      ? targetBeforeLane(request, target, settings.lanes)
+      : target;
     const admission = this.#context.draining()
       ? DRAINING
-      : asked === undefined
-        ? NO_LANE
-        : (refused ?? settings.admit(request, asked, settings, event));
+      : clientTarget === undefined
+        ? UNKNOWN_LANE
+        : (refused ?? settings.admit(request, clientTarget, settings, event));
     const trace = this.#context.tracing?.begin(request, event);
     if (trace !== undefined) event.trace = trace;
     if (admission.kind === 'forward') {
@@ -198,7 +200,7 @@ export class ProxyListener {
       };
     }
     if (this.#context.stopping()) response.shouldKeepAlive = false;
-    // An answer of our own is told of when it is over, like any other.
+    // The event of an answer of our own comes at its end, as that of any other.
     response.on('close', () => {
       event.durationMs = this.#context.clock.monoMs() - event.startedMonoMs;
       event.aborted = !response.writableFinished;
@@ -208,11 +210,11 @@ export class ProxyListener {
     return undefined;
   }
 
-  /** There is no request that could be told of when it is over. */
-  #refused(problem: Problem): string {
+  /** Reports an answer without a request at once: no response object tells when it ends. */
+  #reportRefused(problem: Problem): string {
     const event = this.#event('');
     event.status = PROBLEMS[problem.code].status;
-    noteProblem(event, problem);
+    recordProblem(event, problem);
     this.#context.observe(event);
     return event.requestId;
   }
@@ -222,8 +224,12 @@ export class ProxyListener {
   }
 }
 
-/** A request that failed on the fast lane comes as it was sent to the upstream; its target is to be what the client's was. */
-function askedOnLane(request: IncomingMessage, target: string, lanes: Lanes | undefined): string | undefined {
+/** The client's target: a request that failed on the fast lane comes with the target that the upstream got. */
+function targetBeforeLane(
+  request: IncomingMessage,
+  target: string,
+  lanes: Lanes | undefined,
+): string | undefined {
   const { host, via } = headOf(request);
   return lanes?.asked({ method: request.method!, via, host, target });
 }

@@ -1,38 +1,38 @@
 import type { RateLimit } from '../config/config.ts';
 
 /**
- * A token bucket: it holds as many requests as the limit allows, and fills evenly. Pure: it is told the time, and does
- * nothing between two requests.
+ * A token bucket: it holds as many requests as the limit allows, and fills evenly. Pure: it gets the time as an argument,
+ * and does nothing between two requests.
  *
- * All is counted in whole numbers, without rounding: a request costs `perMs`, and each millisecond adds
- * `requests`. So a request that was told to come back in a second passes in a second, whatever was added up before.
- * The largest level, 1,000,000 × 24 h, is far below 2^53.
+ * Counts in whole numbers, so that nothing is rounded: a request costs `perMs`, and each millisecond adds `requests`. So a
+ * request that comes back after its wait always passes. The highest level, 1,000,000 × 24 h in milliseconds, is far below
+ * 2^53.
  */
 export class RateBucket {
   readonly limit: RateLimit;
   #level: number;
   #atMs: number;
 
-  /** @param monoMs monotonic milliseconds; parts of one are left out */
+  /** @param monoMs monotonic milliseconds; fractions are dropped */
   constructor(limit: RateLimit, monoMs: number) {
     this.limit = limit;
     this.#level = limit.requests * limit.perMs;
     this.#atMs = Math.floor(monoMs);
   }
 
-  /** Milliseconds until a request would pass; 0 where one passes now. Takes nothing. */
+  /** Milliseconds until a request passes; 0 if one passes now. Takes nothing from the bucket. */
   waitMs(monoMs: number): number {
     this.#fill(monoMs);
     const { requests, perMs } = this.limit;
     return Math.max(0, Math.ceil((perMs - this.#level) / requests));
   }
 
-  /** For a request that passes: `waitMs` has said so. */
+  /** Takes one request from the bucket; call it only after `waitMs` gave 0. */
   take(): void {
     this.#level -= this.limit.perMs;
   }
 
-  /** Whole requests that would pass now, one after the other. */
+  /** How many requests would pass now, one after the other. */
   left(monoMs: number): number {
     this.#fill(monoMs);
     return Math.floor(this.#level / this.limit.perMs);

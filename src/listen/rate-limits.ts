@@ -8,8 +8,8 @@ import type { Route } from '../routes/route-table.ts';
 import { type Admission, type Admit, admit } from './admission.ts';
 import { RateBucket } from './rate-bucket.ts';
 
-/** Who has limits, and the time. */
-export interface Limited {
+/** What may have a limit, and the clock. */
+interface RateLimitOptions {
   readonly routes: readonly Route[];
   readonly callers: readonly CallerConfig[];
   readonly clock: Pick<Clock, 'monoMs'>;
@@ -22,14 +22,14 @@ const DETAILS = {
   caller: 'This caller sent more requests than its limit allows. Retry-After says when the next one passes.',
 } as const;
 
-/** The limits of one configuration. A request that any guard refuses never comes here. */
+/** The rate limits of one configuration. They see only requests that every guard lets pass. */
 export class RateLimits {
-  readonly #clock: Limited['clock'];
+  readonly #clock: RateLimitOptions['clock'];
   readonly #routes: Buckets;
   readonly #callers: Buckets;
 
-  /** @param before those in force until now: what is used of a limit stays used where the limit is the same */
-  constructor({ routes, callers, clock }: Limited, before?: RateLimits) {
+  /** @param before the limits in force so far: what is used of a limit stays used if the limit is the same */
+  constructor({ routes, callers, clock }: RateLimitOptions, before?: RateLimits) {
     this.#clock = clock;
     const nowMs = clock.monoMs();
     this.#routes = bucketsOf(
@@ -48,13 +48,13 @@ export class RateLimits {
     return this.#routes.size === 0 && this.#callers.size === 0;
   }
 
-  /** In the place of `admit`: what that would forward has to be within the limits, too. */
+  /** `admit`, with the limits applied to what it would forward. */
   readonly admit: Admit = (request, target, rules, event) => {
     const admission = admit(request, target, rules, event);
     return admission.kind === 'forward' ? this.#limit(admission, event) : admission;
   };
 
-  /** Both are looked at before either is drawn from: a request that one refuses takes nothing of the other. */
+  /** Asks both buckets before it takes from either: a request that one refuses costs nothing in the other. */
   #limit(admission: Extract<Admission, { kind: 'forward' }>, event: RequestEvent): Admission {
     const ofRoute = this.#routes.get(event.route);
     const ofCaller = this.#callers.get(event.caller ?? '');
@@ -76,7 +76,7 @@ export class RateLimits {
     return { kind: 'refuse', problem, corsOrigin: admission.corsOrigin };
   }
 
-  /** Undefined where there are none. */
+  /** Undefined if there are no limits. */
   get status(): readonly LimitStatus[] | undefined {
     if (this.none) return undefined;
     const nowMs = this.#clock.monoMs();

@@ -7,46 +7,46 @@ const BACKSLASH = 0x5c;
 const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** ` HTTP/1.1` and a CR: so a request line ends. */
+/** A CR and ` HTTP/1.1`, the end of a request line. */
 const VERSION_BYTES = 10;
-/** Of what ends a piece of a head, so much is read again with the next one: it may begin a line's end. */
+/** So much of the end of a piece of a head is read again with the next piece: it may begin the end of a line. */
 const HELD_BYTES = 4;
-/** A length that no double rounds. */
-const MOST_DIGITS = 13;
+/** A double holds a number of so many hexadecimal digits exactly. */
+const MAX_DIGITS = 13;
 
-/** What was read: a part of a message, a head to its end, a message to its end, or something that is no HTTP. */
+/** What was read: part of a message, a head up to its end, a message up to its end, or something other than HTTP. */
 export type Step = 'part' | 'head' | 'end' | 'malformed';
 type State = 'between' | 'line' | 'head' | 'length' | 'size' | 'extension' | 'data' | 'trailer';
 
 /**
- * Finds where the requests of a connection begin and end (RFC 9112). It judges what Node's parser doesn't: a bare CR
- * before a request line, and a line of RTSP or ICE. And it passes over what is legal though that parser refuses it:
- * white space in a chunk's extension, and a tab behind a field's value. All else is for the parser to refuse.
+ * Finds where the requests of a connection begin and end (RFC 9112). It refuses what Node's parser accepts: a bare CR before a
+ * request line, and the lines of RTSP and ICE. It removes legal white space that the parser refuses: in the extension of a
+ * chunk, and a tab after a field value. Anything else is left to the parser.
  */
 export class RequestBounds {
-  /** After `read`: what of the bytes is for the parser, */
+  /** After `read`: the range of the bytes that the parser gets, */
   start = 0;
   end = 0;
-  /** and where to read on. After a `part`, what is left from here is to stand before the next piece. */
+  /** and where to read on. After a `part`, the bytes from here on belong before the next piece. */
   next = 0;
   #state: State = 'between';
-  /** What has been read of a request line, as far as its version may stand there. */
+  /** The end of a request line so far, as long as its version. */
   #line = '';
-  /** Bytes of a body, or of a chunk with its CRLF, that are still to come. */
+  /** Remaining bytes of a body, or of a chunk with its CRLF. */
   #left = 0;
   #digits = 0;
   #quoted = false;
   #escaped = false;
-  /** The last byte of a chunk's line that is no white space, and whether there was some behind it. */
+  /** The last byte of a chunk's line that is not white space, and whether white space followed it. */
   #before = 0;
   #blank = false;
-  /** Bytes of a trailer's line. */
+  /** Bytes of the present trailer line. */
   #trailer = 0;
-  /** Where the head ends in the bytes that are read, or -1: one search serves all its parts. */
+  /** Where the head ends in `#searched`, or -1: one search serves all parts of the head. */
   #headEnd = -1;
   #searched: Buffer | undefined;
 
-  /** Nothing has come of the next request. */
+  /** No byte of the next request has come. */
   get between(): boolean {
     return this.#state === 'between';
   }
@@ -55,8 +55,8 @@ export class RequestBounds {
     return this.#state === 'line' || this.#state === 'head';
   }
 
-  /** To be said after a head: what follows it. -1 for chunks. */
-  follows(length: number): void {
+  /** Call this after a head. @param length of the body; -1 for chunks */
+  bodyFollows(length: number): void {
     this.#state = length === 0 ? 'between' : length > 0 ? 'length' : 'size';
     this.#left = Math.max(0, length);
     this.#digits = 0;
@@ -78,7 +78,7 @@ export class RequestBounds {
     }
   }
 
-  /** Empty lines may come before a request (RFC 9112 §2.2), by a bare LF, too; a bare CR is none. */
+  /** Empty lines may precede a request (RFC 9112 §2.2), even with a bare LF; a bare CR is none. */
   #skipEmptyLines(bytes: Buffer, from: number): Step {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at];
@@ -101,13 +101,13 @@ export class RequestBounds {
     const line = bytes.toString('latin1', Math.max(from, until - VERSION_BYTES), until);
     this.#line = this.#line === '' ? line : (this.#line + line).slice(-VERSION_BYTES);
     if (end === -1) return this.#part(until, until);
-    // Node's parser takes RTSP/1.0 and ICE/1.0, too, and says HTTP of all.
+    // Node's parser also accepts RTSP/1.0 and ICE/1.0, and reports them as HTTP.
     if (!this.#line.startsWith(' HTTP/')) return 'malformed';
     this.#state = 'head';
     return this.#readHead(bytes, end - 1);
   }
 
-  /** @param from the CRLF before it, or what was held of that */
+  /** @param from the CRLF before the head's lines, or the held part of it */
   #readHead(bytes: Buffer, from: number): Step {
     if (this.#searched !== bytes) this.#headEnd = bytes.indexOf(HEAD_END, Math.max(from, this.start));
     this.#searched = bytes;
@@ -132,7 +132,7 @@ export class RequestBounds {
     return 'end';
   }
 
-  /** Chunks (RFC 9112 §7.1), from wherever in them the last piece ended. */
+  /** Reads chunks (RFC 9112 §7.1) from where the last piece ended. */
   #readChunks(bytes: Buffer, from: number): Step {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]!;
@@ -174,7 +174,7 @@ export class RequestBounds {
     this.#left = 0;
   }
 
-  /** One byte of a chunk's line; white space comes before `;` and `=` and behind them, and nowhere else. */
+  /** Reads a byte of a chunk's line. @returns false for white space that is not next to `;` or `=`, or for a malformed size */
   #readChunkLine(byte: number): boolean {
     if (byte === LF) {
       this.#state = this.#left === 0 ? 'trailer' : 'data';
@@ -192,11 +192,11 @@ export class RequestBounds {
       return true;
     }
     const digit = hexDigit(byte);
-    if (digit >= 0 && ++this.#digits <= MOST_DIGITS) {
+    if (digit >= 0 && ++this.#digits <= MAX_DIGITS) {
       this.#left = this.#left * 16 + digit;
       return true;
     }
-    if (this.#digits === 0 || this.#digits > MOST_DIGITS || (byte !== CR && byte !== SEMICOLON)) return false;
+    if (this.#digits === 0 || this.#digits > MAX_DIGITS || (byte !== CR && byte !== SEMICOLON)) return false;
     this.#state = 'extension';
     this.#quoted = false;
     this.#escaped = false;
@@ -215,7 +215,7 @@ export class RequestBounds {
   }
 }
 
-/** Where what ends a piece begins that may be a part of a line's end, or the white space before it. */
+/** Where the end of a piece begins that may be part of the end of a line, or white space before it. */
 function heldFrom(bytes: Buffer, start: number): number {
   const least = Math.max(start, bytes.length - HELD_BYTES);
   let at = bytes.length;

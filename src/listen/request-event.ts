@@ -1,6 +1,6 @@
 import type { RequestEvent } from '../base/events.ts';
 
-/** The event of a request of which no more than its method is known. Always of the same members, for V8's sake. */
+/** The event of a new request. Always with the same members in the same order, so that V8 gives all events one shape. */
 export function newRequestEvent(requestId: string, method: string, startedMonoMs: number): RequestEvent {
   return {
     type: 'request',

@@ -2,10 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { RequestEvent } from '../base/events.ts';
 import { foldedName, isSameHeader } from '../base/fields.ts';
 
-/** So many characters tell the instances of one machine apart, also those of a day that are started again and again. */
+/** So many random characters tell the instances on a machine apart, even if they restart all day. */
 const PREFIX_LENGTH = 8;
 
-/** IDs that no other request has: of this instance, which a prefix by chance stands for, or of another. */
+/** Makes IDs that no other request has: a random prefix of this instance, and a count. */
 export class RequestIds {
   readonly #prefix = Array.from({ length: PREFIX_LENGTH }, () => randomInt(36).toString(36)).join('');
   #count = 0;
@@ -15,16 +15,16 @@ export class RequestIds {
   }
 }
 
-/** Nothing that a log reader could interpret, or that is longer than a line. */
+/** A short ID that no log reader could interpret. */
 const GOOD_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
 /**
- * Gives the request the ID that its client sent, or one that no other has. Of two, none is kept, also where one is written
- * with `_`: the upstream could take the other one.
+ * Gives the request the client's ID, or a unique one. If there are two, even if one is spelled with `_`, neither is kept: the
+ * upstream could read the other one.
  *
  * @param header in lower case
  */
-export function nameRequest(event: RequestEvent, header: string, raw: readonly string[]): void {
+export function setRequestId(event: RequestEvent, header: string, raw: readonly string[]): void {
   const folded = foldedName(header);
   let id = '';
   let lines = 0;

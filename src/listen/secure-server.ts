@@ -5,19 +5,23 @@ import type { SecureContextOptions } from 'node:tls';
 import type { ListenTls } from '../config/config.ts';
 import { strictCiphers } from '../node/loosening.ts';
 
-/** From the connection to the end of the handshake. */
+/** Time limit for the first byte, and then for the handshake. */
 const HANDSHAKE_MS = 10_000;
 
-/** Who looks at connections before TLS begins. */
-export interface Door {
-  /** Each new one; false where there is no room for it. */
+/** Decides about connections before TLS begins. */
+export interface BeforeTls {
+  /** Called for each new connection; false refuses it. */
   readonly admits: (socket: Socket) => boolean;
-  /** One that begins as a request in plain HTTP does. */
+  /** Called for a connection that begins with plain HTTP. */
   readonly onPlain: (socket: Socket) => void;
 }
 
-/** An HTTPS server for HTTP/1.1. What Node has for HTTP servers, time limits too, it has for this one. */
-export function createSecureServer(options: https.ServerOptions, tls: ListenTls, door: Door): https.Server {
+/** An HTTPS server for HTTP/1.1, with all that Node has for HTTP servers, such as time limits. */
+export function createSecureServer(
+  options: https.ServerOptions,
+  tls: ListenTls,
+  beforeTls: BeforeTls,
+): https.Server {
   const server = https.createServer({
     ...options,
     ...contextOf(tls),
@@ -25,23 +29,23 @@ export function createSecureServer(options: https.ServerOptions, tls: ListenTls,
     handshakeTimeout: HANDSHAKE_MS,
     ALPNProtocols: ['http/1.1'],
   });
-  // What begins TLS on a new connection. It may be told of one later (Node's docs for this event).
-  const begin = server.listeners('connection') as ((this: https.Server, socket: Socket) => void)[];
+  // Node's listener begins TLS on a new connection, and may be called later (docs of the `connection` event).
+  const begin = server.listeners('connection');
   return server
     .removeAllListeners('connection')
     .on('connection', (socket: Socket) => {
-      if (!door.admits(socket)) socket.destroy();
+      if (!beforeTls.admits(socket)) socket.destroy();
       else
         whenBegun(socket, (first) => {
-          if (isPlain(first)) door.onPlain(socket);
-          else for (const listener of begin) listener.call(server, socket);
+          if (isPlain(first)) beforeTls.onPlain(socket);
+          else for (const listener of begin) Reflect.apply(listener, server, [socket]);
         });
     })
-    .removeAllListeners('tlsClientError') // Node would take it for an error of the HTTP that has never begun.
+    .removeAllListeners('tlsClientError') // Node would report it as an error of HTTP, which has not begun.
     .on('tlsClientError', (_error, socket) => socket.destroy());
 }
 
-/** For the handshakes from now on. */
+/** Uses a new certificate for later handshakes. */
 export function renewCertificate(server: https.Server, tls: ListenTls): void {
   server.setSecureContext(contextOf(tls));
 }
@@ -52,15 +56,15 @@ function contextOf({ cert, key }: ListenTls): SecureContextOptions {
     key: key.expose(),
     minVersion: 'TLSv1.2',
     ciphers: strictCiphers(),
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // It costs the server more than the client, again and again.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // A client could repeat it, and it costs the server more.
   };
 }
 
-/** Looks at the first byte of a connection, and leaves it there. */
+/** Calls `act` with the first byte of a connection, and leaves the byte to be read again. */
 function whenBegun(socket: Socket, act: (first: number) => void): void {
   const look = () => {
-    const piece = socket.read() as Buffer | null;
-    if (piece === null) return; // The end.
+    const piece: Buffer | null = socket.read();
+    if (piece === null) return; // The client has ended its side.
     socket.off('readable', look).setTimeout(0).off('timeout', leave);
     socket.unshift(piece);
     act(piece[0]!);
@@ -73,7 +77,7 @@ function whenBegun(socket: Socket, act: (first: number) => void): void {
     .on('readable', look);
 }
 
-/** A method begins so, and no record of TLS does (RFC 8446 §5.1). */
+/** True for an upper-case letter: it begins an HTTP method, but no TLS record (RFC 8446 §5.1). */
 function isPlain(first: number): boolean {
   return first >= 0x41 && first <= 0x5a;
 }

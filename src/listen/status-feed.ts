@@ -1,62 +1,62 @@
 import type { ServerResponse } from 'node:http';
 import { Problem } from '../base/problem.ts';
 
-export interface StatusFeedOptions {
-  /** Asked anew for each event. */
+interface StatusFeedOptions {
+  /** Called anew for each event. */
   readonly status: () => unknown;
-  /** Between two events while nothing changes. */
-  readonly beatMs?: number;
-  /** Who takes nothing for so long is dropped. */
-  readonly patienceMs?: number;
+  /** Time between two events while nothing changes. */
+  readonly intervalMs?: number;
+  /** A viewer that reads nothing for so long is disconnected. */
+  readonly stallLimitMs?: number;
 }
 
-/** Pages of a few people, and not an API for many. */
-const MOST_CLIENTS = 16;
-const BEAT_MS = 1_000;
-const PATIENCE_MS = 10_000;
-/** Changes come in crowds; those within so short a time are told together. */
+/** The feed is for the page of a few people, not an API for many. */
+const MAX_CLIENTS = 16;
+const INTERVAL_MS = 1_000;
+const STALL_LIMIT_MS = 10_000;
+/** Changes within this time become one event. */
 const GATHER_MS = 200;
 
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  'x-accel-buffering': 'no', // nginx would hold events back to send more of them together.
+  'x-accel-buffering': 'no', // nginx would hold events back, to send several together.
 };
 
-/** The status as server-sent events. Without a viewer it does nothing. */
+/** Sends the status as server-sent events. Without a viewer it does nothing. */
 export class StatusFeed {
   readonly #options: Required<StatusFeedOptions>;
-  /** And since when each takes what it is sent. */
+  /** The viewers, and when each was last able to take an event. */
   readonly #clients = new Map<ServerResponse, number>();
-  #beat: NodeJS.Timeout | undefined;
+  #interval: NodeJS.Timeout | undefined;
   #gathering: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor({ status, beatMs = BEAT_MS, patienceMs = PATIENCE_MS }: StatusFeedOptions) {
-    this.#options = { status, beatMs, patienceMs };
+  constructor({ status, intervalMs = INTERVAL_MS, stallLimitMs = STALL_LIMIT_MS }: StatusFeedOptions) {
+    this.#options = { status, intervalMs, stallLimitMs };
   }
 
-  /** Sends the status now, and from now on; a Problem where it does not. */
+  /** Sends the status now and after each change. @returns a Problem if the viewer is refused */
   open(response: ServerResponse): Problem | undefined {
     if (this.#ended) return new Problem('draining', { retryAfterS: 1 });
-    if (this.#clients.size >= MOST_CLIENTS) return new Problem('overloaded', { retryAfterS: 5 });
-    response.shouldKeepAlive = false; // The end of the events is that of the connection.
+    if (this.#clients.size >= MAX_CLIENTS) return new Problem('overloaded', { retryAfterS: 5 });
+    response.shouldKeepAlive = false; // The connection ends with the events.
     response.writeHead(200, HEADERS);
     response.on('error', () => {}).on('close', () => this.#left(response));
     this.#clients.set(response, performance.now());
-    this.#beat ??= setInterval(() => this.#send(), this.#options.beatMs).unref();
+    this.#interval ??= setInterval(() => this.#send(), this.#options.intervalMs).unref();
     response.write(this.#event());
     return undefined;
   }
 
-  /** Something of the status is different. Called for each request. */
+  /** Something in the status has changed. Called for each request. */
   changed(): void {
     if (this.#clients.size === 0 || this.#gathering !== undefined) return;
     this.#gathering = setTimeout(() => this.#send(), GATHER_MS).unref();
   }
 
-  /** Sends the last status and ends; from now on no viewer is accepted. */
+  /** Sends the last status, and ends; later viewers are refused. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -74,8 +74,8 @@ export class StatusFeed {
       if (!response.writableNeedDrain) {
         this.#clients.set(response, now);
         response.write(event);
-      } else if (now - takingSince > this.#options.patienceMs) {
-        response.destroy(); // It has been sent one status that it doesn't take: no more is held for it.
+      } else if (now - takingSince > this.#options.stallLimitMs) {
+        response.destroy(); // It hasn't read the last event, so it gets no more.
       }
     }
   }
@@ -87,9 +87,9 @@ export class StatusFeed {
   #left(response: ServerResponse): void {
     this.#clients.delete(response);
     if (this.#clients.size > 0) return;
-    clearInterval(this.#beat);
+    clearInterval(this.#interval);
     clearTimeout(this.#gathering);
-    this.#beat = undefined;
+    this.#interval = undefined;
     this.#gathering = undefined;
   }
 }

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import type { Departures } from '../forward/client/departures.ts';
 
-/** So much may wait behind a request that is being answered, before the connection is read no further. */
-const MOST_WAITING_BYTES = 64 * 1024;
-/** Where all connections read: what has to stay is copied out of it. */
+/** When more than this waits, the connection is paused. */
+const MAX_WAITING_BYTES = 64 * 1024;
+/** All connections read into this buffer, so bytes that are kept are copied. */
 export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * What has come on a connection behind the request that is being answered. A client that sends on without reading an
- * answer is held up by TCP, and not by our memory.
+ * The bytes after the request that is being answered. A client that keeps sending without reading its answers is stopped by
+ * TCP, and doesn't fill our memory.
  */
 export class WaitingBytes {
   readonly #socket: Socket;
@@ -36,15 +36,15 @@ export class WaitingBytes {
     this.#grow(piece.length);
   }
 
-  /** The first piece. */
+  /** Removes the first piece. */
   take(): Buffer {
     const piece = this.#pieces.shift()!;
     this.#bytes -= piece.length;
-    if (this.#bytes <= MOST_WAITING_BYTES) this.#resume();
+    if (this.#bytes <= MAX_WAITING_BYTES) this.#resume();
     return piece;
   }
 
-  /** All of it; from now on nothing waits. */
+  /** Removes all pieces. */
   takeAll(): readonly Buffer[] {
     this.#bytes = 0;
     this.#resume();
@@ -53,8 +53,8 @@ export class WaitingBytes {
 
   #grow(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes <= MOST_WAITING_BYTES) return;
-    this.#socket.pause(); // Each time: Node resumes a connection with each body that it drops.
+    if (this.#bytes <= MAX_WAITING_BYTES) return;
+    this.#socket.pause(); // Each time, because Node resumes a connection with each body that it drops.
     if (this.#paused) return;
     this.#paused = true;
     this.#departures.watch(this.#socket, this.#socket);

@@ -1,13 +1,13 @@
 import { Problem } from '../base/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 
-/** The spaces, `HTTP/1.1` and CRLF of a request line. */
+/** Two spaces, `HTTP/1.1` and CRLF: the rest of a request line. */
 const REQUEST_LINE_OVERHEAD_BYTES = 12;
 const LENGTH = /^\d{1,15}$/;
-/** A coding with its parameters (RFC 9112 §7). */
+/** A transfer coding with its parameters (RFC 9112 §7). */
 const CODING = /^[!#$%&'*+.^_`|~0-9a-z-]+(?:[ \t]*;.*)?$/;
 
-/** Tokens and field values (RFC 9110 §5.6.2, §5.5); the target is looked at again where it is split. */
+/** A name is a token (RFC 9110 §5.6.2); values see §5.5. The target is checked again where it is split. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const TARGET = /^[\x21-\x7e\x80-\xff]+$/;
@@ -16,20 +16,20 @@ const MALFORMED = new Problem('bad-request');
 const TOO_LARGE = new Problem('headers-too-large');
 const NOT_IMPLEMENTED = new Problem('not-implemented');
 
-export interface RequestLine {
+interface RequestLine {
   readonly method: string;
   /** As the client sent it. */
   readonly target: string;
   readonly httpVersion: string;
 }
 
-/** What the parser lets through though RFC 9112 §3.2 and §6 forbid it, or though it is larger than we take. */
+/** A Problem for a head that Node's parser accepts, but that RFC 9112 §3.2 or §6 forbids, or that is too large. */
 export function headProblem(
   { method, target, httpVersion }: RequestLine,
   head: RequestHead,
   headerSizeBytes: number,
 ): Problem | undefined {
-  // The parser counts names and values only: 14,000 lines of three characters are few bytes to it.
+  // The parser counts only names and values: 14,000 lines of three characters are few bytes to it.
   const line = method.length + target.length + REQUEST_LINE_OVERHEAD_BYTES;
   if (line + head.bytes > headerSizeBytes) return TOO_LARGE;
   if (!isFramed(head)) return MALFORMED;
@@ -38,15 +38,15 @@ export function headProblem(
   return codingProblem(head.transferEncoding);
 }
 
-/** One length of digits, or chunks: of two ends, the next reader may see the other one (RFC 9112 §6.3). */
+/** One `Content-Length` of digits, or chunks: with both, two readers could see different ends (RFC 9112 §6.3). */
 function isFramed({ length, lengthLines, contentLength, transferEncoding }: RequestHead): boolean {
   if (length === undefined) return contentLength !== -1 || transferEncoding !== '';
   return lengthLines === 1 && contentLength !== -1 && LENGTH.test(length);
 }
 
 /**
- * True where a head holds what our own parser always refuses. The program that bearerd is a part of may have another
- * one: its server a lenient parser, its tests no parser at all, and a character beyond a byte would be cut to one.
+ * True if a head holds characters that our own parser refuses. A host program may have another parser, or, in its tests,
+ * none. A character above U+00FF would lose its upper bits when it is sent.
  */
 export function hasIllegalCharacter(target: string, pairs: readonly string[]): boolean {
   if (!TARGET.test(target)) return true;
@@ -56,11 +56,11 @@ export function hasIllegalCharacter(target: string, pairs: readonly string[]): b
   return false;
 }
 
-/** Another coding inside of the chunks could be neither decoded nor passed on, which says 501 (RFC 9112 §6.1). */
+/** 501 for a coding inside the chunks: it could be neither decoded nor passed on (RFC 9112 §6.1). */
 function codingProblem(transferEncoding: string): Problem | undefined {
   if (transferEncoding === '' || transferEncoding === 'chunked') return undefined;
   const codings = transferEncoding.split(',').map((coding) => coding.trim());
-  // The chunks come last and once: else the end of the body is unknown (RFC 9112 §6.3).
+  // `chunked` must be the last coding, and once: else nothing says where the body ends (RFC 9112 §6.3).
   const inChunks = codings.indexOf('chunked') === codings.length - 1;
   return inChunks && codings.every((coding) => CODING.test(coding)) ? NOT_IMPLEMENTED : MALFORMED;
 }

@@ -124,8 +124,8 @@ t.test('events are for GET alone', async (t) => {
 });
 
 /** A feed on a server of its own, of a status that takes a while to send. */
-async function feedFor(t: Test, status: () => unknown, patienceMs: number) {
-  const feed = new StatusFeed({ status, beatMs: 20, patienceMs });
+async function feedFor(t: Test, status: () => unknown, stallLimitMs: number) {
+  const feed = new StatusFeed({ status, intervalMs: 20, stallLimitMs });
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     responses.push(response);

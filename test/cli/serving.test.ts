@@ -517,7 +517,7 @@ t.test('what is no stale socket at the path of one is left alone', async (t) => 
   for (const name of ['file', 'folder', 'link']) {
     const result = await run(t, [], { ...env, BEARERD_LISTEN: `unix:${join(dir, name)}` });
     t.equal(result.code, 71, name);
-    t.match(result.stderr, /what is there is no socket/);
+    t.match(result.stderr, /the file there is not a socket/);
   }
   t.equal(readFileSync(join(dir, 'link'), 'utf8'), 'precious');
 });

@@ -1,27 +1,27 @@
 import t from 'tap';
-import { type Course, FOLLOWS, Progress } from '../../src/forward/course.ts';
+import { FOLLOWS, Progress, type State } from '../../src/forward/course.ts';
 
-const STATES = Object.keys(FOLLOWS) as Course[];
+const STATES = Object.keys(FOLLOWS) as State[];
 
-t.test('each state but the last leads on, and each can be reached and left by the client', async (t) => {
-  const reached = new Set<Course>(['reading']);
+t.test('every state can be reached, and the client can leave in every state', async (t) => {
+  const reached = new Set<State>(['reading']);
   for (const state of reached) for (const next of FOLLOWS[state]) reached.add(next);
   t.same([...reached].sort(), STATES.toSorted());
   for (const state of STATES.filter((each) => each !== 'over')) t.ok(FOLLOWS[state].includes('over'), state);
   t.same(FOLLOWS.over, []);
 });
 
-t.test('a client gets one answer: nothing leads back from it', async (t) => {
+t.test('no state leads back to one before the answer once an answer has begun', async (t) => {
   for (const state of ['answering', 'answered', 'tunnel'] as const) {
     for (const before of ['reading', 'authorizing', 'connecting', 'sending', 'held'] as const)
       t.notOk(FOLLOWS[state].includes(before), `${state} → ${before}`);
   }
 });
 
-t.test('an event that leads nowhere from the present state changes nothing', async (t) => {
+t.test('a state that may not follow the present one is not entered', async (t) => {
   const progress = new Progress();
   t.notOk(progress.enter('answering'));
-  t.equal(progress.course, 'reading');
+  t.equal(progress.state, 'reading');
   for (const next of [
     'authorizing',
     'connecting',

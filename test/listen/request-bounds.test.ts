@@ -3,12 +3,12 @@ import { RequestBounds } from '../../src/listen/request-bounds.ts';
 import { fc } from '../support/properties.ts';
 import { timesAsLong } from '../support/proportion.ts';
 
-// Where the requests of a connection begin and end, whatever they are cut into.
+// Where the requests of a connection begin and end, wherever the bytes are cut.
 
 interface Found {
-  /** Per request: what of its bytes the parser gets. */
+  /** The bytes of each request that the parser gets. */
   readonly requests: string[];
-  /** What was left when no more came, or `malformed`. */
+  /** The bytes of an incomplete request at the end, or `malformed`. */
   readonly rest: string;
 }
 
@@ -31,7 +31,7 @@ function read(pieces: readonly string[], lengths: readonly number[]): Found {
       if (step === 'malformed') return { requests, rest: 'malformed' };
       current += bytes.toString('latin1', bounds.start, bounds.end);
       if (step === 'head') {
-        bounds.follows(lengths[heads++]!);
+        bounds.bodyFollows(lengths[heads++]!);
         if (bounds.between) over();
       } else if (step === 'end') {
         over();
@@ -77,7 +77,7 @@ const measured = fc.tuple(empty, body).map(([before, text]): Message => {
   const seen = `${HEAD('POST', `content-length: ${text.length}\r\n\r\n`)}${text}`;
   return { sent: before + seen, seen, length: text.length };
 });
-/** As it is sent, and without the white space that may stand there. */
+/** An extension as it is sent, and without its optional white space. */
 const extension = fc.constantFrom(
   ['', ''],
   [';a=b', ';a=b'],
@@ -110,7 +110,7 @@ function cut(text: string, at: readonly number[]): string[] {
     .filter((piece) => piece !== '');
 }
 
-t.test('each request is found whole, wherever the bytes are cut', async (t) => {
+t.test('every request is found, wherever the bytes are cut', async (t) => {
   fc.assert(
     fc.property(stream, fc.array(fc.nat()), (messages, at) => {
       const bytes = messages.map(({ sent }) => sent).join('');
@@ -126,7 +126,7 @@ t.test('each request is found whole, wherever the bytes are cut', async (t) => {
   t.pass();
 });
 
-t.test('byte by byte, too', async (t) => {
+t.test('every request is found if each byte comes by itself', async (t) => {
   fc.assert(
     fc.property(stream, (messages) => {
       const bytes = messages.map(({ sent }) => sent).join('');
@@ -173,7 +173,7 @@ t.test('a request line of another protocol is malformed', async (t) => {
     }
 });
 
-t.test('a piece is read in a time that grows with its length only, whatever is in it', async (t) => {
+t.test('the time to read a piece is proportional to its length, whatever it holds', async (t) => {
   for (const filling of ['\t', ' \t', '\r', '\n', 'a:\t\r\n', 'a\t', ';', ' ', '\t=']) {
     const reading = (bytes: number) => () => {
       const piece = filling.repeat(bytes / filling.length);

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestEvent } from '../../base/events.ts';
 
-/** One request as its client sees it, and what it is answered on. */
+/** One request of a client, and its response. */
 export interface ClientSide {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The allowed origin that asked, if it was a cross-origin request from a browser. */
+  /** The allowed origin of a cross-origin request from a browser; else undefined. */
   readonly corsOrigin: string | undefined;
-  /** Filled in as the request goes its way. */
+  /** Filled in while the request is served. */
   readonly event: RequestEvent;
 }

@@ -3,73 +3,73 @@ import type { Readable } from 'node:stream';
 import { connectionName, endedConnections } from './kernel-connections.ts';
 
 /** A connection that is paused at two checks is probed, so that a departure is noticed within a second. */
-const LOOK_MS = 400;
-/** A look rests five times as long as it took: the kernel's list is long where the machine has many connections. */
-const REST = 5;
+const CHECK_MS = 400;
+/** The pause after a check is at least this many times as long as the check: the kernel's list may be long. */
+const PAUSE_FACTOR = 5;
 
-interface Held {
+interface Paused {
   readonly socket: Socket;
-  /** It was paused at the last check, too: a connection that is merely slow is not probed. */
-  stood: boolean;
+  /** It was paused at the last check, too; a shorter pause is not probed. */
+  pausedBefore: boolean;
 }
 
 /**
- * Notices clients that leave while nothing is read from them. Their FIN stands in the kernel behind what they sent, a
- * reset isn't told to anyone who doesn't read, and to read on would only move the bytes into our memory. So while
- * a connection is paused, it is checked twice a second; else this costs nothing.
+ * Detects clients that leave while their connection is not read: their FIN waits in the kernel after the bytes that they
+ * sent, and Node reports a reset only to a reader. Reading on would only move the bytes into our memory. So paused
+ * connections are checked every 400 ms; while none is paused, this costs nothing.
  */
 export class Departures {
-  /** By what has been paused: the body of a request, or a connection as a whole. */
-  readonly #held = new Map<Readable, Held>();
+  /** By the paused stream: the body of a request, or a connection. */
+  readonly #paused = new Map<Readable, Paused>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Watches over a connection whenever `reader`, by which it is read, is paused. */
-  attend(reader: Readable, socket: Socket): void {
+  /** Watches the connection whenever `reader`, which reads it, is paused. */
+  watchWhenPaused(reader: Readable, socket: Socket): void {
     reader
       .on('pause', () => this.watch(reader, socket))
       .on('resume', () => {
-        // It is told a moment later, when it may have been paused again.
+        // The event comes a moment later, when the reader may be paused again.
         if (!reader.isPaused()) this.forget(reader);
       });
   }
 
   watch(reader: Readable, socket: Socket): void {
-    if (this.#held.has(reader)) return;
-    this.#held.set(reader, { socket, stood: false });
-    this.#lookIn(LOOK_MS);
+    if (this.#paused.has(reader)) return;
+    this.#paused.set(reader, { socket, pausedBefore: false });
+    this.#checkIn(CHECK_MS);
   }
 
   forget(reader: Readable): void {
-    this.#held.delete(reader);
+    this.#paused.delete(reader);
   }
 
-  /** Probes the client that `reader` reads from at once; if it is gone, the connection is destroyed. */
-  async isHere(reader: Readable): Promise<boolean> {
-    const held = this.#held.get(reader);
-    if (held === undefined) return true;
-    await this.#ask([held]);
-    return !held.socket.destroyed;
+  /** Probes the client of `reader` at once. @returns false if it has left; the connection is then destroyed */
+  async isConnected(reader: Readable): Promise<boolean> {
+    const paused = this.#paused.get(reader);
+    if (paused === undefined) return true;
+    await this.#probe([paused]);
+    return !paused.socket.destroyed;
   }
 
-  #lookIn(ms: number): void {
-    this.#timer ??= setTimeout(() => void this.#look(), ms).unref();
+  #checkIn(ms: number): void {
+    this.#timer ??= setTimeout(() => void this.#check(), ms).unref();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const begun = performance.now();
-    const suspects: Held[] = [];
-    for (const [reader, held] of this.#held) {
-      if (held.socket.destroyed) this.#held.delete(reader);
-      else if (held.stood) suspects.push(held);
-      else held.stood = true;
+    const suspects: Paused[] = [];
+    for (const [reader, paused] of this.#paused) {
+      if (paused.socket.destroyed) this.#paused.delete(reader);
+      else if (paused.pausedBefore) suspects.push(paused);
+      else paused.pausedBefore = true;
     }
-    await this.#ask(suspects);
+    await this.#probe(suspects);
     this.#timer = undefined;
-    if (this.#held.size > 0) this.#lookIn(Math.max(LOOK_MS, REST * (performance.now() - begun)));
+    if (this.#paused.size > 0) this.#checkIn(Math.max(CHECK_MS, PAUSE_FACTOR * (performance.now() - begun)));
   }
 
-  async #ask(suspects: readonly Held[]): Promise<void> {
-    // An empty write sends nothing, and fails where the connection is gone: it then ends by itself.
+  async #probe(suspects: readonly Paused[]): Promise<void> {
+    // An empty write sends nothing, but fails on a reset connection, which then closes by itself.
     for (const { socket } of suspects) {
       if (socket.writable && socket.writableLength === 0) socket.write('');
     }

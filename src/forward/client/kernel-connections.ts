@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { type Socket, SocketAddress } from 'node:net';
 import { endianness } from 'node:os';
 
-/** Linux' tables of TCP connections; elsewhere they are not there. */
+/** Linux' tables of TCP connections; other systems have none. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 /**
- * `12: 0100007F:23DC 0100007F:D1B0 08 …`: this end, the other end, the state. We have got the other's FIN (8,
- * CLOSE_WAIT); or this line is the client's own, on the same machine, and its FIN is on the way (4 and 5, FIN_WAIT).
- * The latter is all there is to see where its last bytes don't fit into what we have room for.
+ * `12: 0100007F:23DC 0100007F:D1B0 08 …`: local end, remote end, state. State 8 (CLOSE_WAIT): we have received the client's
+ * FIN. States 4 and 5 (FIN_WAIT) are found if the client is on this machine, and the line is its end of the connection:
+ * it has sent its FIN. Only that line tells of a FIN that waits after bytes for which our receive buffer has no room.
  */
 const ENDED = /: ([\dA-F]+):([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) 0([458]) /g;
 const CLOSE_WAIT = '8';
 
-/** The names of connections whose other end has said that it is done. Empty where the system doesn't tell. */
+/** The connections whose client has ended its side, as `connectionName` names them. Empty except on Linux. */
 export async function endedConnections(): Promise<ReadonlySet<string>> {
   const ended = new Set<string>();
   for (const table of TABLES) {
@@ -26,12 +26,12 @@ export async function endedConnections(): Promise<ReadonlySet<string>> {
   return ended;
 }
 
-/** A connection as `endedConnections` names it: our end, and the client's. */
+/** Our end of a connection, and the client's end. */
 export function connectionName({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
   return `${plain(localAddress!)} ${localPort} ${plain(remoteAddress!)} ${remotePort}`;
 }
 
-/** The kernel writes an address as words of 32 bits, each in the machine's own byte order. */
+/** The kernel prints an address as words of 32 bits, each in the machine's byte order. */
 function addressText(hex: string): string {
   const bytes = Buffer.from(hex, 'hex');
   if (endianness() === 'LE') bytes.swap32();
@@ -40,7 +40,7 @@ function addressText(hex: string): string {
   return plain(new SocketAddress({ address: groups, family: 'ipv6' }).address);
 }
 
-/** Without the prefix of an IPv4 address on an IPv6 socket, and without a zone. */
+/** An address without its zone, and without the IPv6 prefix of an IPv4 address. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '');
 }

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { endBy } from '../../node/server-socket.ts';
 
-/** How long a client has to take the last answer on a connection that is given up. */
+/** How long a client may read the last answer before its connection is destroyed. */
 const LINGER_MS = 2_000;
 
 /**
- * Ends a connection on which the client may still be sending. What comes is read and forgotten for a while: to
- * close on unread bytes resets the connection, and the answer is lost with it (RFC 9112 §9.6).
+ * Ends a connection while the client may still be sending. What arrives for a while is read and dropped: closing a
+ * connection with unread bytes resets it, and the client loses the answer (RFC 9112 §9.6).
  */
 export function linger(socket: Socket): void {
   socket.end();
@@ -15,7 +15,7 @@ export function linger(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Makes the server's own end of this connection, after the last answer, such an end. */
+/** Makes Node's server call `linger` when it ends this connection after the last answer. */
 export function lingerAtEnd(socket: Socket): void {
   endBy(socket, () => linger(socket));
 }

@@ -3,34 +3,35 @@ import type { Socket } from 'node:net';
 import type { RequestEvent } from '../../base/events.ts';
 import { remedyOf } from '../../base/failures/problem-words.ts';
 import { PROBLEMS, Problem, type ProblemCode, REQUEST_URN } from '../../base/problem.ts';
+import { headText } from './head-text.ts';
 import { linger, lingerAtEnd } from './linger.ts';
 import { elements } from './request-head.ts';
 
 /**
- * What the body of each problem (RFC 9457) begins with, by its detail, made once: of a request nothing but its ID goes
- * into it.
+ * The body of each problem (RFC 9457) up to its `instance`, by code and detail. Each is made once: only the ID differs
+ * between requests.
  */
-const BEGINNINGS = new Map<string, string>();
+const BODY_STARTS = new Map<string, string>();
 
-/** @param requestId of A-Z, a-z, 0-9 and `._:/+=@-`; undefined where no request has one */
+/** @param requestId of A-Z, a-z, 0-9 and `._:/+=@-`; undefined if there is no request */
 export function bodyOf(problem: Problem, requestId?: string): Buffer {
   const instance = requestId === undefined ? '' : `,"instance":"${REQUEST_URN}${requestId}"`;
-  return Buffer.from(`${beginningOf(problem)}${instance}}\n`);
+  return Buffer.from(`${bodyStart(problem)}${instance}}\n`);
 }
 
-function beginningOf({ code, message: detail }: Problem): string {
+function bodyStart({ code, message: detail }: Problem): string {
   const key = `${code} ${detail}`;
-  const known = BEGINNINGS.get(key);
+  const known = BODY_STARTS.get(key);
   if (known !== undefined) return known;
   const { status, title } = PROBLEMS[code];
   const type = `urn:bearerd:problem:${code}`;
-  const beginning = JSON.stringify({ type, title, status, detail, code }).slice(0, -1);
-  BEGINNINGS.set(key, beginning);
-  return beginning;
+  const start = JSON.stringify({ type, title, status, detail, code }).slice(0, -1);
+  BODY_STARTS.set(key, start);
+  return start;
 }
 
-/** After these nothing sensible can follow on the connection. */
-const CLOSES = new Set<ProblemCode>([
+/** Problems after which the connection can't carry another request. */
+const CLOSING = new Set<ProblemCode>([
   'bad-request',
   'headers-too-large',
   'not-implemented',
@@ -38,11 +39,11 @@ const CLOSES = new Set<ProblemCode>([
   'draining',
 ]);
 
-/** For `Allow` where no route has a say: TRACE and CONNECT are refused before one is chosen. */
+/** The `Allow` of answers that depend on no route: `OPTIONS *`, and TRACE and CONNECT, which are refused before the match. */
 export const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** What is remembered of a problem. */
-export function noteProblem(event: RequestEvent, problem: Problem): void {
+/** Records a problem in the event of its request. */
+export function recordProblem(event: RequestEvent, problem: Problem): void {
   event.code = problem.code;
   event.detail = problem.message;
   event.remedy = remedyOf(problem);
@@ -74,7 +75,7 @@ function problemHeaders(problem: Problem, { length, corsOrigin, event }: AnswerP
   return headers;
 }
 
-/** Answers a request with a problem. Does nothing once an answer has begun. */
+/** Answers a request with a problem. Does nothing if an answer has begun, or the connection has ended. */
 export function answerProblem(
   response: ServerResponse,
   problem: Problem,
@@ -85,17 +86,17 @@ export function answerProblem(
   const body = bodyOf(problem, event?.requestId);
   const { status } = PROBLEMS[problem.code];
   if (event !== undefined) {
-    noteProblem(event, problem);
+    recordProblem(event, problem);
     event.status = status;
     event.bytesOut = body.length;
   }
   response.sendDate = true;
-  // A body that was announced by `Expect` and not called for may come or not: the connection can't be read further.
+  // The client may or may not send a body that it has announced by `Expect`: so the connection can't be read further.
   const { expect } = response.req.headers;
   const expects = expect !== undefined && elements(expect).length > 0;
-  if (CLOSES.has(problem.code) || expects) response.shouldKeepAlive = false;
-  lastUnlessWhole(response);
-  // The phrase is said because an upstream's, which could not be written, may still be set.
+  if (CLOSING.has(problem.code) || expects) response.shouldKeepAlive = false;
+  closeUnlessComplete(response);
+  // Names the reason phrase, since that of the upstream may still be set after a failed `writeHead`.
   response.writeHead(
     status,
     STATUS_CODES[status],
@@ -104,8 +105,8 @@ export function answerProblem(
   response.end(body);
 }
 
-/** What comes behind an answer to half a request may be no body, and would get an answer of its own. */
-export function lastUnlessWhole(response: ServerResponse): void {
+/** Closes the connection after this answer if the request is incomplete: its rest would be read as the next request. */
+export function closeUnlessComplete(response: ServerResponse): void {
   const { complete, headers } = response.req;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (complete || !hasBody) return;
@@ -114,9 +115,9 @@ export function lastUnlessWhole(response: ServerResponse): void {
 }
 
 /**
- * Answers on a bare connection, where there is no request object (a parse error, CONNECT), and ends it.
+ * Answers on a connection without a request object (a parse error, CONNECT), and ends the connection.
  *
- * @param refused is told, unless it can't be answered any more; gives the ID for it, where requests have one
+ * @param refused called unless the client has left; gives the ID of the answer, if answers have one
  */
 export function answerOnSocket(
   socket: Socket,
@@ -137,14 +138,12 @@ export function answerOnSocket(
     new Date().toUTCString(),
     ...problemHeaders(problem, { length: body.length }),
   ];
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  socket.write(`${head}\r\n`);
+  socket.write(headText(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, headers));
   socket.write(body);
   linger(socket);
 }
 
-/** What the parser refused (Node's `clientError`), as the problem that says so. */
+/** The problem for an error of Node's parser (`clientError`). */
 export function parserProblem(
   error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
 ): Problem {
@@ -154,13 +153,13 @@ export function parserProblem(
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout');
   const line = requestLine(error.rawPacket);
   if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
-    // That the method is refused is said before anything else is looked at.
+    // TRACE is refused before the target is judged.
     return line.startsWith('TRACE ') ? new Problem('method-refused', { allow: '' }) : new Problem('bad-path');
   }
   return new Problem('bad-request');
 }
 
-/** `GET /a b HTTP/1.1`: to the parser a bad version; to the client a bad path. */
+/** `GET /a b HTTP/1.1`: the parser reports a bad version, but it is the target that is wrong. */
 const SPACE_IN_TARGET = /^[A-Za-z-]+ \/.*[ \t].* HTTP\/1\.[01]$/;
 
 function requestLine(packet: Buffer | undefined): string {

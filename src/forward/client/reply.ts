@@ -1,47 +1,53 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '../../base/problem.ts';
 import { endAbruptly } from './abrupt-end.ts';
 import type { ClientSide } from './client-side.ts';
 import { lingerAtEnd } from './linger.ts';
-import { answerProblem, noteProblem } from './problem.ts';
+import { answerProblem, recordProblem } from './problem.ts';
 
-/** A response's header lines as the client gets them. */
+/** The header lines of a response as the client gets them. */
 export interface ReplyHead {
-  /** Flat pairs for `writeHead`, each character a byte. */
+  /** Names and values in turn, as `writeHead` takes them; each character is a byte. */
   readonly headers: string[];
-  /** A `Content-Length` passes. */
+  /** They have a `Content-Length`. */
   readonly hasLength: boolean;
 }
 
-/** An answer that is whole by now, and no longer than this, is written in one piece with its head. */
+/** A body that is complete at once, and no longer than this, is written together with the head. */
 const ONE_PIECE_BYTES = 8 * 1024;
-/** What a piece that waits for a slow client costs beside its bytes. */
+/** Memory that a waiting piece takes beside its bytes. */
 const PIECE_COST_BYTES = 1024;
-/** So much may wait for a slow client. */
-const MOST_WAITING_BYTES = 128 * 1024;
+/** More than this doesn't wait for a slow client. */
+const MAX_WAITING_BYTES = 128 * 1024;
 
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What the client gets: the upstream's answer on its way, or a problem of ours. */
+/** True if the answer has no body, whatever its headers say (RFC 9112 §6.3). */
+export function hasNoBody({ method }: IncomingMessage, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 304;
+}
+
+/** Writes the answer to the client: the upstream's, or a problem. */
 export class Reply {
-  /** All that there is to say has been said; the client may still have to take it. */
+  /** The answer is complete or broken off; the client may not have read all of it. */
   over = false;
-  /** The client takes nothing more at present. */
+  /** The client reads too slowly: write no more until `drained`. */
   full = false;
   readonly #client: ClientSide;
   readonly #drained: () => void;
-  /** The client can tell the end of the body from a break of the connection. */
+  /** The client can tell the end of the body from a broken connection. */
   #delimited = true;
-  /** The first piece of the body, while the rest may come in the same moment. */
+  /** The first piece of the body, held back in case the rest comes in the same turn of the event loop. */
   #first: Buffer | undefined;
-  /** The head has left, or is about to, with what has come of the body. */
+  /** The head has been sent, or is sent with the next write. */
   #flushed = false;
   #hearsDrain = false;
-  /** What waits for the client, with the cost of each piece. */
+  /** What waits for the client, with `PIECE_COST_BYTES` for each piece. */
   #waitingBytes = 0;
   #unsent = -1;
 
-  /** @param drained called when the client takes more, after it was `full` */
+  /** @param drained called when the client reads again, after it was `full` */
   constructor(client: ClientSide, drained: () => void) {
     this.#client = client;
     this.#drained = drained;
@@ -52,16 +58,16 @@ export class Reply {
   }
 
   /**
-   * Writes the head. Gives a Problem, and has written nothing, where no valid answer can be made of it.
+   * Writes the head. @returns a Problem, and writes nothing, if the head makes no valid answer
    *
-   * @param reason each character a byte; one that no status line may hold (RFC 9112 §4) is left out
-   * @param keepsAlive false where this is to be the last answer on its connection
+   * @param reason each character is a byte; left out if a status line may not hold it (RFC 9112 §4)
+   * @param keepsAlive false if the connection closes after this answer
    */
   begin(status: number, reason: string, head: ReplyHead, keepsAlive: boolean): Problem | undefined {
     const { response, request, event } = this.#client;
-    // RFC 9112 §6.1: no chunks for an HTTP/1.0 client, whatever its TE says.
+    // RFC 9112 §6.1: no chunks to an HTTP/1.0 client, whatever its TE says.
     if (request.httpVersionMinor === 0) response.useChunkedEncodingByDefault = false;
-    // An answer that doesn't wait for the whole request mostly ends before it, and the connection with it.
+    // An answer that comes before the end of the request mostly ends before it, too, and then closes the connection.
     if (!keepsAlive || !request.complete) response.shouldKeepAlive = false;
     try {
       response.writeHead(status, reason === 'OK' || REASON.test(reason) ? reason : '', head.headers);
@@ -69,25 +75,24 @@ export class Reply {
       return new Problem('upstream-invalid', { cause });
     }
     event.status = status;
-    const bodyless = request.method === 'HEAD' || status === 204 || status === 304;
-    this.#delimited = head.hasLength || bodyless || response.chunkedEncoding;
-    // The head must not wait for a body that may be long in coming (events, a long poll).
+    this.#delimited = head.hasLength || hasNoBody(request, status) || response.chunkedEncoding;
+    // The head may not wait for a body that may come much later (events, a long poll).
     process.nextTick(flush, this);
     return undefined;
   }
 
-  /** Sends what has been held back to be sent in one piece. */
+  /** Sends the head, and the first piece of the body if there is one. */
   flush(): void {
     if (this.#flushed) return;
     this.#flushed = true;
     const { response } = this.#client;
     if (response.writableEnded || response.destroyed) return;
-    // An empty string of this encoding; `flushHeaders` would write the header bytes as UTF-8.
+    // An empty string, because `flushHeaders` would write the header bytes as UTF-8.
     if (this.#first === undefined) response.write('', 'latin1');
     else this.#write(this.#first);
   }
 
-  /** @returns false where the piece is still needed after the call */
+  /** @returns false if the piece's memory is still needed after the call */
   write(piece: Buffer): boolean {
     if (this.over) return true;
     this.#client.event.bytesOut += piece.length;
@@ -105,7 +110,7 @@ export class Reply {
   #write(piece: Buffer): boolean {
     const { response } = this.#client;
     const more = response.write(piece);
-    // Node holds it back for what may come in the same moment. A large one goes at once, so that the kernel has it.
+    // Node corks the socket until the end of this turn. A large piece goes to the kernel at once.
     if (piece.length > ONE_PIECE_BYTES) response.socket?.uncork();
     if (response.writableLength === 0) {
       this.#waitingBytes = 0;
@@ -117,8 +122,8 @@ export class Reply {
       if (this.#hearsDrain) return false;
       this.#hearsDrain = true;
       response.on('drain', () => this.#taken());
-    } else if (this.#waitingBytes > MOST_WAITING_BYTES) {
-      // Many small pieces: Node counts their bytes alone, and so takes far too many of them.
+    } else if (this.#waitingBytes > MAX_WAITING_BYTES) {
+      // Node counts only the bytes, and so would keep far too many small pieces.
       this.full = true;
       response.write('', 'latin1', () => this.#taken());
     }
@@ -136,43 +141,43 @@ export class Reply {
     if (this.over) return;
     this.over = true;
     const { request, response } = this.#client;
-    if (!request.complete) lingerAtEnd(request.socket); // An answer that didn't wait for the whole request.
-    // As text of this encoding it is one string with the head, and one write; a buffer would be a second one.
+    if (!request.complete) lingerAtEnd(request.socket); // The upstream has answered before the end of the request.
+    // Node joins a latin1 string to the head, for one write; a buffer would be a second write.
     if (this.#flushed || this.#first === undefined) response.end();
     else response.end(this.#first.toString('latin1'), 'latin1');
   }
 
-  /** A problem as the answer; where one has begun, the client has to see that it is not whole. */
+  /** Answers with a problem, or breaks the answer off if it has begun, so that the client sees that it is incomplete. */
   fail(problem: Problem): void {
     if (this.over) return;
     const { response, event, corsOrigin } = this.#client;
     if (this.begun) {
       event.brokeOff = true;
-      noteProblem(event, problem);
-      this.breakOff();
+      recordProblem(event, problem);
+      this.#breakOff();
     } else {
       this.over = true;
       answerProblem(response, problem, corsOrigin, event);
     }
   }
 
-  /** The client's connection ends where the body broke off. */
-  breakOff(): void {
+  /** Closes the client's connection within the answer. */
+  #breakOff(): void {
     if (this.over) return;
     this.flush();
     this.over = true;
-    // Later, because what has just been written may still be held back to be written together.
+    // Later, because what was written in this turn may still be corked.
     setImmediate(() => this.#cut(this.#client.request.socket));
   }
 
   #cut(socket: Socket): void {
     if (this.#delimited) socket.destroySoon();
-    // Where only the end of the connection ends the body, an orderly end would be a lie. First what came before.
+    // If only the connection's end ends the body, a clean end would make it look complete. First sends what was written.
     else socket.write('', () => setImmediate(() => endAbruptly(socket)));
   }
 
-  /** The client has taken nothing since this was asked before. */
-  standsStill(): boolean {
+  /** True if the client has read nothing since the last call. */
+  hasStalled(): boolean {
     const before = this.#unsent;
     this.#unsent = this.#client.response.writableLength;
     return before === this.#unsent;

@@ -1,73 +1,70 @@
 import type { IncomingMessage } from 'node:http';
 import { type BodyConsumer, DirectRequest } from '../../node/direct-request.ts';
+import type { Carrier } from '../../upstream/carrier.ts';
 import type { Departures } from './departures.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** A body up to this size is kept until the answer is known to be none of our business any more (a 401 is). */
+/** A body up to this size is kept, so that it can be sent again. */
 export const REPLAY_LIMIT_BYTES = 64 * 1024;
-/** Of small pieces that are kept, so many are put together. */
-const MOST_KEPT_PIECES = 64;
+/** So many kept pieces are joined into one. */
+const MAX_KEPT_PIECES = 64;
 
-/** Where a body goes. */
-export interface BodyTaker {
-  /** False when it takes no more at present; `drained` tells when it does. */
-  write(piece: Buffer): boolean;
-  end(): void;
-}
+/** Where a body is sent. */
+type BodyCarrier = Pick<Carrier, 'write' | 'end'>;
 
-/** A request with a body. */
-export interface Incoming {
+/** What a body is read from. */
+interface Incoming {
   readonly request: IncomingMessage;
   readonly head: Pick<RequestHead, 'contentLength'>;
 }
 
-/** A client's request body on its way up: what has come is kept for another attempt while it is small. */
+/** Passes a client's request body to the upstream, and keeps a small one for another attempt. */
 export class RequestBody implements BodyConsumer {
   /** Bytes that have come from the client. */
   bytes = 0;
-  /** All of it has come. */
+  /** The whole body has come. */
   complete = false;
   readonly #request: IncomingMessage;
-  /** By `Content-Length`; -1 for chunks. */
+  /** `Content-Length`; -1 for chunks. */
   readonly #length: number;
   readonly #departures: Departures;
-  readonly #moved: () => void;
-  /** From the first byte on; undefined once an attempt has taken more than is kept. */
+  readonly #progressed: (bytes: number) => void;
+  /** The body from its first byte on; undefined once an attempt has begun to send one that is too large to keep. */
   #kept: Buffer[] | undefined = [];
-  #taker: BodyTaker | undefined;
-  /** An attempt has begun to send it. */
-  #taken = false;
+  #carrier: BodyCarrier | undefined;
+  /** An attempt has begun to send the body. */
+  #begun = false;
   #wanted = true;
   #ready: (() => void) | undefined;
   #completed: (() => void) | undefined;
 
-  /** @param moved called with each piece that comes, and at the end */
-  constructor({ request, head }: Incoming, departures: Departures, moved: () => void) {
+  /** @param progressed called with the bytes so far after each piece, and at the end */
+  constructor({ request, head }: Incoming, departures: Departures, progressed: (bytes: number) => void) {
     this.#request = request;
     this.#length = head.contentLength;
     this.#departures = departures;
-    this.#moved = moved;
+    this.#progressed = progressed;
   }
 
-  /** It can be sent again: the whole is here, and small; or nothing of it has been given away. */
+  /** The body can be sent again: it is complete and kept, or no attempt has begun to send it. */
   get replayable(): boolean {
-    return this.#kept !== undefined && (!this.#taken || this.whole);
+    return this.#kept !== undefined && (!this.#begun || this.keptWhole);
   }
 
-  /** All of it is here, and kept. */
-  get whole(): boolean {
+  /** The whole body has come, and is kept. */
+  get keptWhole(): boolean {
     return this.complete && this.bytes <= REPLAY_LIMIT_BYTES;
   }
 
-  /** The upstream takes nothing at present: it isn't the client that is slow. */
-  get heldUp(): boolean {
+  /** The upstream takes no more at present: the client is not the one that is slow. */
+  get isPaused(): boolean {
     return this.#request.isPaused();
   }
 
   /**
-   * Calls back once the body is whole, or at the turn of the event loop after its first piece. A small body mostly
-   * arrives at once; it then goes up in one write. And a request leaves with its first piece: what it takes along, a
-   * token, has to be chosen then and not when the client began.
+   * Calls `ready` once the body is complete, or at the next turn of the event loop after its first piece. A small body
+   * mostly comes at once, and is then sent in one write. Waiting for the first piece also chooses the token when the
+   * request can be sent, rather than when a slow client began it.
    */
   prefetch(ready: () => void): void {
     const request = this.#request;
@@ -88,40 +85,40 @@ export class RequestBody implements BodyConsumer {
   }
 
   /**
-   * An attempt sends it: gives what has come, and from then on passes what comes. A second time only when
-   * `replayable`.
+   * An attempt begins to send the body: gives what has come, and then writes to the carrier what comes. May be called again
+   * if `replayable`.
    */
-  begin(taker: BodyTaker): readonly Buffer[] {
-    this.#taken = true;
+  begin(carrier: BodyCarrier): readonly Buffer[] {
+    this.#begun = true;
     const kept = this.#kept ?? [];
     if (this.bytes > REPLAY_LIMIT_BYTES) this.#kept = undefined;
     if (!this.complete) {
-      this.#taker = taker;
+      this.#carrier = carrier;
       this.#resume();
     }
     return kept;
   }
 
-  /** To be called once all of it has come, and has been given on. */
+  /** `act` is called once the whole body has come and has been passed on. */
   whenComplete(act: () => void): void {
     this.#completed = act;
   }
 
   /** The carrier takes more. */
   drained(): void {
-    if (this.#wanted && this.#taker !== undefined) this.#resume();
+    if (this.#wanted && this.#carrier !== undefined) this.#resume();
   }
 
-  /** The carrier is gone. */
-  leave(): void {
-    this.#taker = undefined;
+  /** No attempt takes the body any more: pauses the client. */
+  detach(): void {
+    this.#carrier = undefined;
     if (this.#wanted && !this.complete) this.#pause();
   }
 
-  /** It isn't needed any more: the rest is read and dropped, so that the connection can be used again. */
+  /** The body isn't needed any more. Reads and drops the rest, so that the connection can be used again. */
   discard(): void {
     this.#wanted = false;
-    this.#taker = undefined;
+    this.#carrier = undefined;
     this.#kept = undefined;
     if (!this.complete) this.#resume();
   }
@@ -136,36 +133,36 @@ export class RequestBody implements BodyConsumer {
     this.#request.resume();
   }
 
-  /** The request's own call, as is `end`. */
+  /** The request calls this with each piece, and `end` after the last one. */
   take(piece: Buffer): void {
     if (!this.#wanted) return;
     const first = this.bytes === 0;
     this.bytes += piece.length;
-    // Where it is whole with that, its end is told in this turn.
+    // If this piece completes the body, `end` follows in this turn and calls `#readyNow`.
     if (first && this.bytes !== this.#length) setImmediate(() => this.#readyNow());
     const large = this.bytes > REPLAY_LIMIT_BYTES;
-    // Until an attempt takes it, nothing may get lost.
-    if (this.#taken && large) this.#kept = undefined;
+    // Before an attempt begins, every piece is kept.
+    if (this.#begun && large) this.#kept = undefined;
     else this.#keep(piece);
-    const more = this.#taker === undefined ? !large : this.#taker.write(piece);
+    const more = this.#carrier === undefined ? !large : this.#carrier.write(piece);
     if (!more) this.#pause();
-    this.#moved();
+    this.#progressed(this.bytes);
   }
 
   #keep(piece: Buffer): void {
     const kept = this.#kept;
     if (kept === undefined) return;
     kept.push(piece);
-    if (kept.length === MOST_KEPT_PIECES) this.#kept = [Buffer.concat(kept)];
+    if (kept.length === MAX_KEPT_PIECES) this.#kept = [Buffer.concat(kept)];
   }
 
   end(): void {
     this.complete = true;
-    this.#taker?.end();
-    this.#taker = undefined;
-    this.#moved();
+    this.#carrier?.end();
+    this.#carrier = undefined;
+    this.#progressed(this.bytes);
     this.#readyNow();
-    // By then the connection has been given away, where it becomes a tunnel.
+    // Deferred, because a tunnel gets the connection later in this turn.
     if (this.#completed !== undefined) process.nextTick(this.#completed);
   }
 }

@@ -1,22 +1,22 @@
 import * as field from '../../base/fields.ts';
 
-/** What a request's header lines say to us, found in one pass and without building an object of all of them. */
+/** What bearerd reads from a request's header lines: one pass, without an object of all headers. */
 export interface RequestHead {
-  /** What the lines take on the wire, each with `: ` and its end; the request line is not among them. */
+  /** Size of the lines on the wire, each with `: ` and CRLF; without the request line. */
   readonly bytes: number;
-  /** First `Host` value; undefined where there is none. */
+  /** The first `Host`; undefined if there is none. */
   readonly host: string | undefined;
   readonly hostLines: number;
-  /** First `Origin` value. */
+  /** The first `Origin`. */
   readonly origin: string | undefined;
   readonly originLines: number;
   readonly fetchSite: string | undefined;
-  /** A browser sends one of the two with each cross-origin or scripted request. */
+  /** The request has `Origin` or `Sec-Fetch-Site`: a browser sends one of them with each cross-origin or scripted request. */
   readonly fromBrowser: boolean;
-  /** `Access-Control-Request-Method` of a preflight. */
+  /** `Access-Control-Request-Method`, of a preflight. */
   readonly preflightMethod: string | undefined;
   readonly preflightHeaders: string | undefined;
-  /** `Access-Control-Request-Private-Network: true`: a public page asks for a private address. */
+  /** `Access-Control-Request-Private-Network: true`: a public page wants to call a private address. */
   readonly preflightPrivateNetwork: boolean;
   readonly callerKey: string | undefined;
   readonly proxyAuthorization: string | undefined;
@@ -25,19 +25,18 @@ export interface RequestHead {
   /** `Content-Length` as it was sent. */
   readonly length: string | undefined;
   readonly lengthLines: number;
-  /** -1 for chunked. */
+  /** -1 for chunks. */
   readonly contentLength: number;
-  /** All `Transfer-Encoding` values in lower case, joined (several lines are one list); empty where there is none. */
+  /** All `Transfer-Encoding` values in lower case, joined (several lines are one list); empty if there is none. */
   readonly transferEncoding: string;
   readonly expectation: 'none' | 'continue' | 'unknown';
-  /** All `Via` values, joined; empty where there is none. */
+  /** All `Via` values, joined; empty if there is none. */
   readonly via: string;
   readonly upgrade: string | undefined;
-  /** The lines themselves. */
   readonly lines: field.FieldLines;
 }
 
-/** The same, to be filled. */
+/** A head while it is read. */
 type Draft = { -readonly [Key in keyof RequestHead]: RequestHead[Key] };
 
 /** `: ` and CRLF. */
@@ -91,7 +90,7 @@ function read(head: Draft, name: number, value: string): void {
       head.originLines++;
       break;
     case field.SEC_FETCH_SITE:
-      // Of several, the one that gives least trust.
+      // `cross-site` wins over any other value: it is the least trusted.
       if (head.fetchSite !== 'cross-site') head.fetchSite = value.toLowerCase();
       break;
     case field.PREFLIGHT_METHOD:
@@ -143,7 +142,7 @@ function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
 }
 
-/** A list's elements; empty ones are none (RFC 9110 §5.6.1). */
+/** The elements of a list, without the empty ones (RFC 9110 §5.6.1). */
 export function elements(list: string): string[] {
   return list.split(/[ \t]*,[ \t]*/).filter((element) => element !== '');
 }

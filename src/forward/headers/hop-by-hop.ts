@@ -1,6 +1,6 @@
 import * as field from '../../base/fields.ts';
 
-/** What belongs to one connection and not to the message (RFC 9110 §7.6.1), whether `Connection` names it or not. */
+/** Fields of one connection rather than of the message (RFC 9110 §7.6.1); dropped even if `Connection` doesn't name them. */
 const HOP_BY_HOP = [
   field.CONNECTION,
   field.KEEP_ALIVE,
@@ -12,10 +12,10 @@ const HOP_BY_HOP = [
   field.HTTP2_SETTINGS,
 ];
 
-/** Ours to set; a client must not get hold of them by naming them in `Connection`. */
+/** Fields that bearerd sets itself: `Connection` can't remove them. */
 const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'via']);
 
-/** Dropped from requests. `host`, `expect`, the length and the credential are this hop's own business. */
+/** Dropped from requests: fields of this hop, and those that bearerd sets itself. */
 const DROPPED = [
   ...HOP_BY_HOP,
   field.PROXY_AUTHORIZATION,
@@ -28,18 +28,18 @@ const DROPPED = [
 ];
 export const DROPPED_FROM_REQUESTS = field.tableOf(DROPPED);
 
-/** The same where a credential goes with the request, for the path and the method that were judged and no other. */
+/** Dropped from a request with a credential: overrides, too, since another path or method has not been judged. */
 export const DROPPED_WITH_OVERRIDES = field.tableOf([...DROPPED, field.OVERRIDE]);
 
 /** Dropped from responses. */
 export const DROPPED_FROM_RESPONSES = field.tableOf([...HOP_BY_HOP, field.PROXY_AUTHENTICATE]);
 
-/** The header names that `Connection` lists, in lower case; undefined where it names none. */
+/** The header names that `Connection` lists, in lower case; undefined if there are none. */
 export function namedByConnection({ pairs, fields }: field.FieldLines): Set<string> | undefined {
   let named: Set<string> | undefined;
   for (let at = fields.indexOf(field.CONNECTION); at !== -1; at = fields.indexOf(field.CONNECTION, at + 1)) {
     const value = pairs[2 * at + 1]!;
-    // By far the most common values name no header.
+    // The most common values, which name no header.
     if (value === 'keep-alive' || value === 'close') continue;
     for (const token of value.toLowerCase().split(',')) {
       const name = token.trim();

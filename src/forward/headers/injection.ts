@@ -1,10 +1,9 @@
 import { asBytes } from '../../base/secret.ts';
-/**
- * Credentials that stand in no header: a parameter of the query, or a cookie. All that the client sends by that name
- * goes, ours comes last, and every other byte stays.
- */
 
-/** @param value a character for each byte */
+// A credential in a parameter of the query, or in a cookie: all that the client sends by that name is removed, ours comes
+// last, and every other byte stays.
+
+/** The target with the parameter. @param value each character is a byte */
 export function withParameter(target: string, name: string, value: string): string {
   const { path, query } = split(target);
   const kept = withoutParameter(query, name);
@@ -12,19 +11,19 @@ export function withParameter(target: string, name: string, value: string): stri
   return `${path}?${before}${encoded(name)}=${encoded(Buffer.from(value, 'latin1').toString('utf8'))}`;
 }
 
-/** True where a query has the parameter, with or without a value. */
+/** True if the query of the target has the parameter, with or without a value. */
 export function hasParameter(target: string, name: string): boolean {
   const { query } = split(target);
   return withoutParameter(query, name) !== query;
 }
 
-/** A query, with its `?`, without the parameters that are taken; both texts without escapes, a character for each byte. */
+/** A query with its `?`, without parameters that are `taken`. @param taken gets name and value unescaped, a character a byte */
 export function queryWithout(query: string, taken: (name: string, value: string) => boolean): string {
   const kept = keptParts(query.slice(1), (part) => taken(parameterName(part), parameterValue(part)));
   return kept === '' ? '' : `?${kept}`;
 }
 
-/** The client's `Cookie` without the cookies of that name; empty where none is left. Names are compared exactly. */
+/** A `Cookie` value without the cookies of exactly that name; empty if none is left. */
 export function withoutCookie(line: string, name: string): string {
   if (!line.includes(name)) return line;
   const kept = line.split(';').filter((pair) => cookieName(pair) !== name);
@@ -35,7 +34,7 @@ export function hasCookie(line: string, name: string): boolean {
   return line.split(';').some((pair) => cookieName(pair) === name);
 }
 
-/** True for the value of a `Set-Cookie` of that name. */
+/** True if a `Set-Cookie` value sets the cookie of that name. */
 export function setsCookie(value: string, name: string): boolean {
   return cookieName(value.split(';', 1)[0]!) === name;
 }
@@ -51,8 +50,8 @@ function split(target: string): { readonly path: string; readonly query: string 
 }
 
 /**
- * Names are compared as a server reads them, without escapes: `api%5Fkey` is `api_key`. Some servers take `;` for a
- * separator as well (HTML 4 §B.2.2), so a parameter that follows one is struck out, too.
+ * Compares names unescaped, as servers do: `api%5Fkey` is `api_key`. Some servers also separate parameters by `;` (HTML 4
+ * §B.2.2), so a parameter after one is removed, too.
  */
 export function withoutParameter(query: string, name: string): string {
   const wanted = asBytes(name);
@@ -82,14 +81,14 @@ function decoded(text: string): string {
   return unescaped(text.replaceAll('+', ' '));
 }
 
-/** A character for each byte; an escape that is none stays as it is. */
+/** Decodes percent escapes, a character for each byte; a malformed escape stays as it is. */
 export function unescaped(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }
 
-/** Nothing in it means anything to a query. */
+/** Escapes every character that a query could give a meaning to. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,7 +1,7 @@
 import type { Route } from '../../routes/route-table.ts';
 import { clientLocation } from './location.ts';
 
-/** The pieces of a `Link` (RFC 8288 §3, and the lenient reading of its appendix B.2), each found where the last one ended. */
+/** The parts of a `Link` value (RFC 8288 §3, read as leniently as its appendix B.2); each matches where the last one ended. */
 const TARGET = /([ \t,]*<)([^<>]*)>/y;
 const PARAMETER =
   /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|[^ \t",;]*))?)?/y;
@@ -9,9 +9,9 @@ const END = /[ \t]*(?:,|$)/y;
 const NOTHING_MORE = /[ \t,]*$/y;
 
 /**
- * A `Link` whose targets on the upstream's own origin are the paths that the client would ask us for, as those of a
- * `Location` are; so is what a link is about, its `anchor`. Every other byte stays, and so does a value that is no list of
- * links: readers differ in how they read it.
+ * A `Link` value with each target on the upstream's origin mapped to the client's path, as a `Location` is; `anchor`, the
+ * subject of a link, is mapped, too. Every other byte stays. A value that is no list of links stays as it is, because
+ * readers disagree on how to read it.
  */
 export function clientLinks(value: string, route: Route): string {
   let mapped = '';

@@ -1,20 +1,20 @@
+import { isUnder } from '../../routes/prefixes.ts';
 import type { Route } from '../../routes/route-table.ts';
 
 /**
- * A `Location` on the upstream's own origin, as the path that the client would ask us for; any other unchanged.
- * The client would otherwise leave for the upstream itself, without a credential.
+ * Maps a `Location` on the upstream's origin to the path by which the client calls bearerd; any other stays. Unmapped, it
+ * would lead the client to the upstream, without a credential.
  */
 export function clientLocation(value: string, route: Route): string {
   const path = ownPath(value, route.upstreamOrigin);
   if (path === undefined) return value;
   const mapped = mapBack(path, route);
   if (mapped === undefined) return value;
-  // `//host` would name another host to the client, and so would `/\host` to a browser, which drops tabs, too: these
-  // stay absolute.
+  // A client reads `//host` as another host, and a browser reads `/\host` so, too, without its tabs: these stay absolute.
   return /^\/\t*[/\\]/.test(mapped) ? route.upstreamOrigin + path : mapped;
 }
 
-/** Path, query and fragment of a reference to the upstream's origin, byte for byte; undefined for another one. */
+/** Path, query and fragment of a reference to the upstream's origin, byte for byte; undefined for any other origin. */
 function ownPath(value: string, origin: string): string | undefined {
   if (/^\/(?![/\\])/.test(value)) return value;
   const absolute = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#\\]*)(.*)$/is.exec(value);
@@ -28,22 +28,16 @@ function mapBack(path: string, route: Route): string | undefined {
   const end = path.search(/[?#]/);
   const bare = end === -1 ? path : path.slice(0, end);
   const tail = end === -1 ? '' : path.slice(end);
-  // Its own route first; else the one that leads there most exactly.
+  // The route of the request comes first, then the one with the longest upstream prefix.
   const through = [route, ...route.siblings].find(({ upstreamPrefix }) => isUnder(bare, upstreamPrefix));
   if (through !== undefined) {
     const prefix = through.prefix === '/' ? '' : through.prefix;
     return rooted(prefix + bare.slice(through.upstreamPrefix.length)) + tail;
   }
-  // Only another host leads there: by any path of this one the client would get something else.
+  // Only the routes of another host lead there: on this host the same path would be something else.
   if (route.strangers.some(({ upstreamPrefix }) => isUnder(bare, upstreamPrefix)))
     return route.upstreamOrigin + path;
   return isUnder(bare, route.basePath) ? rooted(bare.slice(route.basePath.length)) + tail : undefined;
-}
-
-function isUnder(path: string, prefix: string): boolean {
-  return (
-    path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f)
-  );
 }
 
 function rooted(path: string): string {

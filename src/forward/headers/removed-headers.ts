@@ -2,13 +2,13 @@ import { fieldOf, KNOWN_NAMES } from '../../base/fields.ts';
 import type { Route } from '../../routes/route-table.ts';
 import { NOT_WITH_SCRUB, requestHeaders } from './request-headers.ts';
 
-/** What is said anew of each request, so that nothing is missing upstream. */
-const SAID_ANEW = new Set(['host', 'content-length']);
+/** bearerd sets these anew, so the upstream misses nothing. */
+const SET_ANEW = new Set(['host', 'content-length']);
 
 /**
- * The headers, in lower case, that a client may send and the upstream of this route never sees. Asked of the same
- * function that makes each request's headers, so that no second list can differ from it. Those that `Connection`
- * names go besides, and of a browser's request its cookies.
+ * The headers, in lower case, that a client may send and the upstream of this route never gets. Found by trying each in the
+ * function that makes the headers of requests, so that the two can't differ. Not among them: headers that `Connection`
+ * names, and the cookies of a browser's request.
  */
 export function removedHeaders(route: Route, requestIdHeader: string | undefined): string[] {
   const id = requestIdHeader === undefined ? undefined : { header: requestIdHeader.toLowerCase(), value: '' };
@@ -24,7 +24,7 @@ export function removedHeaders(route: Route, requestIdHeader: string | undefined
     via: '',
   };
   const candidates = [...KNOWN_NAMES, route.credentialHeader, ...NOT_WITH_SCRUB, id?.header ?? []].flat();
-  const names = new Set(candidates.map((name) => name.toLowerCase()).filter((name) => !SAID_ANEW.has(name)));
+  const names = new Set(candidates.map((name) => name.toLowerCase()).filter((name) => !SET_ANEW.has(name)));
   const passes = (name: string) =>
     requestHeaders({ pairs: [name, 'sent'], fields: [fieldOf(name)] }, injection).includes('sent');
   return [...names].filter((name) => !passes(name));

@@ -13,33 +13,33 @@ import type { Forwardable } from '../forwardable.ts';
 import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';
 import { hasCookie, hasParameter, withoutCookie, withParameter } from './injection.ts';
 
-/** What is put into a request in place of what was struck out of it. */
-export interface Injection {
-  /** The credential's header as sent, and its value; absent on a `none` route. */
+/** What is added to a request, and what is removed for it. */
+interface Injection {
+  /** The name and value of the credential's header; undefined if it is in no header, or there is none. */
   readonly credential: { readonly header: string; readonly value: string } | undefined;
-  /** A cookie that is ours: the client's of that name go. `line` is what is sent, if anything. */
+  /** The cookie that holds the credential: the client's cookies of that name are removed, and `line` is sent if it is set. */
   readonly cookie: { readonly name: string; readonly line: string | undefined } | undefined;
   /** The client's own credential passes (`clientAuthorization: keep`). */
   readonly keepClientCredential: boolean;
-  /** The header that a credential of this route stands in, as `foldedName` gives it. */
+  /** The header of this route's credential, as `foldedName` gives it. */
   readonly credentialHeader: string;
   readonly dropCookies: boolean;
   /** Headers that name another path or method pass. */
   readonly keepOverrides: boolean;
-  /** The request's ID, and the header in lower case that names it; undefined where none does. */
+  /** The request's ID and its header, in lower case; undefined if IDs are not sent. */
   readonly id: { readonly header: string; readonly value: string } | undefined;
-  /** The answer will be searched: it has to come whole and uncoded. */
+  /** The answer will be searched for credentials, and must come whole and without a content coding. */
   readonly scrub: boolean;
-  /** `1.1 bearerd (...)`. */
+  /** `1.1 bearerd (id)`. */
   readonly via: string;
 }
 
-/** Halves of a token in two answers could not be found. `Request-Range` is what some servers read beside `Range`. */
+/** Removed with scrub: a token in two ranges, or coded, can't be found. Some servers read `Request-Range` as `Range`. */
 export const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range', 'request-range']);
 
 const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
-/** The headers of a request for the upstream. @param token what a token credential has to send at present */
+/** The headers of a request to the upstream. @param token the present token; undefined unless the route sends one */
 export function headersUpstream(
   { request, head, route, keepsClientCredential, dropCookies, event }: Forwardable,
   token: AccessToken | undefined,
@@ -69,12 +69,12 @@ export function headersUpstream(
     via,
   });
   if (head.length !== undefined) headers.push('content-length', head.length);
-  // RFC 9110 §8.6: where a body is usual, it is said that there is none.
+  // RFC 9110 §8.6: a method that usually has a body says that there is none.
   else if (!head.hasBody && USUALLY_WITH_BODY.has(request.method!)) headers.push('content-length', '0');
   return headers;
 }
 
-/** The target of a request for the upstream, with the credential where it stands in the query. */
+/** The target of a request to the upstream, with the credential if it belongs in the query. */
 export function targetUpstream(
   { target, route, keepsClientCredential }: Forwardable,
   token: AccessToken | undefined,
@@ -86,8 +86,8 @@ export function targetUpstream(
 }
 
 /**
- * Strip, then inject: names and values as flat pairs, in the client's order and bytes (each character a byte).
- * All that the client's `Connection` names goes before ours comes, so that it can't strike out our credential.
+ * Strips, then injects. Names and values in turn, in the client's order and bytes (each character is a byte). Headers that
+ * the client's `Connection` names are removed before ours are added, so that it can't remove the credential.
  */
 export function requestHeaders(lines: FieldLines, injection: Injection): string[] {
   const { pairs, fields } = lines;
@@ -119,7 +119,7 @@ export function requestHeaders(lines: FieldLines, injection: Injection): string[
   return result;
 }
 
-/** Behind the client's own: several `Cookie` lines are no HTTP/1.1 (RFC 6265 §5.4). */
+/** Appends to the client's `Cookie`: HTTP/1.1 allows only one such line (RFC 6265 §5.4). */
 function addCookie(headers: string[], line: string): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) {
     if (fieldOf(headers[i]!) !== COOKIE) continue;
@@ -130,8 +130,8 @@ function addCookie(headers: string[], line: string): void {
 }
 
 /**
- * What the client sends of its own as a credential: `Authorization`, or the header that this route's stands in. One
- * that is empty, or that `Connection` names as of this hop only, is not usable upstream.
+ * The client's own credentials: `Authorization`, and whatever this route's credential would be sent in. One that is empty,
+ * or that `Connection` names, is not usable upstream.
  */
 export function clientCredentials(
   lines: FieldLines,
@@ -162,8 +162,8 @@ export function clientCredentials(
 }
 
 /**
- * True for `Authorization`, and for the header that our credential stands in. CGI and WSGI read `X_Api_Key` as
- * `X-Api-Key`, so that spelling is struck out, too.
+ * True for `Authorization` and for the header of the route's credential. CGI and WSGI read `X_Api_Key` as `X-Api-Key`, so
+ * both spellings count.
  */
 function isCredential(field: number, name: string, credentialHeader: string): boolean {
   return field === AUTHORIZATION || isSameHeader(name, credentialHeader);

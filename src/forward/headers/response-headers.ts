@@ -12,29 +12,29 @@ import type { ReplyHead } from '../client/reply.ts';
 import { DROPPED_FROM_RESPONSES, namedByConnection } from './hop-by-hop.ts';
 import { clientLinks } from './link.ts';
 import { clientLocation } from './location.ts';
-import { withoutOurs } from './returned-credential.ts';
+import { withoutCredential } from './returned-credential.ts';
 
-/** What the response's way back depends on. */
-export interface ResponseContext {
+/** What the headers of the client's response depend on. */
+interface ResponseContext {
   readonly route: Route;
   readonly event: Pick<RequestEvent, 'requestId' | 'requestIdHeader'>;
-  /** The credential that went up is the client's own. */
+  /** The client's own credential was sent upstream. */
   readonly keepsClientCredential: boolean;
-  /** The client is a browser: the upstream's cookies are not for this port of localhost. */
+  /** The client is a browser: cookies of the upstream don't belong to this port of localhost. */
   readonly dropCookies: boolean;
-  /** The allowed origin that asked, if it was a cross-origin request from a browser. */
+  /** The allowed origin of a cross-origin request from a browser; else undefined. */
   readonly corsOrigin: string | undefined;
 }
 
-/** 204 has no length (RFC 9110 §8.6), whatever the upstream says. */
+/** A 204 has no `Content-Length` (RFC 9110 §8.6), even if the upstream sent one. */
 const NO_CONTENT = 204;
-/** 205 has no content (RFC 9110 §15.3.6), but needs a length to say so; the upstream may have forgotten it. */
+/** A 205 has no content (RFC 9110 §15.3.6); if the upstream has sent no length, we add one of 0. */
 const RESET_CONTENT = 205;
 
 /**
- * Strip, then add: order, repeats and bytes are the upstream's.
+ * Strips, then adds; order, repeats and bytes stay as the upstream sent them.
  *
- * @param framed the upstream said how the body ends
+ * @param framed the upstream said where the body ends
  */
 export function replyHead(
   given: FieldLines,
@@ -43,12 +43,13 @@ export function replyHead(
   { route, dropCookies, corsOrigin, event, keepsClientCredential }: ResponseContext,
 ): ReplyHead {
   const { elsewhere } = route;
-  const lines = elsewhere === undefined || keepsClientCredential ? given : withoutOurs(given, elsewhere);
+  const lines =
+    elsewhere === undefined || keepsClientCredential ? given : withoutCredential(given, elsewhere);
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
   const headers: string[] = [];
   let hasLength = false;
-  let recoded = false;
+  let nodeDecodes = false;
   const { requestId, requestIdHeader } = event;
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]!;
@@ -61,13 +62,13 @@ export function replyHead(
     if (field === CONTENT_LENGTH) {
       if (status === NO_CONTENT) continue;
       hasLength = true;
-      recoded = value !== '0' && Number(value) > 0;
+      nodeDecodes = Number(value) > 0;
     } else if (field === LOCATION) {
       value = clientLocation(value, route);
     } else if (field === LINK) {
       value = clientLinks(value, route);
-    } else if (field === CONTENT_DISPOSITION && recoded) {
-      value = twice(value);
+    } else if (field === CONTENT_DISPOSITION && nodeDecodes) {
+      value = encodedForNode(value);
     }
     headers.push(name, value);
   }
@@ -86,9 +87,9 @@ export function replyHead(
 }
 
 /**
- * Node turns a `Content-Disposition` that follows a `Content-Length` other than 0 into bytes, and these by mistake into text as
- * UTF-8 (`processHeader` of `_http_outgoing.js`): undone beforehand. Plain ASCII stays what it is.
+ * After a `Content-Length` other than 0, Node decodes the bytes of a `Content-Disposition` as UTF-8 and writes the result as
+ * Latin-1 (`processHeader` of `_http_outgoing.js`). Encoding the value as UTF-8 beforehand undoes that.
  */
-function twice(value: string): string {
+function encodedForNode(value: string): string {
   return /[\x80-\xff]/.test(value) ? Buffer.from(value, 'utf8').toString('latin1') : value;
 }

@@ -2,11 +2,11 @@ import { type FieldLines, SET_COOKIE } from '../../base/fields.ts';
 import type { Elsewhere } from '../../config/credential-config.ts';
 import { setsCookie, unescaped, withoutParameter } from './injection.ts';
 
-/** How far a query reaches: in a value that is one reference, and may hold what no URL should, a blank or a quote; */
+/** The extent of a query in a value that is one URL, which may hold illegal characters (a blank, a quote), */
 const IN_REFERENCE = /\?([^#]*)/g;
-/** between the brackets of a link; */
+/** in a URL between `<` and `>`, */
 const IN_LINK = /\?([^#"<>]*)/g;
-/** and in any text, where the `,` or `;` at its end is not its own. */
+/** and in any other text, where a `,` or `;` at its end doesn't belong to it. */
 const IN_TEXT = /\?((?:[^#\s"<>,;')]|[,;')]+(?=[^#\s"<>,;')]))*)/g;
 
 const EXTENTS = new Map([
@@ -16,18 +16,17 @@ const EXTENTS = new Map([
   ['link', IN_LINK],
 ]);
 
-/** A query within another URL, or in a cookie: escaped, or escaped more than once. */
+/** A query within another URL or a cookie, escaped once or more. */
 const ESCAPED_QUERY = /%(?:25)*3f[^&;#?\s"<>]*/gi;
 const MAY_HOLD_QUERY = /\?|%(?:25)*3f/i;
-/** A login page that is told where to return to, and is itself returned to. */
-const MOST_LEVELS = 4;
+/** URLs within URLs are searched to this depth: a login page gets the URL to return to, and may itself be one. */
+const MAX_LEVELS = 4;
 
 /**
- * An answer's lines without the credential that stood in the query or in a cookie. An upstream shows it without a thought:
- * it redirects with the query that it got, links to the next page of it, remembers it for after a login, or sends a
- * session's cookie once more.
+ * The lines of an answer without the credential that was sent in the query or a cookie. Upstreams return it: they redirect
+ * with the same query, link to the next page with it, keep the URL for after a login, or set a session's cookie again.
  */
-export function withoutOurs(lines: FieldLines, { in: place, name }: Elsewhere): FieldLines {
+export function withoutCredential(lines: FieldLines, { in: place, name }: Elsewhere): FieldLines {
   const pairs: string[] = [];
   const fields: number[] = [];
   lines.fields.forEach((field, i) => {
@@ -40,9 +39,9 @@ export function withoutOurs(lines: FieldLines, { in: place, name }: Elsewhere): 
   return { pairs, fields };
 }
 
-/** A header's value without our parameter, in whatever URL it stands there; every other byte stays. */
+/** A header's value without our parameter in any URL; every other byte stays. */
 export function valueWithout(header: string, value: string, name: string): string {
-  return textWithout(value, { name, extent: EXTENTS.get(header.toLowerCase()) ?? IN_TEXT }, MOST_LEVELS);
+  return textWithout(value, { name, extent: EXTENTS.get(header.toLowerCase()) ?? IN_TEXT }, MAX_LEVELS);
 }
 
 function textWithout(text: string, what: { name: string; extent: RegExp }, levels: number): string {
@@ -62,7 +61,7 @@ function textWithout(text: string, what: { name: string; extent: RegExp }, level
     });
 }
 
-/** As a part of another URL: each character a byte. */
+/** Escapes a text as part of another URL; each character is a byte. */
 function escapedAgain(text: string): string {
   return text.replace(
     /[^A-Za-z0-9._~-]/g,

@@ -1,36 +1,36 @@
-/** A state is the place of its row in the table. */
+/** The state before any byte of a word. A state is the index of its row in the table. */
 export const ROOT = 0;
 
-/** Nodes of the tree of all words: node 0 is the root. Each has at most one child for a byte. */
+/** The tree (trie) of all words, as arrays by node; node 0 is the root. */
 interface Tree {
   readonly nodes: number;
   readonly firstChild: Int32Array;
   readonly sibling: Int32Array;
   readonly column: Uint8Array;
   readonly depth: Int32Array;
-  /** The length of the word that ends here, or 0. */
+  /** The length of the longest word that ends at the node, or 0. */
   readonly longest: Int32Array;
 }
 
 /**
- * The search for many words at once by Aho and Corasick, as a whole table: one step for each byte, whatever the text and
- * the words. So the time of a search tells nothing of what it looks for. A row holds a state's next states; one in which
- * a word ends is stored as its complement, which is negative.
+ * Searches for many words at once (Aho and Corasick), with a complete table: one step for each byte, whatever the text and
+ * the words are, so that the time of a search tells nothing about the words. A row holds a state's next states; a next state
+ * in which a word ends is stored as its complement, which is negative.
  */
 export class Automaton {
   readonly table: Int32Array;
-  /** A byte's place in each row; 0 for bytes that no word holds. */
+  /** The column of each byte in the table; 0 for bytes that no word holds. */
   readonly columns = new Uint8Array(256);
-  /** The length of the longest word, 0 where there is none. */
+  /** The length of the longest word; 0 if there is none. */
   readonly longestWord: number;
   readonly #width: number;
   readonly #tree: Tree;
   readonly #fail: Int32Array;
-  /** Of the tree in which each state hangs below the longest shorter beginning that it ends with: in order, and how many. */
+  /** Nodes form a tree by their failure links: the place of each in its preorder, and how many are below it. */
   readonly #rank: Int32Array;
   readonly #below: Int32Array;
 
-  /** @param words each character a byte; empty ones don't count */
+  /** @param words each character is a byte; empty ones don't count */
   constructor(words: readonly string[]) {
     const bytes = [...new Set(words)]
       .filter((word) => word !== '')
@@ -47,12 +47,12 @@ export class Automaton {
     this.#rankBy(this.#link());
   }
 
-  /** True where the byte stands in some word. */
+  /** True if a word holds the byte. */
   holds(byte: number): boolean {
     return this.columns[byte] !== 0;
   }
 
-  /** How many of the bytes before the state are the beginning of a word. */
+  /** How many of the last bytes are the beginning of a word. */
   depth(state: number): number {
     return this.#tree.depth[state / this.#width]!;
   }
@@ -62,19 +62,18 @@ export class Automaton {
     return this.#tree.longest[state / this.#width]!;
   }
 
-  /** The state after one byte. */
   step(state: number, byte: number): number {
     const next = this.table[state + this.columns[byte]!]!;
     return next < 0 ? ~next : next;
   }
 
-  /** What began in `outer` holds what began in `inner`: the same bytes, and perhaps more before them. */
+  /** True if the beginning of a word that `outer` has read ends with the one that `inner` has read. */
   covers(outer: number, inner: number): boolean {
     const rank = this.#rank[outer / this.#width]! - this.#rank[inner / this.#width]!;
     return rank >= 0 && rank <= this.#below[inner / this.#width]!;
   }
 
-  /** Fills the rows in the order of their depth: each is that of the longest shorter beginning, and its own children. Gives that order. */
+  /** Fills the rows in order of depth: each is a copy of its failure link's row, with its own children. @returns that order */
   #link(): Int32Array {
     const { table } = this;
     const [width, fail] = [this.#width, this.#fail];

@@ -1,11 +1,11 @@
 import { type Automaton, ROOT } from './automaton.ts';
 import { escapeAt, INTRODUCERS, lengthIn, NONE, NOTHING, valueIn } from './escapes.ts';
-import { type Detour, detour, startOf } from './history.ts';
-import type { Reading, Strike, Text } from './reading.ts';
+import type { OnMatch, Reading, TextPart } from './reading.ts';
+import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
-import { ShortRuns } from './skip.ts';
+import { ShortRuns } from './short-runs.ts';
 
-/** What six bits a character stands for, in either alphabet (RFC 4648 §4 and §5); else how to go on. */
+/** The six bits of each base64 character, in both alphabets (RFC 4648 §4 and §5), or the kind of any other byte. */
 const OTHER = -1;
 const LINE_BREAK = -2;
 const INDENT = -3;
@@ -20,78 +20,79 @@ SEXTETS[0x0d] = LINE_BREAK;
 SEXTETS[0x20] = INDENT;
 SEXTETS[0x09] = INDENT;
 
-/** Around base64 the last two of its characters are escaped, and line breaks are; all others stand for themselves. */
+/** The six bits of an escape's value, or its kind. Encoders escape only the last two characters, and line breaks. */
 function escapedSextet(value: number): number {
   if (value === NOTHING) return LINE_BREAK;
   const sextet = SEXTETS[value] ?? OTHER;
   return sextet >= 62 || sextet === LINE_BREAK ? sextet : OTHER;
 }
 
-/** What no run goes on behind, however it is broken into lines and escaped. */
-const ENDS = Uint8Array.from(SEXTETS, (kind, byte) => (kind === OTHER && INTRODUCERS[byte] === 0 ? 1 : 0));
-// Behind a line's end they don't, but that is no matter where a run is yet to begin.
-for (const indent of ' \t') ENDS[indent.charCodeAt(0)] = 1;
+/** Bytes that end a run, however it is broken into lines and escaped. */
+const RUN_ENDS = Uint8Array.from(SEXTETS, (kind, byte) =>
+  kind === OTHER && INTRODUCERS[byte] === 0 ? 1 : 0,
+);
+// An indent after a line break doesn't end a run, but it can't begin one either.
+for (const indent of ' \t') RUN_ENDS[indent.charCodeAt(0)] = 1;
 
-/** As encoders break lines: 60, 64 or 76 characters, or a few less where a name stands before the first. */
+/** Encoders break lines after 60, 64 or 76 characters, or a few less in the first one if a name comes before it. */
 const SHORTEST_LINE = 60;
 const LONGEST_LINE = 76;
 
 /**
- * What an answer holds in base64: each run of its characters is decoded as four texts, one for each place at which a
- * group may begin. Line breaks (and blanks behind them) within a run are passed over, and single characters may be
- * escaped. What is read as an escape may also be the end of one run and the beginning of another (`k=2Bx…`): the characters
- * behind its first are read as they stand, too.
+ * Reads base64: decodes each run of its characters as four texts, since a group may begin at any of four places. Line breaks
+ * within a run, with an indent or without, are skipped, and single characters may be escaped. Characters that form an
+ * escape may also end one run and begin another (`k=2Bx…`): so they are also read literally, from the second one on.
  */
 export class Base64Reading implements Reading {
-  /** Where the first of several whole lines begins, the last of which may go on: a run over lines. */
+  /** Where the first of several whole lines begins, if the run may go on after the last one; else infinity. */
   linesFrom = Number.POSITIVE_INFINITY;
   readonly #automaton: Automaton;
   readonly #searcher: Searcher;
   readonly #short: ShortRuns;
   #at: number;
-  /** By what place the next character has: those of which it begins, continues, continues, and ends a group. */
+  /** The states of the four texts, by where the next character is in a group: first, second, third, fourth. */
   #states: [number, number, number, number] = [ROOT, ROOT, ROOT, ROOT];
-  /** The six bits before; undefined at a run's beginning. */
+  /** The six bits of the last character; undefined before a run. */
   #before: number | undefined;
-  #detours: Detour | undefined;
-  /** Line ends since the last character, a lone CR for none yet; -1 where there is none. */
+  #replacements: Replacement | undefined;
+  /** Line feeds since the last character, 0 after a lone CR; -1 if there was no line break. */
   #breaks = -1;
   #lineFrom: number;
-  /** The characters of an escape, and the run behind it, as they stand. One is enough: it ends at the next escape. */
-  #asItStands: Base64Reading | undefined;
+  /** Reads the characters of an escape, and the run after it, literally. One is enough: it ends at the next escape. */
+  #literal: Base64Reading | undefined;
   readonly #decodes: boolean;
 
-  /** @param decodes false for a reading that takes no escape for one */
+  /** @param decodes false to read escapes literally */
   constructor(searcher: Searcher, at: number, decodes = true) {
-    const { automaton, leastBytes } = searcher;
+    const { automaton, minBytes } = searcher;
     this.#searcher = searcher;
-    this.#short = new ShortRuns(Math.min(SHORTEST_LINE, Math.ceil((leastBytes * 8) / 6)), ENDS);
+    this.#short = new ShortRuns(Math.min(SHORTEST_LINE, Math.ceil((minBytes * 8) / 6)), RUN_ENDS);
     this.#automaton = automaton;
     this.#at = at;
     this.#lineFrom = at;
     this.#decodes = decodes;
   }
 
-  read(text: Text, strike: Strike): void {
-    if (this.#asItStands?.readRun(text, strike) === false) this.#asItStands = undefined;
+  read(text: TextPart, onMatch: OnMatch): void {
+    if (this.#literal?.readRun(text, onMatch) === false) this.#literal = undefined;
     while (this.#at < text.until) {
       if (this.#before === undefined) this.#skipShort(text);
-      this.#run(text, strike);
-      if (this.#at < text.until) this.#other(text, strike);
+      this.#run(text, onMatch);
+      if (this.#at < text.until) this.#other(text, onMatch);
     }
   }
 
-  /** Reads on to the end of one run. @returns whether it may go on behind the text */
-  readRun(text: Text, strike: Strike): boolean {
+  /** Reads up to the end of a run. @returns true if the run may go on after the text */
+  readRun(text: TextPart, onMatch: OnMatch): boolean {
     do {
-      this.#run(text, strike);
+      this.#run(text, onMatch);
       if (this.#at >= text.until) return true;
-      this.#other(text, strike);
+      this.#other(text, onMatch);
     } while (this.#before !== undefined);
     return false;
   }
 
-  #skipShort({ bytes, base, until }: Text): void {
+  #skipShort({ bytes, base, until }: TextPart): void {
     const at = this.#short.skip(bytes, base, this.#at, until);
     if (at > this.#at) this.linesFrom = Number.POSITIVE_INFINITY;
     this.#at = at;
@@ -101,14 +102,14 @@ export class Base64Reading implements Reading {
     const copy = new Base64Reading(this.#searcher, this.#at, this.#decodes);
     copy.#states = [...this.#states];
     copy.#before = this.#before;
-    copy.#detours = this.#detours;
+    copy.#replacements = this.#replacements;
     copy.#breaks = this.#breaks;
-    copy.#asItStands = this.#asItStands?.copy();
+    copy.#literal = this.#literal?.copy();
     return copy;
   }
 
-  /** Up to the next character that is none of base64. */
-  #run({ bytes, base, until }: Text, strike: Strike): void {
+  /** Reads up to the next character that is not base64. */
+  #run({ bytes, base, until }: TextPart, onMatch: OnMatch): void {
     const { table, columns } = this.#automaton;
     let [first, second, third, fourth] = this.#states;
     let at = this.#at - base;
@@ -131,9 +132,9 @@ export class Base64Reading implements Reading {
       let whole = table[fourth + columns[bits & 0xff]!]!;
       if ((ended | continued | whole) < 0) {
         const place = base + at + 1;
-        ended = this.#state(ended, 2, place, strike);
-        continued = this.#state(continued, 4, place, strike);
-        whole = this.#state(whole, 6, place, strike);
+        ended = this.#state(ended, 2, place, onMatch);
+        continued = this.#state(continued, 4, place, onMatch);
+        whole = this.#state(whole, 6, place, onMatch);
       }
       second = first;
       first = whole;
@@ -145,34 +146,34 @@ export class Base64Reading implements Reading {
     this.#at = base + at;
   }
 
-  /** What an entry of the table says: where it is negative, a match has ended. */
-  #state(entry: number, used: number, end: number, strike: Strike): number {
+  /** The state in an entry of the table; reports a match if the entry is negative. */
+  #state(entry: number, used: number, end: number, onMatch: OnMatch): number {
     if (entry >= 0) return entry;
-    this.#ended(~entry, used, end, strike);
+    this.#matched(~entry, used, end, onMatch);
     return ~entry;
   }
 
-  /** @param used how many of the last character's six bits belong to it */
-  #ended(state: number, used: number, end: number, strike: Strike): void {
+  /** @param used how many of the last character's six bits belong to the match */
+  #matched(state: number, used: number, end: number, onMatch: OnMatch): void {
     const bits = 8 * this.#automaton.longestEnd(state) - used;
-    strike(startOf(1 + Math.ceil(bits / 6), end, this.#detours), end);
+    onMatch(startOf(1 + Math.ceil(bits / 6), end, this.#replacements), end);
   }
 
-  /** A character that stands for none of base64, or is written otherwise, or interrupts it, or ends it. */
-  #other(text: Text, strike: Strike): void {
+  /** Reads one character that is not base64: it is an escape, or interrupts the run, or ends it. */
+  #other(text: TextPart, onMatch: OnMatch): void {
     const { bytes, base, final } = text;
     const at = this.#at - base;
     const byte = bytes[at]!;
     const kind = SEXTETS[byte]!;
     const found = this.#decodes && INTRODUCERS[byte] === 1 ? escapeAt(bytes, at, final) : NONE;
-    if (found > NONE) this.#escaped(found, text, strike);
+    if (found > NONE) this.#escaped(found, text, onMatch);
     else if (this.#before === undefined) this.#end();
     else if (kind === LINE_BREAK) this.#break(byte);
     else if (kind === INDENT && this.#breaks >= 0) this.#indent();
     else this.#end();
   }
 
-  #escaped(found: number, text: Text, strike: Strike): void {
+  #escaped(found: number, text: TextPart, onMatch: OnMatch): void {
     const length = lengthIn(found);
     const sextet = escapedSextet(valueIn(found));
     const begins = this.#before === undefined;
@@ -180,33 +181,33 @@ export class Base64Reading implements Reading {
       this.#end();
       return;
     }
-    this.#readAsItStands(length, text, strike);
+    this.#readLiterally(length, text, onMatch);
     if (sextet === LINE_BREAK) {
-      this.#detour(length, 0);
+      this.#replace(length, 0);
     } else {
       if (begins) this.#begin(this.#at);
-      this.#detour(length, 1);
+      this.#replace(length, 1);
       if (begins) this.#before = sextet;
-      else this.#step(sextet, strike);
+      else this.#step(sextet, onMatch);
     }
   }
 
-  /** What of an escape is base64 by itself, and the run behind it. */
-  #readAsItStands(length: number, text: Text, strike: Strike): void {
+  /** Reads the base64 characters of an escape literally, and the run after it. */
+  #readLiterally(length: number, text: TextPart, onMatch: OnMatch): void {
     const end = this.#at + length;
     let from = this.#at + 1;
     while (from < end && SEXTETS[text.bytes[from - text.base]!]! < 0) from++;
     if (from === end) return;
     const reading = new Base64Reading(this.#searcher, from, false);
-    if (reading.readRun(text, strike)) this.#asItStands = reading;
+    if (reading.readRun(text, onMatch)) this.#literal = reading;
   }
 
   #begin(at: number): void {
-    this.#detours = undefined;
+    this.#replacements = undefined;
     this.#lineFrom = at;
   }
 
-  #step(sextet: number, strike: Strike): void {
+  #step(sextet: number, onMatch: OnMatch): void {
     const automaton = this.#automaton;
     const [first, second, third, fourth] = this.#states;
     const bits = (this.#before! << 6) | sextet;
@@ -218,7 +219,7 @@ export class Base64Reading implements Reading {
       [continued, 4],
       [whole, 6],
     ] as const) {
-      if (automaton.longestEnd(state) > 0) this.#ended(state, used, this.#at, strike);
+      if (automaton.longestEnd(state) > 0) this.#matched(state, used, this.#at, onMatch);
     }
     this.#states = [whole, first, ended, continued];
     this.#before = sextet;
@@ -233,20 +234,24 @@ export class Base64Reading implements Reading {
       this.#breaks = 0;
     }
     if (byte === LINE_FEED) this.#breaks++;
-    if (this.#breaks > 1) this.linesFrom = Number.POSITIVE_INFINITY; // An empty line ends them.
-    this.#detour(1, 0);
+    if (this.#breaks > 1) this.linesFrom = Number.POSITIVE_INFINITY; // An empty line ends the run of lines.
+    this.#replace(1, 0);
     this.#lineFrom = this.#at;
   }
 
-  /** A line is as long as its characters: blanks before them are none of it. */
+  /** An indent doesn't count towards the length of a line. */
   #indent(): void {
-    this.#detour(1, 0);
+    this.#replace(1, 0);
     this.#lineFrom = this.#at;
   }
 
-  #detour(length: number, symbols: number): void {
+  #replace(length: number, symbols: number): void {
     const [at, to] = [this.#at, this.#at + length];
-    this.#detours = detour(this.#detours, { at, to, symbols }, this.#searcher.mostDetours);
+    this.#replacements = withReplacement(
+      this.#replacements,
+      { at, to, symbols },
+      this.#searcher.maxReplacements,
+    );
     this.#at = to;
   }
 

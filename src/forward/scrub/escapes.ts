@@ -1,4 +1,4 @@
-/** The named characters of HTML in ASCII. */
+/** The named character references of HTML for ASCII. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   '\t': ['Tab'],
   '\n': ['NewLine'],
@@ -39,36 +39,35 @@ const CHARACTERS = new Map(
   ),
 );
 const LONGEST_NAME = Math.max(...[...CHARACTERS.keys()].map(({ length }) => length));
-/** Zeros before a reference's digits are legal, in any number; no writer uses more. */
-const MOST_DIGITS = 32;
+/** A numeric reference may have any number of leading zeros; no writer makes more digits than this. */
+const MAX_DIGITS = 32;
 
-/** No escape begins at a place. */
+/** No escape begins here. */
 export const NONE = 0;
-/** The text ends before it is known whether one does, or how far it goes. */
-export const UNFINISHED = -1;
-/** What no escape is longer than. */
-export const LONGEST_ESCAPE = 3 + MOST_DIGITS;
-/** It stands for no character: a line break of the encoding. */
+/** The text ends before it is certain whether an escape begins here, and where it ends. */
+const UNFINISHED = -1;
+/** No unfinished escape is longer. */
+const LONGEST_UNFINISHED = 3 + MAX_DIGITS;
+/** The value of an escape that stands for no character: a line break of quoted-printable. */
 export const NOTHING = -1;
 
 const LENGTH_BITS = 6;
-/** Marks a code point, whose bytes are those of UTF-8; else it is a byte. */
+/** Marks a value as a code point, which stands for its bytes in UTF-8; otherwise the value is a byte. */
 const CODE_POINT = 1 << 21;
 const LAST_CODE_POINT = 0x10ffff;
 
-/** The bytes that an escape may begin with. */
+/** Bytes that may begin an escape. */
 export const INTRODUCERS = new Uint8Array(256);
 for (const character of '%\\&=') INTRODUCERS[character.charCodeAt(0)] = 1;
 
-const HEX = new Int8Array(256).fill(-1);
+/** The value of a hexadecimal digit; -1 for other bytes. */
+export const HEX = new Int8Array(256).fill(-1);
 for (let value = 0; value < 16; value++) {
   HEX[value.toString(16).charCodeAt(0)] = value;
   HEX[value.toString(16).toUpperCase().charCodeAt(0)] = value;
 }
 
-export { HEX };
-
-/** A control character of a JSON or JavaScript string, by the letter behind the backslash. */
+/** Control characters in a JSON or JavaScript string, by the letter after the backslash. */
 const CONTROLS = new Map(
   Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(([letter, control]) => [
     letter.charCodeAt(0),
@@ -88,10 +87,10 @@ const LF = 0x0a;
 const SINGLE_BYTES: readonly (readonly number[])[] = Array.from({ length: 256 }, (_, byte) => [byte]);
 const NO_BYTES: readonly number[] = [];
 
-/** How many bytes an escape has. @param found as `escapeAt` gives it */
+/** The length of an escape in bytes. @param found a result of `escapeAt` */
 export const lengthIn = (found: number): number => found & ((1 << LENGTH_BITS) - 1);
 
-/** The bytes that it stands for: one, up to four for a code point, none for a line break of the encoding. */
+/** The bytes that an escape stands for: one, up to four for a code point, none for a line break of quoted-printable. */
 export function bytesIn(found: number): readonly number[] {
   const value = valueIn(found);
   if (value === NOTHING) return NO_BYTES;
@@ -99,15 +98,15 @@ export function bytesIn(found: number): readonly number[] {
   return [...Buffer.from(String.fromCodePoint(value & ~CODE_POINT), 'utf8')];
 }
 
-/** The byte that it stands for, `NOTHING`, or more than 255 where it is a code point beyond ASCII. */
+/** The byte that an escape stands for; `NOTHING`; or more than 255 for a code point beyond ASCII. */
 export const valueIn = (found: number): number => (found >> LENGTH_BITS) - 1;
 
 /**
- * The escape that begins at a place: percent-encoded, of a JSON or JavaScript string, of HTML, or quoted-printable
- * (RFC 2045 §6.7) with its line breaks.
+ * Finds the escape that begins at a place: percent-encoding, or one of a JSON or JavaScript string, of HTML, or of
+ * quoted-printable with its line breaks (RFC 2045 §6.7).
  *
- * @param final the text ends with these bytes
- * @returns `NONE`, `UNFINISHED` (never of a final text), or what `lengthIn`, `valueIn` and `bytesIn` read
+ * @param final no more bytes follow
+ * @returns `NONE`, `UNFINISHED` (never if `final`), or a number for `lengthIn`, `valueIn` and `bytesIn`
  */
 export function escapeAt(bytes: Uint8Array, at: number, final: boolean): number {
   switch (bytes[at]) {
@@ -129,14 +128,14 @@ const codePoint = (length: number, point: number): number =>
   packed(length, point < 0x80 ? point : point | CODE_POINT);
 const unfinished = (final: boolean): number => (final ? NONE : UNFINISHED);
 
-/** Two hexadecimal digits behind `skip` bytes. */
+/** Reads two hexadecimal digits after `skip` bytes. */
 function byteAt(bytes: Uint8Array, at: number, skip: number, final: boolean): number {
   const value = hexAt(bytes, at + skip, 2);
   if (value === UNFINISHED) return unfinished(final);
   return value < 0 ? NONE : packed(skip + 2, value);
 }
 
-/** The value of so many digits; `UNFINISHED` where the text ends before, and less where there is another character. */
+/** The value of so many digits; `UNFINISHED` if the text ends before, and less if there is another character. */
 function hexAt(bytes: Uint8Array, at: number, digits: number): number {
   let value = 0;
   for (let place = at; place < at + digits; place++) {
@@ -169,7 +168,7 @@ function backslashed(bytes: Uint8Array, at: number, final: boolean): number {
 const isPunctuation = (byte: number): boolean =>
   byte > 0x20 && byte < 0x7f && !isDigit(byte) && !isLetter(byte);
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
-const isLetter = (byte: number | undefined): boolean =>
+export const isLetter = (byte: number | undefined): boolean =>
   byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
 function unicode(bytes: Uint8Array, at: number, final: boolean): number {
@@ -187,14 +186,14 @@ function reference(bytes: Uint8Array, at: number, final: boolean): number {
   return bytes[at + 1] === HASH ? numeric(bytes, at, final) : named(bytes, at, final);
 }
 
-/** Its `;` may be missing, as browsers allow: then as many digits count as are one of ASCII. */
+/** The `;` may be missing, as in browsers: the reference then ends after the last digit that makes a value in ASCII. */
 function numeric(bytes: Uint8Array, at: number, final: boolean): number {
   const isHex = ((bytes[at + 2] ?? 0) | 0x20) === 0x78;
   const [base, from] = isHex ? [16, at + 3] : [10, at + 2];
   let place = from;
   let point = 0;
   let ascii = { end: from, point: 0 };
-  for (; place < from + MOST_DIGITS; place++) {
+  for (; place < from + MAX_DIGITS; place++) {
     const digit = place < bytes.length ? HEX[bytes[place]!]! : -1;
     if (digit < 0 || digit >= base) break;
     point = Math.min(point * base + digit, LAST_CODE_POINT + 1);
@@ -220,9 +219,9 @@ function named(bytes: Uint8Array, at: number, final: boolean): number {
   return NONE;
 }
 
-/** Where the first escape begins that the end of the text cuts; its length where none is cut. */
+/** Where the first escape begins that the end of the text cuts; the length of the text if it cuts none. */
 export function unfinishedFrom(bytes: Uint8Array): number {
-  for (let at = Math.max(0, bytes.length - LONGEST_ESCAPE); at < bytes.length; at++) {
+  for (let at = Math.max(0, bytes.length - LONGEST_UNFINISHED); at < bytes.length; at++) {
     if (INTRODUCERS[bytes[at]!] === 1 && escapeAt(bytes, at, false) === UNFINISHED) return at;
   }
   return bytes.length;

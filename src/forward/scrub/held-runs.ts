@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Member, Members } from '../../base/members.ts';
 
-/** An answer of which something is held. */
+/** An answer that holds back bytes. */
 export interface Held extends Member {
-  /** When it is to go on, on the monotonic clock; undefined where nothing is held any more. */
+  /** When the first of them are released, on the monotonic clock; undefined if nothing is held. */
   readonly dueMonoMs: number | undefined;
-  /** Called once that has passed: must not throw. */
+  /** Called once that time has passed; must not throw. */
   release(nowMonoMs: number): void;
 }
 
-/** One timer for all answers of which something is held, and none while there is none. */
+/** One timer for all answers that hold back bytes; it stops when there are none. */
 export class HeldRuns {
   readonly #clock: Clock;
   readonly #held = new Members<Held>();

@@ -1,51 +1,49 @@
 import { type Automaton, ROOT } from './automaton.ts';
-import { HEX } from './escapes.ts';
-import { type Detour, detour, startOf } from './history.ts';
-import type { Reading, Strike, Text } from './reading.ts';
+import { HEX, isLetter } from './escapes.ts';
+import type { OnMatch, Reading, TextPart } from './reading.ts';
+import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
-import { ShortRuns } from './skip.ts';
+import { ShortRuns } from './short-runs.ts';
 
-/** What stands between two bytes of a dump: a colon, a dash, a blank, a line's end. */
+/** Bytes that may separate the bytes of a dump: a colon, a dash, white space. */
 const SEPARATORS = new Uint8Array(256);
 for (const separator of ':- \t\r\n') SEPARATORS[separator.charCodeAt(0)] = 1;
 
-const ENDS = Uint8Array.from(HEX, (digit, byte) => (digit < 0 && SEPARATORS[byte] === 0 ? 1 : 0));
+const RUN_ENDS = Uint8Array.from(HEX, (digit, byte) => (digit < 0 && SEPARATORS[byte] === 0 ? 1 : 0));
 
-const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
-
-/** What an answer holds in hexadecimal: each run of digits is decoded as two texts, for a byte may begin with either. */
+/** Reads hexadecimal: decodes each run of digits as two texts, since a byte may begin at any digit. */
 export class HexReading implements Reading {
-  /** Where the first of several bytes between blanks begins, the last of which may go on. */
+  /** Where the first of several separated bytes begins, if the run may go on after the last one; else infinity. */
   pairsFrom = Number.POSITIVE_INFINITY;
   readonly #automaton: Automaton;
   readonly #searcher: Searcher;
   readonly #short: ShortRuns;
   #at: number;
-  /** Of the text of which the next digit ends a byte, and of the other. */
+  /** The states of the two texts: the one in which the next digit ends a byte, and the other. */
   #ends = ROOT;
   #begins = ROOT;
-  /** The digit before; undefined where none belongs to the next one. */
+  /** The last digit; undefined if the next digit begins a byte. */
   #before: number | undefined;
-  #detours: Detour | undefined;
+  #replacements: Replacement | undefined;
   /** Digits since the last separator. */
   #digits = 0;
-  #behindLetter = false;
+  #afterLetter = false;
 
   constructor(searcher: Searcher, at: number) {
-    const { automaton, leastBytes } = searcher;
+    const { automaton, minBytes } = searcher;
     this.#searcher = searcher;
-    this.#short = new ShortRuns(2 * leastBytes, ENDS);
+    this.#short = new ShortRuns(2 * minBytes, RUN_ENDS);
     this.#automaton = automaton;
     this.#at = at;
   }
 
-  read({ bytes, base, until }: Text, strike: Strike): void {
+  read({ bytes, base, until }: TextPart, onMatch: OnMatch): void {
     while (this.#at < until) {
       if (this.#idle) this.#skip(bytes, base, until);
       if (this.#at === until) break;
       const byte = bytes[this.#at++ - base]!;
       const digit = HEX[byte]!;
-      if (digit >= 0) this.#digit(digit, strike);
+      if (digit >= 0) this.#digit(digit, onMatch);
       else if (SEPARATORS[byte] === 1) this.#separator();
       else this.#other(byte);
     }
@@ -56,7 +54,7 @@ export class HexReading implements Reading {
     copy.#ends = this.#ends;
     copy.#begins = this.#begins;
     copy.#before = this.#before;
-    copy.#detours = this.#detours;
+    copy.#replacements = this.#replacements;
     return copy;
   }
 
@@ -64,18 +62,18 @@ export class HexReading implements Reading {
     return this.#before === undefined && this.#begins === ROOT && this.#digits === 0;
   }
 
-  /** Past what ends a run, and what is too short to be one. */
+  /** Skips bytes that end a run, and runs that are too short. */
   #skip(bytes: Uint8Array, base: number, until: number): void {
     let at = this.#short.skip(bytes, base, this.#at, until);
     while (at < until && HEX[bytes[at - base]!]! < 0) at++;
-    this.#detours = undefined;
+    this.#replacements = undefined;
     if (at === this.#at) return;
-    this.#behindLetter = isLetter(bytes[at - 1 - base]!);
+    this.#afterLetter = isLetter(bytes[at - 1 - base]!);
     this.pairsFrom = Number.POSITIVE_INFINITY;
     this.#at = at;
   }
 
-  #digit(digit: number, strike: Strike): void {
+  #digit(digit: number, onMatch: OnMatch): void {
     const before = this.#before;
     this.#before = digit;
     this.#digits++;
@@ -86,21 +84,21 @@ export class HexReading implements Reading {
       if (state < 0) {
         state = ~state;
         const digits = 2 * this.#automaton.longestEnd(state);
-        strike(startOf(digits, this.#at, this.#detours), this.#at);
+        onMatch(startOf(digits, this.#at, this.#replacements), this.#at);
       }
     }
     this.#ends = this.#begins;
     this.#begins = state;
   }
 
-  /** It may stand between two bytes, and in none. */
+  /** A separator may come between two bytes, but not within one. */
   #separator(): void {
-    if (this.#digits !== 2 || this.#behindLetter) this.pairsFrom = Number.POSITIVE_INFINITY;
+    if (this.#digits !== 2 || this.#afterLetter) this.pairsFrom = Number.POSITIVE_INFINITY;
     else if (this.pairsFrom === Number.POSITIVE_INFINITY) this.pairsFrom = this.#at - 3;
     const here = { at: this.#at - 1, to: this.#at, symbols: 0 };
-    this.#detours = detour(this.#detours, here, this.#searcher.mostDetours);
+    this.#replacements = withReplacement(this.#replacements, here, this.#searcher.maxReplacements);
     this.#digits = 0;
-    this.#behindLetter = false;
+    this.#afterLetter = false;
     this.#ends = ROOT;
     this.#before = undefined;
   }
@@ -110,7 +108,7 @@ export class HexReading implements Reading {
     this.#begins = ROOT;
     this.#before = undefined;
     this.#digits = 0;
-    this.#behindLetter = isLetter(byte);
+    this.#afterLetter = isLetter(byte);
     this.pairsFrom = Number.POSITIVE_INFINITY;
   }
 }

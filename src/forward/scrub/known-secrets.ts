@@ -3,19 +3,19 @@ import { type Deadline, deadlineIn, untilMs } from '../../base/deadline.ts';
 import type { Secret } from '../../base/secret.ts';
 import { Searcher } from './searcher.ts';
 
-/** A key that a reload has replaced is often valid for a while, so that all its users can change. */
+/** A key that a reload has replaced often stays valid for a while, until all its users have changed. */
 const RETIRED_MS = 24 * 60 * 60 * 1000;
-/** One that changes every minute must not make the search dear. */
-const MOST_RETIRED = 16;
+/** A key that changes every minute may not make the search expensive. */
+const MAX_RETIRED = 16;
 
 /**
- * All that must not come back in an answer, whatever request sent it: the configuration's secrets, those that a reload
- * has replaced, and every token until its end. One search for all of them is shared by all answers, and made anew by the
- * first that comes after a change.
+ * The values that no answer may hold, whichever request it answers: the secrets of the configuration, those that a reload
+ * has replaced, and every token until it expires. All answers share one search for them; after a change, the next answer
+ * makes a new one.
  */
 export class KnownSecrets {
   readonly #clock: Clock;
-  /** Each character a byte, as it is sent. */
+  /** As sent: each character is a byte. */
   #configured: ReadonlySet<string> = new Set();
   readonly #retired = new Map<string, Deadline>();
   readonly #tokens = new Map<string, Deadline>();
@@ -25,7 +25,7 @@ export class KnownSecrets {
     this.#clock = clock;
   }
 
-  /** Takes a configuration's secrets in place of those before. */
+  /** Replaces the configuration's secrets; those that it no longer has are searched for during another day. */
   configure(secrets: readonly Secret[]): void {
     const configured = new Set(secrets.map(asSent));
     for (const value of this.#configured) {
@@ -33,13 +33,13 @@ export class KnownSecrets {
     }
     for (const value of configured) this.#retired.delete(value);
     for (const value of this.#retired.keys()) {
-      if (this.#retired.size > MOST_RETIRED) this.#retired.delete(value);
+      if (this.#retired.size > MAX_RETIRED) this.#retired.delete(value);
     }
     this.#configured = configured;
     this.#searcher = undefined;
   }
 
-  /** A token that has been got, by whatever login. */
+  /** Adds a token that a login has brought. */
   add(token: Secret, expires: Deadline): void {
     const value = asSent(token);
     const known = this.#tokens.get(value);
@@ -48,7 +48,7 @@ export class KnownSecrets {
     if (known === undefined) this.#searcher = undefined;
   }
 
-  /** The same one until something changes. */
+  /** Stays the same until something is added or replaced. */
   get searcher(): Searcher {
     if (this.#searcher === undefined) {
       this.#forgetExpired();
@@ -57,7 +57,7 @@ export class KnownSecrets {
     return this.#searcher;
   }
 
-  /** Only when something new has come: what is searched for a little longer does no harm. */
+  /** Called only before a new search is made: searching for an expired token a little longer does no harm. */
   #forgetExpired(): void {
     for (const known of [this.#retired, this.#tokens]) {
       for (const [value, end] of known) if (untilMs(end, this.#clock) <= 0) known.delete(value);
@@ -65,5 +65,5 @@ export class KnownSecrets {
   }
 }
 
-/** A secret as it is sent, a character for each byte: what is searched for. */
+/** A secret as it is sent, a character for each byte. */
 export const asSent = (secret: Secret): string => secret.asBytes().expose();

@@ -1,37 +1,37 @@
 import { type Automaton, ROOT } from './automaton.ts';
 import { bytesIn, escapeAt, INTRODUCERS, lengthIn, NONE } from './escapes.ts';
-import { type Detour, detour, startOf } from './history.ts';
-import type { Reading, Strike, Text } from './reading.ts';
+import type { OnMatch, Reading, TextPart } from './reading.ts';
+import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
 
 const PLUS = 0x2b;
 const BLANK = 0x20;
 const ONE_BLANK = [BLANK];
-/** A secret that itself holds escapes may be read in more than one way at once; so many count. */
-const MOST_PATHS = 3;
+/** Paths besides the first one; further ones are dropped. Only a secret that itself holds escapes needs several. */
+const MAX_PATHS = 3;
 
-/** One of the ways to read what has come: each escape for itself, or for what it stands for. */
+/** One way to read the text so far: each escape as itself, or as what it stands for. */
 interface Path {
   state: number;
-  detours: Detour | undefined;
+  replacements: Replacement | undefined;
 }
 
-/** A path by way of an escape, which gets to the text behind it. */
+/** A path that has read an escape, and goes on after it. */
 interface Jump extends Path {
   readonly to: number;
-  /** Something was read by it: a line break of the encoding is nothing. */
+  /** The escape stands for a byte at least; a line break of quoted-printable stands for none. */
   readonly reads: boolean;
 }
 
 /**
- * An answer as it is, with escapes for single characters in any mixture. An escape is read both ways, as its own
- * characters and as the one that it stands for: a secret may hold either. That makes two paths, and mostly one of them
- * is at the root at once, so that the other goes on alone.
+ * Reads an answer as it is, with escapes of single characters in any mixture. Each escape is read both literally and as the
+ * character that it stands for, since a secret may hold either. That makes two paths, but one of them mostly returns to the
+ * root soon, so that the other goes on alone.
  */
 export class PlainReading implements Reading {
   readonly #automaton: Automaton;
   readonly #searcher: Searcher;
-  /** A form has `+` for a blank; of interest where a secret holds one. */
+  /** A form writes a blank as `+`, which matters only if a secret holds a blank. */
   readonly #blanks: boolean;
   #at = 0;
   #path: Path;
@@ -44,15 +44,15 @@ export class PlainReading implements Reading {
     this.#automaton = automaton;
     this.#blanks = automaton.holds(BLANK);
     this.#at = at;
-    this.#path = { state: ROOT, detours: undefined };
+    this.#path = { state: ROOT, replacements: undefined };
   }
 
-  read(text: Text, strike: Strike): void {
+  read(text: TextPart, onMatch: OnMatch): void {
     while (this.#at < text.until) {
-      if (this.#jumps.length === 0 && this.#others.length === 0) this.#run(text, strike);
-      if (this.#at < text.until) this.#one(text, strike);
+      if (this.#jumps.length === 0 && this.#others.length === 0) this.#run(text, onMatch);
+      if (this.#at < text.until) this.#readByte(text, onMatch);
     }
-    this.#land(strike);
+    this.#endJumps(onMatch);
   }
 
   copy(): PlainReading {
@@ -63,8 +63,8 @@ export class PlainReading implements Reading {
     return copy;
   }
 
-  /** Up to the next escape, or the end: nearly all that there is to do. */
-  #run({ bytes, base, until, final }: Text, strike: Strike): void {
+  /** Reads up to the next escape, or the end of the text: the path of nearly all bytes. */
+  #run({ bytes, base, until, final }: TextPart, onMatch: OnMatch): void {
     const { table, columns } = this.#automaton;
     const blanks = this.#blanks;
     const end = until - base;
@@ -77,42 +77,42 @@ export class PlainReading implements Reading {
       if (state < 0) {
         state = ~state;
         this.#path.state = state;
-        this.#ended(this.#path, base + at + 1, strike);
+        this.#matched(this.#path, base + at + 1, onMatch);
       }
     }
     this.#path.state = state;
     this.#at = base + at;
   }
 
-  /** One byte, with all paths. */
-  #one(text: Text, strike: Strike): void {
-    this.#land(strike);
+  /** Reads one byte, on all paths. */
+  #readByte(text: TextPart, onMatch: OnMatch): void {
+    this.#endJumps(onMatch);
     const byte = text.bytes[this.#at - text.base]!;
     if (INTRODUCERS[byte] === 1) {
       const found = escapeAt(text.bytes, this.#at - text.base, text.final);
-      if (found > NONE) this.#leave(lengthIn(found), bytesIn(found));
+      if (found > NONE) this.#branch(lengthIn(found), bytesIn(found));
     } else if (this.#blanks && byte === PLUS) {
-      this.#leave(1, ONE_BLANK);
+      this.#branch(1, ONE_BLANK);
     }
     this.#at++;
-    this.#step(this.#path, byte, strike);
+    this.#step(this.#path, byte, onMatch);
     if (this.#others.length === 0) return;
-    for (const path of this.#others) this.#step(path, byte, strike);
+    for (const path of this.#others) this.#step(path, byte, onMatch);
     this.#others = this.#others.filter(({ state }) => state !== ROOT);
   }
 
-  #step(path: Path, byte: number, strike: Strike): void {
+  #step(path: Path, byte: number, onMatch: OnMatch): void {
     path.state = this.#automaton.step(path.state, byte);
-    this.#ended(path, this.#at, strike);
+    this.#matched(path, this.#at, onMatch);
   }
 
-  #ended({ state, detours }: Path, end: number, strike: Strike): void {
+  #matched({ state, replacements }: Path, end: number, onMatch: OnMatch): void {
     const length = this.#automaton.longestEnd(state);
-    if (length > 0) strike(startOf(length, end, detours), end);
+    if (length > 0) onMatch(startOf(length, end, replacements), end);
   }
 
-  /** Begins the paths by way of an escape. */
-  #leave(length: number, read: readonly number[]): void {
+  /** Begins a path for an escape of `length` bytes, which stands for the bytes in `read`. */
+  #branch(length: number, read: readonly number[]): void {
     this.#jump(this.#path, length, read);
     for (const path of this.#others) this.#jump(path, length, read);
   }
@@ -122,20 +122,20 @@ export class PlainReading implements Reading {
     for (const byte of read) state = this.#automaton.step(state, byte);
     const symbols = read.length;
     const here = { at: this.#at, to: this.#at + length, symbols };
-    // What was read before the root is of no interest any more.
-    const before = path.state === ROOT ? undefined : path.detours;
-    const detours = detour(before, here, this.#searcher.mostDetours);
-    this.#jumps.push({ state, detours, to: here.to, reads: symbols > 0 });
+    // At the root nothing of a match has been read, so what came before doesn't matter.
+    const before = path.state === ROOT ? undefined : path.replacements;
+    const replacements = withReplacement(before, here, this.#searcher.maxReplacements);
+    this.#jumps.push({ state, replacements, to: here.to, reads: symbols > 0 });
   }
 
-  /** Takes up the paths that have jumped to this place. */
-  #land(strike: Strike): void {
+  /** Goes on with the paths whose escape ends here. */
+  #endJumps(onMatch: OnMatch): void {
     const jumps = this.#jumps;
     let kept = 0;
     for (const jump of jumps) {
       if (jump.to === this.#at) {
-        if (jump.reads) this.#ended(jump, this.#at, strike);
-        this.#join(jump);
+        if (jump.reads) this.#matched(jump, this.#at, onMatch);
+        this.#addPath(jump);
       } else {
         jumps[kept++] = jump;
       }
@@ -143,13 +143,13 @@ export class PlainReading implements Reading {
     jumps.length = kept;
   }
 
-  #join(path: Path): void {
+  #addPath(path: Path): void {
     if (this.#covers(path, this.#path)) {
       this.#path = path;
       if (this.#others.length > 0) this.#others = this.#others.filter((other) => !this.#covers(path, other));
     } else if (!this.#covers(this.#path, path) && !this.#others.some((other) => this.#covers(other, path))) {
       this.#others = this.#others.filter((other) => !this.#covers(path, other));
-      if (this.#others.length < MOST_PATHS) this.#others.push(path);
+      if (this.#others.length < MAX_PATHS) this.#others.push(path);
     }
   }
 

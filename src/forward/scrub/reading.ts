@@ -1,20 +1,20 @@
-/** A part of an answer. Places are counted from the answer's first byte. */
-export interface Text {
+/** A part of an answer. All positions count from the answer's first byte. */
+export interface TextPart {
   readonly bytes: Uint8Array;
-  /** The place of the first of the bytes. */
+  /** The position of the first of the bytes. */
   readonly base: number;
-  /** Read up to here; what stands behind tells how far an escape goes. */
+  /** The part is read up to here; later bytes only show where an escape ends. */
   readonly until: number;
-  /** Nothing follows the bytes. */
+  /** No more bytes follow. */
   readonly final: boolean;
 }
 
-/** Called for each match, with the places of its first byte and of the one behind its last. */
-export type Strike = (start: number, end: number) => void;
+/** Called for each match, with the position of its first byte and the one after its last byte. */
+export type OnMatch = (start: number, end: number) => void;
 
-/** One way to read an answer: in it a credential is searched for. The parts follow one another. */
+/** Searches an answer, read in one way, for credentials. Each part follows the one before. */
 export interface Reading {
-  read(text: Text, strike: Strike): void;
-  /** One that goes on by itself, as if nothing had come after. */
+  read(text: TextPart, onMatch: OnMatch): void;
+  /** A copy, to read ahead without a change to this one. */
   copy(): Reading;
 }

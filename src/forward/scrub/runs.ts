@@ -1,6 +1,4 @@
-/**
- * What no encoded credential holds, so that no run goes on behind it: white space and control characters, quotes, `<`.
- */
+/** Bytes that no encoded credential holds, and that so end a run: white space, control characters, quotes, `<`. */
 const BREAKS = new Uint8Array(256).fill(1, 0, 0x21);
 for (const character of '"\'<') BREAKS[character.charCodeAt(0)] = 1;
 
@@ -8,12 +6,12 @@ const LF = 0x0a;
 const CR = 0x0d;
 const EQUALS = 0x3d;
 
-/** The same, less a quote or `<` that stands in a credential as it is. White space always is a break: texts have it. */
-export function breaksFor(stands: (byte: number) => boolean): Uint8Array {
-  return BREAKS.map((is, byte) => (is === 1 && (byte <= 0x20 || !stands(byte)) ? 1 : 0));
+/** The bytes that end a run, without a quote or `<` that a credential holds. White space always ends one: all text has it. */
+export function breaksFor(isInSecret: (byte: number) => boolean): Uint8Array {
+  return BREAKS.map((is, byte) => (is === 1 && (byte <= 0x20 || !isInSecret(byte)) ? 1 : 0));
 }
 
-/** Where the last byte stands that ends a run; -1 where there is none. */
+/** The position of the last byte that ends a run; -1 if there is none. */
 export function lastBreak(bytes: Uint8Array, breaks: Uint8Array): number {
   let at = bytes.length - 1;
   while (at >= 0) {
@@ -24,7 +22,7 @@ export function lastBreak(bytes: Uint8Array, breaks: Uint8Array): number {
   return -1;
 }
 
-/** Part of a line break of quoted-printable, which belongs to what stands around it (RFC 2045 §6.7). */
+/** True for a byte of a quoted-printable line break, which doesn't end a run (RFC 2045 §6.7). */
 function isSoft(bytes: Uint8Array, at: number): boolean {
   if (bytes[at] === CR) return bytes[at - 1] === EQUALS && (bytes[at + 1] ?? LF) === LF;
   if (bytes[at] !== LF) return false;

@@ -2,50 +2,50 @@ import { Base64Reading } from './base64-reading.ts';
 import { unfinishedFrom } from './escapes.ts';
 import { HexReading } from './hex-reading.ts';
 import { PlainReading } from './plain-reading.ts';
-import type { Reading, Text } from './reading.ts';
+import type { Reading, TextPart } from './reading.ts';
 import { lastBreak } from './runs.ts';
 import type { Searcher } from './searcher.ts';
 
 const STAR = 0x2a;
 const NOTHING = Buffer.alloc(0);
-/** How long a run is held for what may still come of it. */
-export const HOLD_MS = 240;
+/** How long a run is held, in case it becomes a credential. */
+const HOLD_MS = 240;
 const SAME_MOMENT_MS = 10;
-/** Up to this length what goes on is joined to one piece: a second write costs more than the copy. */
+/** Parts are joined up to this length: a second write costs more than the copy. */
 const JOINED_BYTES = 16 * 1024;
 
-/** What was held at a time, up to a place. */
+/** When the held bytes before `end` are released. */
 interface Mark {
   readonly end: number;
   readonly untilMonoMs: number;
 }
 
 /**
- * One text in pieces, in which each byte of a match becomes `*`. What is held back, for how long, and how the rest is cut
- * depends on no secret: at a piece's end each run that an encoded credential might be a part of, whatever its
- * characters.
+ * Masks each byte of a match by `*` in a text that comes in pieces. What is held back, for how long, and where the rest is
+ * cut doesn't depend on a secret: at the end of a piece, a run is held if an encoded credential could be part of it,
+ * whatever its characters are.
  */
 export class Scrubber {
-  /** Something was found. */
+  /** A match was found. */
   found = false;
   readonly searcher: Searcher;
   readonly #plain: PlainReading;
   readonly #base64: Base64Reading;
   readonly #hex: HexReading;
-  /** The place behind all that has come. */
+  /** The position after the last byte that has come. */
   #end: number;
-  /** Where the run begins that the text ends with. */
+  /** Where the last run of the text begins. */
   #runFrom: number;
-  /** An escape that the text's end has cut: not read yet, whether or not it is held. */
+  /** An escape that the end of the text cuts. It has not been read yet, whether or not it is held. */
   #tail: Buffer = NOTHING;
-  /** What is held of what came before; ends at `#end`, or where the piece at hand begins. */
+  /** Bytes that are held from earlier pieces; they end at `#end`, or where the present piece begins. */
   #held: Buffer = NOTHING;
-  /** What will go on of the piece at hand: itself, until a match is found in it. */
+  /** What is passed on of the present piece: the piece itself, or a copy if a match was found in it. */
   #out: Buffer = NOTHING;
-  #owned = false;
+  #copied = false;
   #marks: Mark[] = [];
 
-  /** @param at the place of the first byte that will come */
+  /** @param at the position of the first byte that will come */
   constructor(searcher: Searcher, at = 0) {
     this.searcher = searcher;
     this.#end = at;
@@ -55,7 +55,7 @@ export class Scrubber {
     this.#hex = new HexReading(searcher, at);
   }
 
-  /** Takes what is held over to one that looks for something else from there on. */
+  /** A scrubber that searches for other values from here on, and takes over the held bytes. */
   with(searcher: Searcher): Scrubber {
     const other = new Scrubber(searcher, this.#end - this.#held.length);
     other.found = this.found;
@@ -66,39 +66,39 @@ export class Scrubber {
     return other;
   }
 
-  /** What may go on of all that has come: of what was held back, and of the piece. The last may be its own memory. */
+  /** @returns what may be passed on of the held bytes and the piece; the last part may share the piece's memory */
   push(piece: Buffer, nowMonoMs: number): readonly Buffer[] {
     this.#out = piece;
-    this.#owned = false;
+    this.#copied = false;
     this.#end += piece.length;
     const text = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
     const base = this.#end - text.length;
     const unfinished = unfinishedFrom(text);
     this.#read({ bytes: text, base, until: base + unfinished, final: false }, this.#readings);
-    // A copy: the memory of a piece is its reader's, who may use it again.
+    // A copy, because the reader may use the piece's memory again.
     this.#tail = unfinished === text.length ? NOTHING : Buffer.from(text.subarray(unfinished));
     const at = lastBreak(text, this.searcher.breaks);
     if (at !== -1) this.#runFrom = base + at + 1;
     const { linesFrom } = this.#base64;
     const runFrom = Math.min(this.#runFrom, linesFrom, this.#hex.pairsFrom, base + unfinished);
-    const passed = this.#pass(Math.max(runFrom, this.#end - this.searcher.mostHeldBytes), piece);
+    const passed = this.#pass(Math.max(runFrom, this.#end - this.searcher.maxHeldBytes), piece);
     if (this.#held.length > 0) this.#mark(nowMonoMs);
     return passed;
   }
 
-  /** Pieces of the same moment go on together: a mark for each of many small ones would cost more than they do. */
+  /** Bytes of the same moment are released together: a mark for each small piece would cost more than the piece. */
   #mark(nowMonoMs: number): void {
     const untilMonoMs = (Math.floor(nowMonoMs / SAME_MOMENT_MS) + 1) * SAME_MOMENT_MS + HOLD_MS;
     if (this.#marks.at(-1)?.untilMonoMs === untilMonoMs) this.#marks.pop();
     this.#marks.push({ end: this.#end, untilMonoMs });
   }
 
-  /** When the first of what is held has to go on, on the monotonic clock; undefined where nothing is held. */
+  /** When the first held bytes are released, on the monotonic clock; undefined if nothing is held. */
   get dueMonoMs(): number | undefined {
     return this.#marks[0]?.untilMonoMs;
   }
 
-  /** What has been held for long enough: it goes on, and a match that it began is struck out from here on. */
+  /** @returns the bytes that were held long enough; a match that they begin is masked only after them */
   release(nowMonoMs: number): readonly Buffer[] {
     let until = 0;
     for (const { end, untilMonoMs } of this.#marks) if (untilMonoMs <= nowMonoMs) until = end;
@@ -107,7 +107,7 @@ export class Scrubber {
     return this.#pass(until, NOTHING);
   }
 
-  /** What was held back, for nothing more comes. */
+  /** No more pieces follow. @returns the held bytes */
   end(): readonly Buffer[] {
     if (this.#tail.length > 0) this.#readTail(this.#readings);
     return this.#pass(this.#end, NOTHING);
@@ -117,18 +117,18 @@ export class Scrubber {
     return [this.#plain, this.#base64, this.#hex];
   }
 
-  /** Reads a cut escape as if nothing came behind it. */
+  /** Reads a cut escape as if nothing followed it. */
   #readTail(readings: readonly Reading[]): void {
     const base = this.#end - this.#tail.length;
     this.#read({ bytes: this.#tail, base, until: this.#end, final: true }, readings);
   }
 
-  #read(text: Text, readings: readonly Reading[]): void {
-    const strike = (start: number, end: number) => this.#strike(start, end);
-    for (const reading of readings) reading.read(text, strike);
+  #read(text: TextPart, readings: readonly Reading[]): void {
+    const onMatch = (start: number, end: number) => this.#mask(start, end);
+    for (const reading of readings) reading.read(text, onMatch);
   }
 
-  /** All up to a place goes on; the rest of what was held, and of the piece, is held. */
+  /** Passes on everything up to a position, and holds the rest. */
   #pass(until: number, piece: Buffer): readonly Buffer[] {
     const [held, out] = [this.#held, this.#out];
     this.#out = NOTHING;
@@ -144,17 +144,17 @@ export class Scrubber {
     return parts(held, split === out.length ? out : out.subarray(0, split));
   }
 
-  /** Places that have gone on already stay as they were. */
-  #strike(start: number, end: number): void {
+  /** Masks a match. Bytes that were passed on already stay as they were. */
+  #mask(start: number, end: number): void {
     this.found = true;
     const pieceAt = this.#end - this.#out.length;
     const heldAt = pieceAt - this.#held.length;
     if (start < pieceAt)
       this.#held.fill(STAR, Math.max(0, start - heldAt), Math.max(0, Math.min(end, pieceAt) - heldAt));
     if (end <= pieceAt) return;
-    if (!this.#owned) {
+    if (!this.#copied) {
       this.#out = Buffer.from(this.#out);
-      this.#owned = true;
+      this.#copied = true;
     }
     this.#out.fill(STAR, Math.max(0, start - pieceAt), end - pieceAt);
   }
@@ -166,7 +166,7 @@ function parts(held: Buffer, piece: Buffer): readonly Buffer[] {
   return held.length + piece.length <= JOINED_BYTES ? [Buffer.concat([held, piece])] : [held, piece];
 }
 
-/** A text that is whole; each character a byte. The same where nothing was found. */
+/** Masks all matches in a complete text, in which each character is a byte. @returns the text itself if there are none */
 export function scrubText(searcher: Searcher, text: string): string {
   const scrubber = new Scrubber(searcher);
   const scrubbed = [...scrubber.push(Buffer.from(text, 'latin1'), 0), ...scrubber.end()];

@@ -5,17 +5,17 @@ import type { Held, HeldRuns } from './held-runs.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import { Scrubber, scrubText } from './scrubber.ts';
 
-/** No value holds it. */
+/** No header line holds it. */
 const BETWEEN_LINES = '\n';
 
-/** What all answers of one process share that are scrubbed. */
+/** What the scrubbed answers of a process share. */
 export interface ScrubbingContext {
   readonly clock: Clock;
   readonly secrets: KnownSecrets;
   readonly heldRuns: HeldRuns;
 }
 
-/** What becomes of one request's answer, so that no credential comes back in it. */
+/** Masks credentials in one answer. */
 export class Scrubbing implements Held {
   memberAt = -1;
   readonly #context: ScrubbingContext;
@@ -23,56 +23,55 @@ export class Scrubbing implements Held {
   #foundInHead = false;
   #scrubber: Scrubber | undefined;
 
-  /** @param released gets what has been held for long enough; must not throw */
+  /** @param released gets bytes that were held long enough; must not throw */
   constructor(context: ScrubbingContext, released: (parts: readonly Buffer[]) => void) {
     this.#context = context;
     this.#released = released;
   }
 
-  /** Something was struck out. */
   get found(): boolean {
     return this.#foundInHead || this.#scrubber?.found === true;
   }
 
-  /** All lines are searched at once, and one by one only where that finds something. */
+  /** Searches all lines at once, and each of them only if there is a match. */
   head(head: ReplyHead): ReplyHead {
     const { headers } = head;
     const all = headers.join(BETWEEN_LINES);
     if (this.#search(all) === all) return head;
     const scrubbed = [...headers];
     for (let i = 0; i < headers.length; i += 2) {
-      if (fieldOf(headers[i]!) === CONTENT_LENGTH) continue; // A number that a short secret may well be like.
+      if (fieldOf(headers[i]!) === CONTENT_LENGTH) continue; // A short secret may equal the number.
       scrubbed[i] = this.text(headers[i]!);
       scrubbed[i + 1] = this.text(headers[i + 1]!);
     }
     return { ...head, headers: scrubbed };
   }
 
-  /** Each character a byte. */
+  /** @param text each character is a byte */
   text(text: string): string {
     const scrubbed = this.#search(text);
     if (scrubbed !== text) this.#foundInHead = true;
     return scrubbed;
   }
 
-  /** What may go on of the body so far. */
+  /** @returns what may be passed on of the body so far */
   pass(piece: Buffer): readonly Buffer[] {
     const { clock, secrets, heldRuns } = this.#context;
     this.#scrubber ??= new Scrubber(secrets.searcher);
-    // A token that has come since may be shown, too: by events that go on for hours.
+    // The rest of a long answer, events say, may hold a token that is newer than its beginning.
     if (this.#scrubber.searcher !== secrets.searcher) this.#scrubber = this.#scrubber.with(secrets.searcher);
     const passes = this.#scrubber.push(piece, clock.monoMs());
     if (this.dueMonoMs !== undefined) heldRuns.add(this);
     return passes;
   }
 
-  /** What was held back at the end of the body. */
+  /** The body has ended. @returns what was held back */
   rest(): readonly Buffer[] {
     this.close();
     return this.#scrubber?.end() ?? [];
   }
 
-  /** Nothing more is wanted of it. */
+  /** Releases nothing any more. */
   close(): void {
     this.#context.heldRuns.delete(this);
   }
@@ -91,7 +90,7 @@ export class Scrubbing implements Held {
   }
 }
 
-/** True for a body that can't be searched, though `identity` was asked for. */
+/** True if a body can't be searched: the upstream has coded it although `identity` was asked for. */
 export function isCoded({ pairs, fields }: FieldLines): boolean {
   return fields.some((_, i) => {
     if (pairs[2 * i]!.toLowerCase() !== 'content-encoding') return false;

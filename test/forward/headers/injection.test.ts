@@ -7,7 +7,7 @@ import {
 } from '../../../src/forward/headers/injection.ts';
 import { fc } from '../../support/properties.ts';
 
-t.test("the client's parameter goes, ours comes last, every other byte stays", async (t) => {
+t.test("the client's parameter is removed, ours comes last, and every other byte stays", async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['/a', '/a?api_key=K'],
     ['/a?', '/a?api_key=K'],
@@ -26,12 +26,12 @@ t.test("the client's parameter goes, ours comes last, every other byte stays", a
   for (const [target, sent] of cases) t.equal(withParameter(target, 'api_key', 'K'), sent, target);
 });
 
-t.test('a name with a blank, and one beyond ASCII, are found in each of their spellings', async (t) => {
+t.test('a parameter name with a blank, or beyond ASCII, is found in every spelling', async (t) => {
   t.equal(withParameter('/?my+key=1&my%20key=2', 'my key', 'K'), '/?my%20key=K');
   t.equal(withParameter('/?cl%C3%A9=1&cl%c3%A9=2', 'clé', 'K'), '/?cl%C3%A9=K');
 });
 
-t.test('nothing in a value means anything to the query: it comes out as it went in', async () => {
+t.test('a server reads the value from the query as it was configured, whatever it holds', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string(), (value, other) => {
       const bytes = Buffer.from(value, 'utf8').toString('latin1');
@@ -47,7 +47,7 @@ t.test('nothing in a value means anything to the query: it comes out as it went 
   );
 });
 
-t.test("of cookies, those of exactly that name go, and the others' bytes stay", async (t) => {
+t.test('cookies of exactly that name are removed, and all other bytes stay', async (t) => {
   for (const [given, left] of [
     ['sid=1', ''],
     ['a=1; sid=2; b=3', 'a=1; b=3'],
@@ -61,6 +61,6 @@ t.test("of cookies, those of exactly that name go, and the others' bytes stay", 
   }
 });
 
-t.test('a parameter is there with a value or without one, and no part of a path is one', async (t) => {
+t.test('a parameter is found with a value or without one, but not in a path', async (t) => {
   t.same([hasParameter('/a?api%5Fkey', 'api_key'), hasParameter('/api_key?x', 'api_key')], [true, false]);
 });

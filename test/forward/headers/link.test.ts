@@ -4,7 +4,7 @@ import { ORIGIN, OTHER_ORIGIN, tableOf } from '../../routes/table.ts';
 import { fc } from '../../support/properties.ts';
 import { timesAsLong } from '../../support/proportion.ts';
 
-// RFC 8288: what of a Link leads to the upstream, leads the client to us; all other bytes stay.
+// RFC 8288: URLs of the upstream in a `Link` are mapped to our paths; all other bytes stay.
 
 const { routes } = tableOf(
   { '/companies': { credential: 'token', rewrite: '/data/companies' }, '/': 'token' },
@@ -13,7 +13,7 @@ const { routes } = tableOf(
 const route = routes.find(({ prefix }) => prefix === '/companies')!;
 const links = (value: string) => clientLinks(value, route);
 
-t.test('targets on the upstream are mapped as a Location is, and others stay', async (t) => {
+t.test('targets on the upstream are mapped like a Location, and others stay', async (t) => {
   for (const [target, mapped] of [
     [`${ORIGIN}/v1/data/companies?page=2`, '/companies?page=2'],
     [`${ORIGIN.toUpperCase()}/v1/data/companies#x`, '/companies#x'],
@@ -32,7 +32,7 @@ t.test('targets on the upstream are mapped as a Location is, and others stay', a
     t.equal(links(`<${target}>; rel="next"`), `<${mapped}>; rel="next"`);
 });
 
-t.test('several links stand in one value, with whatever their parameters hold', async (t) => {
+t.test('every link of a value is mapped, whatever its parameters hold', async (t) => {
   const next = `<${ORIGIN}/v1/n>`;
   for (const [given, mapped] of [
     [`${next}; rel=next,${next};rel=last`, '</n>; rel=next,</n>;rel=last'],
@@ -51,7 +51,7 @@ t.test('several links stand in one value, with whatever their parameters hold', 
     t.equal(links(given), mapped);
 });
 
-t.test('what a link is about is mapped, too: its anchor', async (t) => {
+t.test('the anchor of a link is mapped, too', async (t) => {
   const next = `<${ORIGIN}/v1/n>`;
   t.equal(links(`${next}; anchor="${ORIGIN}/v1/data/companies"; rel=x`), '</n>; anchor="/companies"; rel=x');
   t.equal(links(`${next};ANCHOR = "/v1/a"`), '</n>;ANCHOR = "/a"');
@@ -63,7 +63,7 @@ t.test('what a link is about is mapped, too: its anchor', async (t) => {
   t.equal(links(`<x>; title="${ORIGIN}/v1/a"`), `<x>; title="${ORIGIN}/v1/a"`);
 });
 
-t.test('a value that is no list of links stays as it is, its good links as well', async (t) => {
+t.test('a value that is no list of links stays as it is, even the good links in it', async (t) => {
   const next = `<${ORIGIN}/v1/n>`;
   for (const value of [
     '',
@@ -85,7 +85,7 @@ t.test('a value that is no list of links stays as it is, its good links as well'
     t.equal(links(value), value);
 });
 
-t.test('a value without a URL of the upstream keeps every byte, whatever it is', async () => {
+t.test('a value without a URL of the upstream keeps every byte', async () => {
   const piece = fc.constantFrom(
     '<',
     '>',
@@ -108,7 +108,7 @@ t.test('a value without a URL of the upstream keeps every byte, whatever it is',
   );
 });
 
-t.test('a value that is made to be slow is not', async (t) => {
+t.test('the time to read a value is proportional to its length, whatever it holds', async (t) => {
   for (const part of [',', ' ', '<', '<>', ';', ';a', ';a=', '; ', '"', ';a="', '\\', ';a="\\"', ' ,'])
     for (const [before, after] of [
       ['', ''],

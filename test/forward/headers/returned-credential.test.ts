@@ -1,13 +1,13 @@
 import t from 'tap';
 import { fieldOf } from '../../../src/base/fields.ts';
-import { valueWithout, withoutOurs } from '../../../src/forward/headers/returned-credential.ts';
+import { valueWithout, withoutCredential } from '../../../src/forward/headers/returned-credential.ts';
 import { timesAsLong } from '../../support/proportion.ts';
 import { IS_WHOLE } from '../../support/share.ts';
 
 const once = encodeURIComponent;
 const twice = (text: string) => once(once(text));
 
-t.test('a reference comes back without the parameter, and otherwise as it was', async (t) => {
+t.test('a URL in a header comes back without the parameter, and otherwise unchanged', async (t) => {
   for (const [given, left] of [
     ['/b?api_key=K', '/b'],
     ['https://x.example/b?a=1&api%5fkey=K&c#api_key=1', 'https://x.example/b?a=1&c#api_key=1'],
@@ -29,7 +29,7 @@ t.test('a reference comes back without the parameter, and otherwise as it was', 
   }
 });
 
-t.test('so does each URL of any other value, and what stands around it', async (t) => {
+t.test('every URL in any other header loses the parameter, and the text around it stays', async (t) => {
   for (const [given, left] of [
     ['https://a/?api_key=K, https://b/?x=1,2&api_key=K', 'https://a/, https://b/?x=1,2'],
     ['"/b?api_key=K"; x', '"/b"; x'],
@@ -50,7 +50,7 @@ t.test('so does each URL of any other value, and what stands around it', async (
 /** Of a value, in characters. */
 const SIZE = IS_WHOLE ? 5_000 : 1_000;
 
-t.test('a value that is made to be slow is not', async (t) => {
+t.test('the time to read a value is proportional to its length, whatever it holds', async (t) => {
   for (const part of ['?', '?,', ',', ';', '%25', '%3f', '%253f', '?a=', '?a&', "');"]) {
     for (const name of ['Location', 'Link', 'X']) {
       const reading = (size: number) => () => valueWithout(name, `?${part.repeat(size / part.length)}`, 'k');
@@ -60,7 +60,7 @@ t.test('a value that is made to be slow is not', async (t) => {
   }
 });
 
-t.test('a cookie that is ours is not set anew, and others are', async (t) => {
+t.test('a Set-Cookie of our own cookie is removed, and others stay', async (t) => {
   const pairs = [
     'Set-Cookie',
     'sid=K; Path=/',
@@ -72,7 +72,7 @@ t.test('a cookie that is ours is not set anew, and others are', async (t) => {
     'sid=1?sid=K',
   ];
   const fields = pairs.filter((_, i) => i % 2 === 0).map(fieldOf);
-  t.same(withoutOurs({ pairs, fields }, { in: 'cookie', name: 'sid' }), {
+  t.same(withoutCredential({ pairs, fields }, { in: 'cookie', name: 'sid' }), {
     pairs: ['set-cookie', 'Sid=1', 'X', 'sid=1?sid=K'],
     fields: [fields[1], fields[3]],
   });

@@ -11,7 +11,7 @@ const pairs = (text: string, between: string) =>
 const quotedPrintable = (text: string) =>
   all(text, (c) => (/[ -<>-~]/.test(c) ? c : `=${code(c, 16).toUpperCase().padStart(2, '0')}`));
 
-/** As encoders of the world write a value of ASCII; each holds nothing but the value, or base64 around it. */
+/** How programs encode an ASCII value. Each result holds only the value, or the base64 of a text around it. */
 export const ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
   'as it is': (value) => value,
   'percent, reserved ones': (value) => encodeURIComponent(value),

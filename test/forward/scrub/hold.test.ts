@@ -7,7 +7,7 @@ import { randomFrom } from '../../support/random.ts';
 import { share } from '../../support/share.ts';
 import { ENCODINGS } from './encodings.ts';
 
-// What is held back, for how long, and how the rest is cut depends on the shape of a text, and on no secret.
+// What is held back, for how long, and how the rest is cut depends only on the shape of a text, and on no secret.
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.q-_7Zk3xVwqPbH2mT0s';
 const SEARCHER = new Searcher([TOKEN]);
@@ -19,7 +19,7 @@ function textOf(parts: readonly Buffer[]): string {
 }
 
 t.test(
-  'a run that a piece ends with is held, whatever its characters, and all before it goes on',
+  'the run at the end of a piece is held, whatever its characters, and all before it is passed on',
   async (t) => {
     for (const run of [TOKEN.slice(0, 9), 'eyX', 'Wrong', '%41%4', '&#1', 'a\\u00', '=\r', ';', '日本']) {
       const scrubber = new Scrubber(SEARCHER);
@@ -40,7 +40,7 @@ t.test(
 );
 
 t.test(
-  'what is held goes on a quarter of a second after it came, and a match is struck out from there',
+  'a held run is passed on a quarter of a second after it came, and the rest of a match is masked',
   async (t) => {
     for (let at = 1; at < TOKEN.length; at++) {
       const scrubber = new Scrubber(SEARCHER);
@@ -54,7 +54,7 @@ t.test(
   },
 );
 
-t.test('an escape that is cut where something goes on is read as a whole, and as it stands', async (t) => {
+t.test('an escape that a release cuts is read both whole and literally', async (t) => {
   const encoded = ENCODINGS['JSON, all escaped']!(TOKEN);
   for (let at = 1; at < 20; at++) {
     const scrubber = new Scrubber(SEARCHER);
@@ -68,7 +68,7 @@ t.test('an escape that is cut where something goes on is read as a whole, and as
   t.equal(textOf(odd.release(RELEASED_MS)), stars('secret-that-ends-with-%4'));
 });
 
-t.test('each byte waits its own quarter of a second, also where more comes', async (t) => {
+t.test('each byte waits its own quarter of a second, even if more follow', async (t) => {
   const scrubber = new Scrubber(SEARCHER);
   let out = '';
   for (let ms = 0; ms <= 1_000; ms += 100) {
@@ -78,34 +78,37 @@ t.test('each byte waits its own quarter of a second, also where more comes', asy
   t.equal(out, 'x'.repeat(8));
 });
 
-t.test('of a run without an end no more is held than a match may have', async (t) => {
+t.test('no more of an endless run is held than the longest match could have', async (t) => {
   const scrubber = new Scrubber(SEARCHER);
   const sent = 'x'.repeat(100_000);
-  t.equal(textOf(scrubber.push(Buffer.from(sent), 0)).length, sent.length - SEARCHER.mostHeldBytes);
-  const lengths = [8, 60, 900, 1_300].map((n) => new Searcher(['k'.repeat(n)]).mostHeldBytes);
-  t.same(new Set(lengths), new Set([16 * 1024]), 'which tells no length');
+  t.equal(textOf(scrubber.push(Buffer.from(sent), 0)).length, sent.length - SEARCHER.maxHeldBytes);
+  const lengths = [8, 60, 900, 1_300].map((n) => new Searcher(['k'.repeat(n)]).maxHeldBytes);
+  t.same(new Set(lengths), new Set([16 * 1024]), 'the limit tells no length');
 });
 
-t.test('runs go over line breaks of base64 and quoted-printable, and blanks between bytes', async (t) => {
-  const random = randomFrom(7);
-  const line = Buffer.from(Array.from({ length: 57 }, () => Math.floor(random() * 256))).toString('base64');
-  for (const [held, before] of [
-    [`${line}\n`, ''],
-    [`${line}\r\n${line}\r\n`, ''],
-    [`${line}\n  ${line.slice(9)}`, ''],
-    ['ab =\r\n', 'ab '],
-    ['x 6b 65 79 ', 'x '],
-    ['(be ', '('],
-  ] as const) {
-    const scrubber = new Scrubber(SEARCHER);
-    t.equal(textOf(scrubber.push(Buffer.from(held), 0)), before, JSON.stringify(held));
-  }
-  for (const passes of [`${line}\n\n`, 'abcd\n', `data: {"a":1}\n`, 'made ', 'to be or ', '100 ']) {
-    t.equal(textOf(new Scrubber(SEARCHER).push(Buffer.from(passes), 0)), passes, JSON.stringify(passes));
-  }
-});
+t.test(
+  'a run goes on over line breaks of base64 and quoted-printable, and blanks between hex bytes',
+  async (t) => {
+    const random = randomFrom(7);
+    const line = Buffer.from(Array.from({ length: 57 }, () => Math.floor(random() * 256))).toString('base64');
+    for (const [held, before] of [
+      [`${line}\n`, ''],
+      [`${line}\r\n${line}\r\n`, ''],
+      [`${line}\n  ${line.slice(9)}`, ''],
+      ['ab =\r\n', 'ab '],
+      ['x 6b 65 79 ', 'x '],
+      ['(be ', '('],
+    ] as const) {
+      const scrubber = new Scrubber(SEARCHER);
+      t.equal(textOf(scrubber.push(Buffer.from(held), 0)), before, JSON.stringify(held));
+    }
+    for (const passes of [`${line}\n\n`, 'abcd\n', `data: {"a":1}\n`, 'made ', 'to be or ', '100 ']) {
+      t.equal(textOf(new Scrubber(SEARCHER).push(Buffer.from(passes), 0)), passes, JSON.stringify(passes));
+    }
+  },
+);
 
-t.test('a text is cut alike whether or not a credential is in it', async (t) => {
+t.test('a text is cut in the same places whether or not it holds a credential', async (t) => {
   const wrong = TOKEN.split('').reverse().join('');
   for (const encode of Object.values(ENCODINGS)) {
     const cuts = [TOKEN, wrong].map((value) => {
@@ -119,13 +122,13 @@ t.test('a text is cut alike whether or not a credential is in it', async (t) => 
       }
       return [...sizes, ...scrubber.end().map(({ length }) => length)];
     });
-    // Characters that an encoding writes longer are not at the same places in both.
+    // Escaped characters are at different places in the two texts.
     if (encode(TOKEN).length === encode(wrong).length && !/[^\w*.-]/.test(encode(TOKEN)))
       t.same(cuts[0], cuts[1]);
   }
 });
 
-t.test('any text is scrubbed in a time that grows with its length only', async (t) => {
+t.test('the time to scrub a text is proportional to its length', async (t) => {
   const token = `eyJ${randomBytes(800).toString('base64url')}`;
   const texts: [values: string[], text: string][] = [
     [['a'.repeat(64)], 'a'],
@@ -152,7 +155,7 @@ t.test('any text is scrubbed in a time that grows with its length only', async (
 });
 
 t.test(
-  'lines of base64 are held from their first one on, also where they are indented behind a short run',
+  'lines of base64 are held from the first one on, even if they are indented and follow a short run',
   async (t) => {
     const long = TOKEN.repeat(3);
     const lines = Buffer.from(`user:${long}!`)

@@ -1,4 +1,4 @@
-/** The same by other means: one regular expression for each pattern, tried at each place. Slow, and easy to check. */
+/** A second implementation: one regular expression for each encoding, tried at each position. Slow, but easy to check. */
 export function reference(values: readonly string[], text: string): string {
   const patterns = values.flatMap((value) => [
     escaped(value),
@@ -34,15 +34,15 @@ const quote = (text: string) =>
   text.replace(/[^A-Za-z0-9]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 const anyCase = (digits: string) => digits.replace(/[a-f]/g, (c) => `[${c}${c.toUpperCase()}]`);
 
-/** A line break of quoted-printable may stand between any two characters. */
+/** A line break of quoted-printable may come between any two characters. */
 const SOFT = '(?:=\\r?\\n)*';
 
-/** ASCII without control characters, in any mixture; a longer way to write one before a shorter one. */
+/** Each character in any spelling, longer ones tried first. For ASCII without control characters. */
 function escaped(value: string): RegExp {
   return new RegExp([...value].map(spelled).join(SOFT), 'g');
 }
 
-/** References may lack their `;`; with one, all digits before it count. */
+/** A reference may lack its `;`; if it has one, all digits before it count. */
 function spelled(c: string): string {
   const code = c.charCodeAt(0);
   const two = code.toString(16).padStart(2, '0');
@@ -54,16 +54,16 @@ function spelled(c: string): string {
   );
 }
 
-/** In pairs, with what a dump has between two. */
+/** Hexadecimal pairs, with the separators of a dump between them. */
 function hex(value: string): RegExp {
   const pairs = Buffer.from(value, 'latin1').toString('hex').match(/../g) ?? [];
   return new RegExp(pairs.map(anyCase).join('[-: \\t\\r\\n]*'), 'g');
 }
 
-/** A line break within base64, as it is with an indent, or escaped. */
+/** A line break within base64, with an indent or without, or escaped. */
 const BROKEN = '(?:[\\r\\n][\\r\\n \\t]*|\\\\[rn]|%0[AaDd]|=\\r?\\n)*';
 
-/** What base64 has in common for all that may stand around the value, found by trying it. */
+/** The base64 of the value whatever bytes surround it, found by trying all of them. */
 function base64(value: string, before: number): RegExp {
   const columns: Set<string>[] = [];
   for (let around = 0; around < 256; around++) {

@@ -1,11 +1,11 @@
 /**
- * What lies before a byte that ends a run can't be a part of one that is `span` bytes long: so most of a text need not be
- * read. Which bytes end a run is the same whatever is searched for.
+ * Skips runs of less than `span` bytes, which can't hold a match: so most of a text need not be read. Which bytes end a run
+ * doesn't depend on the secrets.
  */
 export class ShortRuns {
   readonly #span: number;
   readonly #ends: Uint8Array;
-  /** Up to here no run ends. */
+  /** No run ends before this position. */
   #clearTo = 0;
 
   /** @param ends 1 for each byte that ends a run */
@@ -14,7 +14,7 @@ export class ShortRuns {
     this.#ends = ends;
   }
 
-  /** The first place, from `at` on, from which a run may be long enough. @param base the place of the first byte */
+  /** The first position from `at` on where a run may be long enough. @param base the position of the first byte */
   skip(bytes: Uint8Array, base: number, at: number, until: number): number {
     let from = at;
     while (from >= this.#clearTo) {
