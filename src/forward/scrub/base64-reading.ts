@@ -3,7 +3,7 @@ import { escapeAt, INTRODUCERS, lengthIn, NONE, NOTHING, valueIn } from './escap
 import type { OnMatch, Reading, TextPart } from './reading.ts';
 import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
-import { ShortRuns } from './short-runs.ts';
+import { ENDS, ENDS_WITHIN_LINE, ShortRuns } from './short-runs.ts';
 
 /** The six bits of each base64 character, in both alphabets (RFC 4648 §4 and §5), or the kind of any other byte. */
 const OTHER = -1;
@@ -28,11 +28,12 @@ function escapedSextet(value: number): number {
 }
 
 /** Bytes that end a run, however it is broken into lines and escaped. */
-const RUN_ENDS = Uint8Array.from(SEXTETS, (kind, byte) =>
-  kind === OTHER && INTRODUCERS[byte] === 0 ? 1 : 0,
-);
-// An indent after a line break doesn't end a run, but it can't begin one either.
-for (const indent of ' \t') RUN_ENDS[indent.charCodeAt(0)] = 1;
+const RUN_ENDS = Uint8Array.from(SEXTETS, (kind, byte) => {
+  if (kind === INDENT) return ENDS_WITHIN_LINE;
+  return kind === OTHER && INTRODUCERS[byte] === 0 ? ENDS : 0;
+});
+// An HTML reference may hold them: `&#43;`.
+for (const character of '#;') RUN_ENDS[character.charCodeAt(0)] = 0;
 
 /** Encoders break lines after 60, 64 or 76 characters, or a few less in the first one if a name comes before it. */
 const SHORTEST_LINE = 60;
@@ -55,7 +56,7 @@ export class Base64Reading implements Reading {
   /** The six bits of the last character; undefined before a run. */
   #before: number | undefined;
   #replacements: Replacement | undefined;
-  /** Line feeds since the last character, 0 after a lone CR; -1 if there was no line break. */
+  /** Line feeds since the last character, not counting escaped ones; -1 if there was no line break at all. */
   #breaks = -1;
   #lineFrom: number;
   /** Reads the characters of an escape, and the run after it, literally. One is enough: it ends at the next escape. */
@@ -183,8 +184,10 @@ export class Base64Reading implements Reading {
     }
     this.#readLiterally(length, text, onMatch);
     if (sextet === LINE_BREAK) {
+      this.#breaks = Math.max(this.#breaks, 0);
       this.#replace(length, 0);
     } else {
+      this.#breaks = -1;
       if (begins) this.#begin(this.#at);
       this.#replace(length, 1);
       if (begins) this.#before = sextet;

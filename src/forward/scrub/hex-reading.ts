@@ -3,13 +3,13 @@ import { HEX, isLetter } from './escapes.ts';
 import type { OnMatch, Reading, TextPart } from './reading.ts';
 import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
-import { ShortRuns } from './short-runs.ts';
+import { ENDS, ShortRuns } from './short-runs.ts';
 
 /** Bytes that may separate the bytes of a dump: a colon, a dash, white space. */
 const SEPARATORS = new Uint8Array(256);
 for (const separator of ':- \t\r\n') SEPARATORS[separator.charCodeAt(0)] = 1;
 
-const RUN_ENDS = Uint8Array.from(HEX, (digit, byte) => (digit < 0 && SEPARATORS[byte] === 0 ? 1 : 0));
+const RUN_ENDS = Uint8Array.from(HEX, (digit, byte) => (digit < 0 && SEPARATORS[byte] === 0 ? ENDS : 0));
 
 /** Reads hexadecimal: decodes each run of digits as two texts, since a byte may begin at any digit. */
 export class HexReading implements Reading {

@@ -44,6 +44,7 @@ export const ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
   'base64, third place': (value) => within(value, 'user:', 'base64'),
   'base64url, third place': (value) => within(value, 'u:', 'base64url'),
   'base64 in JSON': (value) => within(value, 'user:', 'base64').replaceAll('/', '\\/'),
+  'base64 in HTML': (value) => html(within(value, 'user:', 'base64'), (c) => `&#${code(c, 10)};`),
   'base64 in a query': (value) => encodeURIComponent(within(value, 'user:', 'base64')),
   'base64, lines of 60': (value) => lines(within(value, 'user:', 'base64'), 60, '\n'),
   'base64, lines of 64': (value) => lines(within(value, 'user:', 'base64'), 64, '\r\n'),

@@ -61,7 +61,7 @@ function hex(value: string): RegExp {
 }
 
 /** A line break within base64, with an indent or without, or escaped. */
-const BROKEN = '(?:[\\r\\n][\\r\\n \\t]*|\\\\[rn]|%0[AaDd]|=\\r?\\n)*';
+const BROKEN = '(?:(?:[\\r\\n]|\\\\[rn]|%0[AaDd]|=\\r?\\n)[ \\t]*)*';
 
 /** The base64 of the value whatever bytes surround it, found by trying all of them. */
 function base64(value: string, before: number): RegExp {

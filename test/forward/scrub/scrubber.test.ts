@@ -91,6 +91,38 @@ t.test('base64 that begins within an apparent escape is masked', async (t) => {
   }
 });
 
+t.test('base64 with characters that are escaped for HTML is masked, wherever they are', async (t) => {
+  for (let zeros = 0; zeros < 20; zeros++) {
+    const value = `${'\0'.repeat(zeros)}\xff\xff\xff\xff\xfb\xef\xbesecret`;
+    const searcher = new Searcher([value]);
+    for (const [plus, slash] of [
+      ['&#43;', '&#47;'],
+      ['&#x2b;', '&#x2F;'],
+      ['&plus;', '&sol;'],
+      ['&#0043', '&#0047'],
+    ] as const) {
+      const encoded = Buffer.from(value, 'latin1').toString('base64').replaceAll('=', '');
+      const text = `<${encoded.replaceAll('+', plus).replaceAll('/', slash)}>`;
+      t.match(scrubText(searcher, text), /^<\*+>$/, text);
+    }
+  }
+});
+
+t.test('base64 in indented lines is masked, however short its first line is', async (t) => {
+  for (const value of ['kT7hWq2ZpLx0vB9d', TOKEN.repeat(3)]) {
+    const searcher = new Searcher([value]);
+    const encoded = Buffer.from(value).toString('base64').replaceAll('=', '');
+    for (const end of ['\n ', '\r\n\t', '\n    ', '\\n ', '\\r\\n\t', '%0A  ', '&#10; ', '&NewLine; ']) {
+      for (let first = 1; first < Math.min(75, encoded.length); first++) {
+        const rest = encoded.slice(first).match(/.{1,75}/g) ?? [];
+        const text = ['a name: ', encoded.slice(0, first), end, rest.join(end), '\n'].join('');
+        const shown = scrubText(searcher, text).replace(/^a name: |[*=\s]/g, '');
+        if (shown !== '') t.fail(`${JSON.stringify(text)} shows ${shown}`);
+      }
+    }
+  }
+});
+
 // No value has fewer than four characters: its base64 would be two, which the digits of an escape may equal by chance.
 t.test('it finds what a regular expression for each encoding finds, wherever the text is cut', async () => {
   const value = fc.oneof(
