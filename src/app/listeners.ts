@@ -1,10 +1,10 @@
 import { ConfigError } from '../base/config-error.ts';
 import { ListenError } from '../base/errors.ts';
 import { listenRemedy } from '../base/failures/listen-words.ts';
-import type { Config, ListenAddress } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { flagName } from '../config/declaration/flags.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
-import { isLoopbackHost } from '../config/values/addresses.ts';
+import { isLoopbackHost, type ListenAddress } from '../config/values/addresses.ts';
 import { AdminListener } from '../listen/admin.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
 import type { ListenTarget } from '../listen/bind.ts';

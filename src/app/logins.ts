@@ -3,12 +3,9 @@ import { LoginError } from '../base/login-error.ts';
 import { environmentWithout } from '../base/run-command.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
-import type {
-  ApiKeyCredentialConfig,
-  BasicCredentialConfig,
-  CredentialConfig,
-  SessionCredentialConfig,
-} from '../config/credential-config.ts';
+import type { CredentialConfig } from '../config/sections/credentials/credential.ts';
+import type { ApiKeyCredentialConfig, BasicCredentialConfig } from '../config/sections/credentials/keys.ts';
+import type { SessionCredentialConfig } from '../config/sections/credentials/session.ts';
 import { COOKIE_VALUE } from '../config/values/header-values.ts';
 import { createExecLogin } from '../login/command-token.ts';
 import type { Login } from '../login/http-login.ts';

@@ -1,7 +1,7 @@
 import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
-import type { ClientCertificate } from '../config/credential-config.ts';
+import type { ClientCertificate } from '../config/sections/credentials/oauth2-client-fields.ts';
 import { readLoginFile } from '../login/login-file.ts';
 import type { TokenServers } from '../login/oauth2-endpoint.ts';
 import type { LoginServer } from '../login/one-answer.ts';

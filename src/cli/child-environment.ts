@@ -1,7 +1,7 @@
 import { asBytes } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
+import { secretsIn } from '../config/sections/credentials/credential.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';
-import { secretsIn } from '../config/values/secrets.ts';
 import { asSent } from '../forward/scrub/known-secrets.ts';
 import { scrubText } from '../forward/scrub/scrubber.ts';
 import { Searcher } from '../forward/scrub/searcher.ts';

@@ -1,5 +1,6 @@
 import { VERSION } from '../base/version.ts';
 import { FLAGS } from '../config/declaration/flags.ts';
+import { formsOf } from '../config/declaration/setting.ts';
 import { SECRET_SETTINGS, SETTINGS } from '../config/declaration/settings.ts';
 import { type Command, usageOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -77,7 +78,7 @@ function variables({ variables: names }: Command): string {
 /** The words of the settings' table, without its marks. */
 function meaning(name: string): string {
   const own = Object.values(SETTINGS).find(({ variable }) => variable === name);
-  const secret = SECRET_SETTINGS.find(({ variable }) => `${variable}_FILE` === name);
+  const secret = SECRET_SETTINGS.find((setting) => formsOf(setting)[1] === name);
   const text = own?.description ?? (secret && `file of the ${secret.description}`) ?? '';
   return text.replaceAll('`', '');
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../base/config-error.ts';
-import type { ListenAddress } from '../config/config.ts';
+import type { ListenAddress } from '../config/values/addresses.ts';
 import type { OptionValues } from './command.ts';
 import { adminListenOf } from './configuration.ts';
 import { look, type Sight } from './sight.ts';

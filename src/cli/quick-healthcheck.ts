@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ListenAddress } from '../config/config.ts';
 import { defaultPlaces } from '../config/reading/default-places.ts';
-import { parseAddress } from '../config/values/addresses.ts';
+import { type ListenAddress, parseAddress } from '../config/values/addresses.ts';
 import { complain } from './command.ts';
 import { look } from './sight.ts';
 

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { ConfigError } from '../base/config-error.ts';
 import { UsageError } from '../base/errors.ts';
-import type { ListenAddress } from '../config/config.ts';
+import type { ListenAddress } from '../config/values/addresses.ts';
 import { addresses } from '../config/values/vocabulary.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationWithoutSecrets } from './configuration.ts';

@@ -1,4 +1,4 @@
-import { fileSchema } from '../config/sections/file-schema.ts';
+import { fileSchema } from '../config/sections/file.ts';
 import { type Command, print } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { ListenAddress } from '../config/config.ts';
-import { formatAddress } from '../config/values/addresses.ts';
+import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
 import type { Readiness } from '../observe/status.ts';
 
 /** Why the proxy isn't ready, as the admin listener says; empty if it is. */

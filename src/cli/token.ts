@@ -2,7 +2,7 @@ import { sentOf } from '../app/credentials.ts';
 import { logsIn } from '../app/logins.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
-import type { CredentialConfig } from '../config/credential-config.ts';
+import type { CredentialConfig } from '../config/sections/credentials/credential.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';

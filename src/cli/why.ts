@@ -1,6 +1,5 @@
 import { PROBLEMS, REQUEST_URN } from '../base/problem.ts';
-import type { ListenAddress } from '../config/config.ts';
-import { formatAddress } from '../config/values/addresses.ts';
+import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
 import { visible } from '../observe/visible.ts';
 import type { Why } from '../observe/why.ts';
 import { whyText } from '../observe/why-text.ts';

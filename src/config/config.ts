@@ -1,138 +1,20 @@
 import type { ConfigFault } from '../base/config-error.ts';
-import type { Secret } from '../base/secret.ts';
-import type { CredentialConfig } from './credential-config.ts';
-import type { Values } from './declaration/settings.ts';
-import type { CALLER } from './sections/callers.ts';
-import type { ROUTE } from './sections/routes.ts';
-import type { Declared } from './shapes/object.ts';
-import type { Upstream, UpstreamAddress } from './upstream-config.ts';
-
-export type ListenAddress =
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-  | { readonly kind: 'unix'; readonly path: string };
-
-/** Milliseconds; 0 means that there is no limit (`off`). */
-export type Timeouts = Pick<Values, 'connectMs' | 'responseMs' | 'idleMs'>;
-
-export type Limits = Pick<Values, 'connections' | 'waiting' | 'headerSizeBytes'>;
-
-/** So many requests in so long. */
-export interface RateLimit {
-  readonly requests: number;
-  readonly perMs: number;
-}
-
-/** A route in force: as `ROUTE` describes it, with the global settings where it says nothing. */
-export interface RouteConfig
-  extends Omit<Declared<typeof ROUTE.fields>, 'prefix' | 'credential' | 'upstream' | 'timeouts' | 'scrub'> {
-  readonly prefix: string;
-  readonly credential: string;
-  readonly upstream: Upstream;
-  readonly timeouts: Timeouts;
-  readonly scrub: boolean;
-}
-
-/** A caller, recognised by its key. */
-export interface CallerConfig extends Omit<Declared<typeof CALLER.fields>, 'key'> {
-  readonly name: string;
-  readonly key: Secret;
-}
-
-/** A map in the memory of a HAProxy, by its Runtime API. */
-export interface HaproxySinkConfig {
-  readonly kind: 'haproxy';
-  /** The unix socket of the Runtime API. */
-  readonly path: string;
-  readonly map: string;
-  /** The credentials that HAProxy may send: those of the routes that are sent in a header. */
-  readonly credentials: readonly string[];
-}
-
-/** A file that Envoy reads as a secret. */
-export interface EnvoySdsSinkConfig {
-  readonly kind: 'envoySds';
-  readonly path: string;
-  /** Name of the secret. */
-  readonly name: string;
-  readonly credential: string;
-}
-
-/** A file with nothing in it but the token. */
-export interface FileSinkConfig {
-  readonly kind: 'file';
-  readonly path: string;
-  readonly credential: string;
-}
-
-/** A place outside of this process that holds credentials. */
-export type SinkConfig = HaproxySinkConfig | EnvoySdsSinkConfig | FileSinkConfig;
-
-export interface TlsFiles {
-  readonly caFile?: string;
-  readonly certFile?: string;
-  readonly keyFile?: string;
-  /** PEM texts, read when the configuration was. */
-  readonly ca?: string;
-  /** It may stand with its key in one file. */
-  readonly cert?: Secret;
-  readonly key?: Secret;
-}
-
-/** A Redis or Valkey. */
-export interface ShareServer {
-  readonly address:
-    | { readonly host: string; readonly port: number; readonly tls: boolean }
-    | { readonly path: string };
-  readonly username?: Secret;
-  readonly password?: Secret;
-  readonly database: number;
-}
-
-/** Where instances of one account share its token. */
-export interface ShareConfig {
-  readonly server: ShareServer;
-  /** Prefix of every key. */
-  readonly prefix: string;
-  /** Goes into the sealing key; needed by accounts that have no secret. */
-  readonly key?: Secret;
-}
-
-/** The listener's certificate, where clients speak TLS. */
-export interface ListenTls {
-  readonly certFile: string;
-  readonly keyFile: string;
-  /** PEM texts, read when the configuration was. */
-  readonly cert: Secret;
-  readonly key: Secret;
-  /** When the first certificate of the chain expires, in epoch milliseconds. */
-  readonly validUntilMs: number;
-}
-
-/** Settings that another part of the configuration holds, by itself or with others. */
-export type PartOfAnother =
-  | 'configFile'
-  | 'upstream'
-  | 'upstreamAddress'
-  | 'allowInsecureUpstream'
-  | 'routes'
-  | 'scrub'
-  | 'listenCertFile'
-  | 'listenKeyFile'
-  | 'caFile'
-  | 'certFile'
-  | 'keyFile'
-  | 'sharePrefix'
-  | keyof Timeouts
-  | keyof Limits
-  | 'logLevel'
-  | 'logFormat'
-  | 'requestIdHeader';
+import type { OutboundProxies } from './reading/outbound-proxy.ts';
+import type { CallersInForce } from './sections/callers.ts';
+import type { CredentialConfig } from './sections/credentials/credential.ts';
+import type { RouteConfig } from './sections/routes.ts';
+import type { ShareConfig } from './sections/share.ts';
+import type { SettingsInForce } from './sections/single-settings.ts';
+import type { SinkConfig } from './sections/sink-config.ts';
+import type { ListenTls, TlsFiles } from './sections/tls.ts';
+import type { UpstreamAddress } from './values/addresses.ts';
+import type { Upstream } from './values/urls.ts';
 
 /**
  * The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. `SETTINGS`
  * describes each of the single settings; durations are in milliseconds, and a listener that is off has no address.
  */
-export interface Config extends Omit<Values, PartOfAnother> {
+export interface Config extends SettingsInForce, CallersInForce {
   /** The configuration file that was read, if any. */
   readonly file?: string;
   readonly upstream: Upstream;
@@ -141,25 +23,10 @@ export interface Config extends Omit<Values, PartOfAnother> {
   readonly credentials: ReadonlyMap<string, CredentialConfig>;
   readonly routes: readonly RouteConfig[];
   readonly listenTls?: ListenTls;
-  /** The key of callers that have no name. */
-  readonly callerKey?: Secret;
-  readonly callers: readonly CallerConfig[];
   readonly sinks: readonly SinkConfig[];
   readonly share?: ShareConfig;
-  readonly timeouts: Timeouts;
-  readonly limits: Limits;
-  readonly log: {
-    readonly level: string;
-    readonly format: 'json' | 'pretty' | 'auto';
-    readonly requestIdHeader?: string;
-  };
   readonly tls: TlsFiles;
-  /** Outbound proxies, as the environment gives them: their URLs may hold a password. */
-  readonly outboundProxy: {
-    readonly httpsProxy: Secret | undefined;
-    readonly httpProxy: Secret | undefined;
-    readonly noProxy: string;
-  };
+  readonly outboundProxy: OutboundProxies;
   /** Every secret and TLS file that was read: what a running proxy has to watch. */
   readonly watchedFiles: readonly string[];
   /** The same files, each with its path as it was configured. */

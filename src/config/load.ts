@@ -1,60 +1,60 @@
 import type { Config } from './config.ts';
 import { formsOf } from './declaration/setting.ts';
-import { SECRET_SETTINGS, SETTINGS, type Values } from './declaration/settings.ts';
-import { reportUnknownVariables } from './reading/environment.ts';
-import { faultList } from './reading/faults.ts';
-import { readOutboundProxy } from './reading/outbound-proxy.ts';
-import { type LoadInput, type Reading, sourceOf } from './reading/reading.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './declaration/settings.ts';
+import { checkFileIsLeft, checkLost } from './lost.ts';
+import { readConfigFile } from './reading/config-file.ts';
+import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
+import { type FaultList, faultList, type Report } from './reading/faults.ts';
+import { readOutboundProxies } from './reading/outbound-proxy.ts';
+import { type LoadInput, placeInFile, type Reading, sourceOf } from './reading/reading.ts';
+import { SecretCommands } from './reading/secret-commands.ts';
+import { workingDirectory } from './reading/text-file.ts';
 import { callersInForce } from './sections/callers.ts';
 import { credentialOf } from './sections/credentials/credentials.ts';
-import { checkFileIsLeft, checkLost } from './sections/lost.ts';
+import { readDeclaration } from './sections/declaration.ts';
+import { fileSchema, wordsOf } from './sections/file.ts';
 import { addressesByOrigin, routesInForce } from './sections/routes.ts';
-import { readDeclaration } from './sections/sections.ts';
 import { readShare } from './sections/share.ts';
-import { readSettings } from './sections/single-settings.ts';
+import { readSettings, settingsInForce } from './sections/single-settings.ts';
 import { sinksInForce } from './sections/sinks.ts';
 import { readListenTls, readTls } from './sections/tls.ts';
 import { checkTogether } from './sections/together.ts';
 import { effectiveView } from './shown/effective.ts';
 import { provenanceOf } from './shown/provenance.ts';
-import { startReading } from './start-reading.ts';
+
+/** A program that hands in an object has set no variable: what it lacks is named by its key. */
+const KEY_OF = new Map(PLAIN_SETTINGS.map(([, { variable, key }]) => [variable, key]));
+
+/** Opens the sources of a configuration: flags, environment, `.env` and file. */
+async function startReading(input: LoadInput, faults: FaultList, warnings: FaultList): Promise<Reading> {
+  const { readFile, flags = {}, defaults = {}, cwd = workingDirectory() } = input;
+  const environment = readEnvironment(input, cwd, faults.report);
+  const words = () => new Set(wordsOf(fileSchema()));
+  const file = await readConfigFile(input, { cwd, environment, words }, faults.report);
+  const withPlace =
+    (take: Report): Report =>
+    (at, problem, where) => {
+      const key = input.content === undefined || at in environment.variables ? at : (KEY_OF.get(at) ?? at);
+      // A variable's fault is that of the flag which gave it; one of the file has its line.
+      if (Object.hasOwn(flags, key)) take(environment.sourceOf(key), problem, where);
+      else take(key, problem, { ...where, place: placeInFile(key, file) });
+    };
+  return {
+    cwd,
+    environment,
+    file,
+    report: withPlace(faults.report),
+    warn: withPlace(warnings.report),
+    defaults,
+    readFile,
+    filesRead: new Map(),
+    variablesNamed: new Set(),
+    commands: input.commands ?? new SecretCommands(),
+  };
+}
 
 function secretVariables(reading: Reading): readonly string[] {
   return [...new Set([...SECRET_SETTINGS.flatMap(formsOf), ...reading.variablesNamed])];
-}
-
-/** What the single settings give: the groups of some, and those that stand for themselves. */
-function settingsPart(values: Values) {
-  const {
-    configFile,
-    upstream,
-    upstreamAddress,
-    allowInsecureUpstream,
-    routes,
-    scrub,
-    listenCertFile,
-    listenKeyFile,
-    caFile,
-    certFile,
-    keyFile,
-    sharePrefix,
-    connectMs,
-    responseMs,
-    idleMs,
-    connections,
-    waiting,
-    headerSizeBytes,
-    logLevel,
-    logFormat,
-    requestIdHeader,
-    ...single
-  } = values;
-  return {
-    ...single,
-    timeouts: { connectMs, responseMs, idleMs },
-    limits: { connections, waiting, headerSizeBytes },
-    log: { level: logLevel, format: logFormat, ...(requestIdHeader !== undefined && { requestIdHeader }) },
-  };
 }
 
 /**
@@ -79,15 +79,15 @@ export async function loadAdminListen(input: LoadInput): Promise<Config['adminLi
 /**
  * Reads the environment, `.env`, the configuration file and every file that they name.
  *
+ * @param inForce at a reload: what a configuration that has lost a part must not take away
  * @returns the whole configuration, frozen.
  * @throws {ConfigError} with every fault that there is, never with a secret.
  * @throws {ConfigFileError} when the configuration file can't be read.
  */
-export async function loadConfig(input: LoadInput): Promise<Config> {
+export async function loadConfig(input: LoadInput, inForce?: Config): Promise<Config> {
   const faults = faultList();
   const warnings = faultList();
   const reading = await startReading(input, faults, warnings);
-  const { inForce } = input;
   if (inForce !== undefined) checkFileIsLeft(inForce, reading);
   let declaration = readDeclaration(reading);
   // A fault that was found before is found again, and told once.
@@ -95,7 +95,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
   const { values, credentials, callers } = declaration;
   const tls = readTls(values, reading);
   const listenTls = readListenTls(values, reading);
-  const outboundProxy = readOutboundProxy(input.env, reading.report);
+  const outboundProxy = readOutboundProxies(input.env, reading.report);
   checkTogether(reading, declaration);
   if (inForce !== undefined) checkLost(inForce, callers, reading);
   const share = readShare(declaration.share, values, credentials.usable.values(), reading.report);
@@ -110,7 +110,7 @@ export async function loadConfig(input: LoadInput): Promise<Config> {
     ...(reading.file.path !== undefined && { file: reading.file.path }),
     upstream,
     upstreamAddresses: addressesByOrigin(routes, values),
-    ...settingsPart(values),
+    ...settingsInForce(values),
     credentials: credentials.usable,
     routes,
     ...callersInForce(callers),

@@ -100,7 +100,7 @@ export class ConfigurationSource {
       contents.set(path, text);
       return text;
     };
-    const config = await loadConfig({ ...this.#input(remember), inForce: this.#inForce, commands });
+    const config = await loadConfig({ ...this.#input(remember), commands }, this.#inForce);
     this.#contents = contents;
     this.#given = commands.given;
     this.#inForce = config;

@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Event, Observe } from '../base/events.ts';
-import type { SinkConfig } from '../config/config.ts';
-import { retriesPath, sinkLabel } from '../config/values/sink-names.ts';
+import { retriesPath, type SinkConfig, sinkLabel } from '../config/sections/sink-config.ts';
 import { createEnvoySdsSink, createFileSink } from './files/file-sink.ts';
 import { createHaproxySink } from './haproxy/haproxy-sink.ts';
 import type { PresentCredential, PresentOf, Sink } from './sink.ts';

@@ -4,8 +4,7 @@ import { dirname } from 'node:path';
 import { ListenError } from '../base/errors.ts';
 import { codeOf } from '../base/failures/kind.ts';
 import { listenReason } from '../base/failures/listen-words.ts';
-import type { ListenAddress } from '../config/config.ts';
-import { formatAddress } from '../config/values/addresses.ts';
+import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
 
 /** A port that is free in one address family may be in use in the other: then another is tried, up to this many. */
 const FREE_PORT_TRIES = 10;

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { Server, type Socket } from 'node:net';
 import { type Member, Members } from '../base/members.ts';
 import { Problem } from '../base/problem.ts';
-import type { ListenTls } from '../config/config.ts';
+import type { ListenTls } from '../config/sections/tls.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';
 import { takeSlowHeadCheck } from '../node/slow-heads.ts';

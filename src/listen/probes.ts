@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../base/problem.ts';
-import type { ListenAddress } from '../config/config.ts';
-import { isRemotelyReachable } from '../config/values/addresses.ts';
+import { isRemotelyReachable, type ListenAddress } from '../config/values/addresses.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, healthText } from './admin-endpoints.ts';

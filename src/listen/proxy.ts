@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { RequestEvent } from '../base/events.ts';
 import { PROBLEMS, type Problem } from '../base/problem.ts';
-import type { ListenTls } from '../config/config.ts';
+import type { ListenTls } from '../config/sections/tls.ts';
 import { recordProblem } from '../forward/client/problem.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../config/config.ts';
+import type { RateLimit } from '../config/values/rates.ts';
 
 /**
  * A token bucket: it holds as many requests as the limit allows, and fills evenly. Pure: it gets the time as an argument,

@@ -2,7 +2,7 @@ import { constants } from 'node:crypto';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import type { ListenTls } from '../config/config.ts';
+import type { ListenTls } from '../config/sections/tls.ts';
 import { strictCiphers } from '../node/loosening.ts';
 
 /** Time limit for the first byte, and then for the handshake. */

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig, SigningKey, TokenEndpoint } from '../config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../config/sections/credentials/oauth2.ts';
+import type { SigningKey } from '../config/sections/credentials/oauth2-client-fields.ts';
+import type { TokenEndpoint } from '../config/values/urls.ts';
 import { basicValueOf, headerValueOf } from './header-value.ts';
 import { readLoginFile } from './login-file.ts';
 import { type Assertion, signAssertion } from './signed-assertion.ts';

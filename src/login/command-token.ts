@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { startFailure, stillRunning } from '../base/failures/command-words.ts';
 import { LoginError } from '../base/login-error.ts';
 import { type CommandEnd, runCommand } from '../base/run-command.ts';
-import type { ExecCredentialConfig } from '../config/credential-config.ts';
+import type { ExecCredentialConfig } from '../config/sections/credentials/exec.ts';
 import { shownProgram } from '../config/values/commands.ts';
 import type { Login } from './http-login.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';

@@ -1,6 +1,6 @@
 import type { TokenState } from '../base/journey.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Elsewhere } from '../config/credential-config.ts';
+import type { Elsewhere } from '../config/sections/credentials/placement.ts';
 import type { AccessToken } from './access-token.ts';
 
 /** Gives requests the token of a credential. */

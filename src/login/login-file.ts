@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
-import type { LoginFile } from '../config/credential-config.ts';
 import { readFailure } from '../config/reading/text-file.ts';
+import type { LoginFile } from '../config/shapes/login-file.ts';
 
 const MAX_FILE_BYTES = 64 * 1024;
 

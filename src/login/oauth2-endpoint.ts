@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig } from '../config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../config/sections/credentials/oauth2.ts';
 import { type ClientProof, proveClient } from './client-authentication.ts';
 import { httpLogin, type Login } from './http-login.ts';
 import type { IssuedToken } from './issued-token.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { Secret } from '../base/secret.ts';
-import type { OAuth2CredentialConfig, TokenEndpoint } from '../config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../config/sections/credentials/oauth2.ts';
+import type { TokenEndpoint } from '../config/values/urls.ts';
 import { jwtOnly, signedBy } from './client-authentication.ts';
 import { readLoginFile } from './login-file.ts';
 

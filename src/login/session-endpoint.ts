@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { Secret } from '../base/secret.ts';
-import type { SessionGrant } from '../config/credential-config.ts';
+import type { SessionGrant } from '../config/sections/credentials/session.ts';
 import { httpLogin, type Login } from './http-login.ts';
 import type { LoginEndpoint, LoginRequest } from './login-request.ts';
 import { readSessionAnswer } from './session-response.ts';

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
-import type { SigningAlgorithm } from '../config/credential-config.ts';
+import type { SigningAlgorithm } from '../config/sections/credentials/oauth2-client-fields.ts';
 
 /** What is signed, and how. */
 export interface Assertion {

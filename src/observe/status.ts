@@ -1,6 +1,6 @@
 import type { EngineState } from '../base/engine-state.ts';
 import type { LimitStatus } from '../base/limit-status.ts';
-import type { CredentialConfig } from '../config/credential-config.ts';
+import type { CredentialConfig } from '../config/sections/credentials/credential.ts';
 import type { Route } from '../routes/route-table.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { Latency, Recent, RecentLogin } from './recent.ts';

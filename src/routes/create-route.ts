@@ -1,5 +1,5 @@
 import { foldedName } from '../base/fields.ts';
-import type { RouteConfig } from '../config/config.ts';
+import type { RouteConfig } from '../config/sections/routes.ts';
 import { routeName } from '../config/values/route-names.ts';
 import type { Credential } from '../login/credential.ts';
 import { type Route, withoutSlash } from './route-table.ts';

@@ -1,7 +1,8 @@
 import type { ProblemCode } from '../base/problem.ts';
-import type { RateLimit, Timeouts } from '../config/config.ts';
-import type { Elsewhere } from '../config/credential-config.ts';
-import type { UpstreamAddress } from '../config/upstream-config.ts';
+import type { Timeouts } from '../config/declaration/settings.ts';
+import type { Elsewhere } from '../config/sections/credentials/placement.ts';
+import type { UpstreamAddress } from '../config/values/addresses.ts';
+import type { RateLimit } from '../config/values/rates.ts';
 import type { Credential } from '../login/credential.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';

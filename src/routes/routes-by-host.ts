@@ -1,4 +1,4 @@
-import type { RouteConfig } from '../config/config.ts';
+import type { RouteConfig } from '../config/sections/routes.ts';
 import type { Credential } from '../login/credential.ts';
 import { createRoute } from './create-route.ts';
 import { createRouteTable, type Route, type RouteTable, type SessionPlaces } from './route-table.ts';

@@ -1,6 +1,6 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Secret } from '../base/secret.ts';
-import type { TlsFiles } from '../config/config.ts';
+import type { TlsFiles } from '../config/sections/tls.ts';
 import { strictCiphers } from '../node/loosening.ts';
 
 /**

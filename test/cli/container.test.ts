@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import t from 'tap';
 import { containerNote } from '../../src/cli/container.ts';
-import type { ListenAddress } from '../../src/config/config.ts';
+import type { ListenAddress } from '../../src/config/values/addresses.ts';
 import { start } from '../support/cli.ts';
 
 const LOOPBACK: ListenAddress = { kind: 'tcp', host: 'localhost', port: 9180 };

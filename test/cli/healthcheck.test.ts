@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { plainPlace } from '../../src/cli/quick-healthcheck.ts';
 import { look } from '../../src/cli/sight.ts';
-import type { ListenAddress } from '../../src/config/config.ts';
 import { ConfigurationSource } from '../../src/config/source.ts';
-import { formatAddress } from '../../src/config/values/addresses.ts';
+import { formatAddress, type ListenAddress } from '../../src/config/values/addresses.ts';
 
 // `healthcheck` finds the admin listener without reading the configuration, where that is plain to see.
 

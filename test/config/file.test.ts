@@ -1,8 +1,7 @@
 import t from 'tap';
 import { stringify } from 'yaml';
-
-import { FILE_KEYS } from '../../src/config/declaration/settings.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { FILE_KEYS } from '../../src/config/sections/file.ts';
 import { fc } from '../support/properties.ts';
 import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 

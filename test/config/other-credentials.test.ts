@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import t from 'tap';
 
 import type { Config } from '../../src/config/config.ts';
-import type { ExecCredentialConfig, OAuth2CredentialConfig } from '../../src/config/credential-config.ts';
+import type { ExecCredentialConfig } from '../../src/config/sections/credentials/exec.ts';
+import type { OAuth2CredentialConfig } from '../../src/config/sections/credentials/oauth2.ts';
 import { CWD, faultsOfYaml, loadFrom, loadYaml } from './load-from.ts';
 
 const yaml = (entry: string, more = '') => `baseUrl: https://api.example.com

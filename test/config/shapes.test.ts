@@ -76,16 +76,15 @@ t.test('maps and lists keep the place of each value, for what is said of it late
     'top.no.path: is /',
     'top[1]: must be a map of keys and values',
     'top[0]: stands here',
-    'top[1]: stands here',
     'top: must be a list',
   ]);
 });
 
-t.test('of several objects the tag says which, and a key of another says whose it is', async (t) => {
+t.test('of several objects the type says which, and a key of another says whose it is', async (t) => {
   const { at, faults } = place();
   const other = object({ size: { kind: kinds.count(9), description: 'x' } });
-  const shape = variants('type', { one: SHAPE, two: other }, {});
-  t.same(shape.read({ type: 'two', size: 3 }, at, {}), { type: 'two', declared: { size: 3 } });
+  const shape = variants({ one: SHAPE, two: other }, {});
+  t.same(shape.read({ type: 'two', size: 3 }, at, {}), { type: 'two', size: 3 });
   shape.read({ type: 'two', path: '/' }, at, {});
   shape.read({ size: 3 }, at, {});
   t.same(faults, [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { accountSecretOf, isShared } from '../../src/config/values/account-secret.ts';
+import { accountSecretOf, isShared } from '../../src/config/sections/share.ts';
 import { faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 // Where instances of one account share its token.

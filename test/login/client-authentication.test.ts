@@ -5,7 +5,7 @@ import { decodeJwt, decodeProtectedHeader, EncryptJWT } from 'jose';
 import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { OAuth2CredentialConfig } from '../../src/config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../../src/config/sections/credentials/oauth2.ts';
 import { type ClientProof, proveClient } from '../../src/login/client-authentication.ts';
 import { settled } from '../support/outcome.ts';
 

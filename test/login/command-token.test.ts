@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { LoginError } from '../../src/base/login-error.ts';
-import type { ExecCredentialConfig } from '../../src/config/credential-config.ts';
+import type { ExecCredentialConfig } from '../../src/config/sections/credentials/exec.ts';
 import { createExecLogin } from '../../src/login/command-token.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { outcomeOf, type ReadableToken } from '../support/outcome.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { VERSION } from '../../src/base/version.ts';
-import type { OAuth2CredentialConfig } from '../../src/config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../../src/config/sections/credentials/oauth2.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { loginServer } from '../support/login-server.ts';

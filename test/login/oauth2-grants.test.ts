@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
-import type { OAuth2CredentialConfig } from '../../src/config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../../src/config/sections/credentials/oauth2.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
 import { loadYaml } from '../config/load-from.ts';
 import { loginServer } from '../support/login-server.ts';

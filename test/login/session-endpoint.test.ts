@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { VERSION } from '../../src/base/version.ts';
-import type { SessionGrant } from '../../src/config/credential-config.ts';
+import type { SessionGrant } from '../../src/config/sections/credentials/session.ts';
 import { createLogin } from '../../src/login/session-endpoint.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { HttpMessage } from '../support/http-message.ts';

@@ -62,7 +62,8 @@ function events(form: string): Event[] {
 }
 
 const [level = 'trace'] = process.argv.slice(2);
-const log = await createLog({ level, format: 'json' });
+const log = await createLog({ level: 'trace', format: 'json' });
+log.setLevel(level);
 const metrics = createMetrics({
   version: '1',
   inFlight: () => 0,

@@ -1,5 +1,5 @@
 import { Secret } from '../../src/base/secret.ts';
-import type { RouteConfig } from '../../src/config/config.ts';
+import type { RouteConfig } from '../../src/config/sections/routes.ts';
 import type { FixedCredential } from '../../src/login/credential.ts';
 import { type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
 import { createRoutes, type RoutesByHost } from '../../src/routes/routes-by-host.ts';

@@ -1,7 +1,7 @@
 import { loginServerOf, logsIn } from '../../app/logins.ts';
 import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
-import type { CredentialConfig } from '../../config/credential-config.ts';
+import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
 import { KEY_NOT_TRIED } from '../check-report.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { logIn } from '../log-in.ts';

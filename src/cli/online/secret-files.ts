@@ -1,7 +1,8 @@
 import { type ConfigFault, formatFault } from '../../base/config-error.ts';
 import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
-import type { CredentialConfig, LoginFile } from '../../config/credential-config.ts';
+import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
+import type { LoginFile } from '../../config/shapes/login-file.ts';
 import { readLoginFile } from '../../login/login-file.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed, skipped } from './check-result.ts';

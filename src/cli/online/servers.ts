@@ -3,7 +3,7 @@ import { tokenServers } from '../../app/token-servers.ts';
 import { systemClock } from '../../base/clock.ts';
 import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
-import type { OAuth2CredentialConfig } from '../../config/credential-config.ts';
+import type { OAuth2CredentialConfig } from '../../config/sections/credentials/oauth2.ts';
 import type { LoginServer } from '../../login/one-answer.ts';
 import { outboundWay } from '../../upstream/outbound-proxy.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';

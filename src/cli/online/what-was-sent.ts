@@ -2,7 +2,7 @@ import { sentOf } from '../../app/credentials.ts';
 import { logsIn } from '../../app/logins.ts';
 import type { SentAs } from '../../base/failures/status-words.ts';
 import type { Config } from '../../config/config.ts';
-import type { CredentialConfig } from '../../config/credential-config.ts';
+import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
 
 /** What went with a request, by its shape alone: `X-Api-Key: <8 characters>`. @param name of a credential, or `none` */
 export function whatWasSent({ credentials }: Config, name: string): string {

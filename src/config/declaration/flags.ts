@@ -1,4 +1,5 @@
 import { flag as booleanKind } from '../values/vocabulary.ts';
+import { formsOf } from './setting.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './settings.ts';
 
 /** A setting as an argument of the command line: `--base-url` for `BEARERD_BASE_URL`. */
@@ -29,12 +30,11 @@ const plain = PLAIN_SETTINGS.map(([, { variable, kind, description }]) => ({
 }));
 
 /** Every user of a machine sees the arguments of a process: a secret has no flag but the one for its file. */
-const files = SECRET_SETTINGS.map(({ variable, description }) => ({
-  name: `${flagName(variable)}-file`,
-  variable: `${variable}_FILE`,
-  bare: false,
-  description: `file of ${variable}: ${description}`,
-}));
+const files = SECRET_SETTINGS.map((setting) => {
+  const [itself, file] = formsOf(setting);
+  const description = `file of ${itself}: ${setting.description}`;
+  return { name: flagName(file), variable: file, bare: false, description };
+});
 
 /** A flag for each setting but the configuration file, whose flag each command has. */
 export const FLAGS: readonly Flag[] = [...plain, ...files].filter(

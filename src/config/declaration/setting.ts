@@ -20,9 +20,14 @@ export interface SecretSetting {
   readonly description: string;
 }
 
-/** The variables that may give a secret, the one that holds it first. */
+/** The variables that may give a secret: one that holds it, one that names a file, and one with a command. */
 export function formsOf({ variable }: SecretSetting): readonly [string, string, string] {
   return [variable, `${variable}_FILE`, `${variable}_COMMAND`];
+}
+
+/** A variable's name without the ending of those two. */
+export function withoutForm(variable: string): string {
+  return variable.replace(/_(?:FILE|COMMAND)$/, '');
 }
 
 /** Past it `setTimeout` fires at once (2^31-1 ms, nearly 25 days). */

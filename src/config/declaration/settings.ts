@@ -22,6 +22,9 @@ type ValueOf<S> = S extends { kind: Kind<infer T> }
 /** What the settings that aren't secret say, by their names above. */
 export type Values = { readonly [K in Exclude<keyof Settings, SecretName>]: ValueOf<Settings[K]> };
 
+/** Milliseconds; 0 means that there is no limit (`off`). */
+export type Timeouts = Pick<Values, 'connectMs' | 'responseMs' | 'idleMs'>;
+
 const ALL: readonly (readonly [string, Setting<unknown> | SecretSetting])[] = Object.entries(SETTINGS);
 
 export const PLAIN_SETTINGS = ALL.flatMap(([name, setting]) =>
@@ -32,27 +35,6 @@ export const SECRET_SETTINGS = ALL.flatMap(([, setting]) => ('secret' in setting
 /** `bearerd exec` sets it for its child, which may be another bearerd: known, and ignored. */
 export const URL_VARIABLE = 'BEARERD_URL';
 
-/** Parts of the file that are more than one value, with readers of their own. */
-export const STRUCTURED_KEYS = ['credentials', 'routes', 'callers', 'sinks'];
-
-/** Settings that one key of the file gives, `session.path` for one. */
-export const FILE_SETTINGS = PLAIN_SETTINGS.flatMap(([name, setting]) =>
-  setting.key === undefined || STRUCTURED_KEYS.includes(setting.key)
-    ? []
-    : [{ ...setting, name, key: setting.key }],
-);
-
-/** The same for secrets: those that are not a part of a credential. */
-export const FILE_SECRETS = SECRET_SETTINGS.filter(
-  ({ key }) => !STRUCTURED_KEYS.includes(key.replace(/\..*/, '')),
-);
-
 export const KNOWN_VARIABLES: readonly string[] = ALL.flatMap(([, setting]) =>
   'secret' in setting ? formsOf(setting) : [setting.variable],
 );
-
-/** Every dotted key of the file: the single settings, and the structured ones. */
-export const FILE_KEYS: readonly string[] = [
-  ...[...FILE_SETTINGS, ...FILE_SECRETS].map(({ key }) => key),
-  ...STRUCTURED_KEYS,
-];

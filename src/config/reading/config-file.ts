@@ -1,5 +1,4 @@
 import { isAbsolute, resolve } from 'node:path';
-
 import { ConfigFileError } from '../../base/config-error.ts';
 import { NOT_UTF8 } from '../values/encoding.ts';
 import { defaultPlaces } from './default-places.ts';

@@ -1,6 +1,6 @@
 import envSchema from 'env-schema';
 import { type FlagTexts, flagName } from '../declaration/flags.ts';
-import { formsOf } from '../declaration/setting.ts';
+import { formsOf, withoutForm } from '../declaration/setting.ts';
 import { KNOWN_VARIABLES, PLAIN_SETTINGS, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { readDotEnv } from './dot-env.ts';
@@ -16,11 +16,15 @@ export function environmentSchema(): Record<string, unknown> {
   const text = (name: string, description: string) => [name, { type: 'string', description }];
   const properties = Object.fromEntries([
     ...PLAIN_SETTINGS.map(([, setting]) => text(setting.variable, setting.description)),
-    ...SECRET_SETTINGS.flatMap(({ variable, description }) => [
-      text(variable, description),
-      text(`${variable}_FILE`, `file that holds it: ${description}`),
-      text(`${variable}_COMMAND`, `command that prints it: ${description}`),
-    ]),
+    ...SECRET_SETTINGS.flatMap((setting) => {
+      const [itself, file, command] = formsOf(setting);
+      const { description } = setting;
+      return [
+        text(itself, description),
+        text(file, `file that holds it: ${description}`),
+        text(command, `command that prints it: ${description}`),
+      ];
+    }),
     text(URL_VARIABLE, 'set by `bearerd exec` for its child; ignored'),
   ]);
   return { type: 'object', properties };
@@ -29,16 +33,6 @@ export function environmentSchema(): Record<string, unknown> {
 /** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
 const SCHEMA = environmentSchema();
 const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(formsOf));
-
-/** A secret's file from a flag takes the place of the secret itself, and of its command. */
-function withoutReplaced(variables: Record<string, string>, flags: FlagTexts): Record<string, string> {
-  for (const name of Object.keys(flags)) {
-    const itself = name.replace(/_FILE$/, '');
-    delete variables[itself];
-    delete variables[`${itself}_COMMAND`];
-  }
-  return variables;
-}
 
 function namesIn(source: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(source).filter((name) => name.startsWith(PREFIX) && source[name] !== undefined);
@@ -52,12 +46,13 @@ function isSet(name: string, value: string | undefined): boolean {
   return value !== undefined && (value.trim() !== '' || SECRET_VARIABLES.has(name));
 }
 
-function ownVariables(source: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const own: Record<string, string> = {};
-  for (const name of namesIn(source)) {
-    if (isSet(name, source[name])) own[name] = source[name] ?? '';
-  }
-  return own;
+/** Those that are set. A secret's file from a flag takes the place of the secret itself, and of its command. */
+function ownVariables(source: Readonly<Record<string, string | undefined>>, flags: FlagTexts): Variables {
+  const replaced = SECRET_SETTINGS.map(formsOf)
+    .filter(([, file]) => Object.hasOwn(flags, file))
+    .flat();
+  const own = namesIn(source).filter((name) => isSet(name, source[name]) && !replaced.includes(name));
+  return Object.fromEntries(own.map((name) => [name, source[name] ?? '']));
 }
 
 export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
@@ -70,11 +65,11 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
   const dotEnv = named ? {} : there.values;
   const ignored = namesIn(there.values).length > 0 ? 'ignored' : 'none';
   const { flags = {} } = input;
-  const sources = [
-    withoutReplaced(ownVariables(dotEnv), flags),
-    withoutReplaced(ownVariables(input.env), flags),
+  const sources: [Variables, Variables, Variables] = [
+    ownVariables(dotEnv, flags),
+    ownVariables(input.env, flags),
     flags,
-  ] as [Variables, Variables, Variables];
+  ];
   const fromDotEnv = (name: string) =>
     !Object.hasOwn(flags, name) && dotEnv[name] !== undefined && !isSet(name, input.env[name]);
   return {
@@ -113,7 +108,7 @@ export function reportUnknownVariables(
 }
 
 function meantBy(name: string): string | undefined {
-  const itself = name.replace(/_(FILE|COMMAND)$/, ''); // Not every setting can come from a file, or a command.
+  const itself = withoutForm(name); // Not every setting can come from a file, or a command.
   if (KNOWN_VARIABLES.includes(itself)) return itself;
   const meant = nearest(
     name.slice(PREFIX.length),

@@ -1,7 +1,13 @@
 import { Secret } from '../../base/secret.ts';
-import type { Config } from '../config.ts';
 import type { Report } from './faults.ts';
 import type { LoadInput } from './reading.ts';
+
+/** As the environment gives them: their URLs may hold a password. */
+export interface OutboundProxies {
+  readonly httpsProxy: Secret | undefined;
+  readonly httpProxy: Secret | undefined;
+  readonly noProxy: string;
+}
 
 /** A proxy's URL; `proxy:3128` is common and means http. It may hold a password, so no fault shows it. */
 function readProxy(name: string, env: LoadInput['env'], report: Report): Secret | undefined {
@@ -16,7 +22,7 @@ function readProxy(name: string, env: LoadInput['env'], report: Report): Secret 
 }
 
 /** The outbound proxies that the usual variables name; the lower-case form wins, as in curl. */
-export function readOutboundProxy(env: LoadInput['env'], report: Report): Config['outboundProxy'] {
+export function readOutboundProxies(env: LoadInput['env'], report: Report): OutboundProxies {
   return {
     httpsProxy: readProxy('HTTPS_PROXY', env, report),
     httpProxy: readProxy('HTTP_PROXY', env, report),

@@ -1,5 +1,4 @@
-import { dirname } from 'node:path';
-import type { Config } from '../config.ts';
+import { basename, dirname } from 'node:path';
 import type { FlagTexts } from '../declaration/flags.ts';
 import type { Report } from './faults.ts';
 import type { PlaceOf } from './lines.ts';
@@ -21,8 +20,6 @@ export interface LoadInput {
   readonly defaults?: Readonly<Record<string, string>> | undefined;
   /** By which secrets come from commands; new ones, of which each runs, unless given. */
   readonly commands?: SecretCommands | undefined;
-  /** At a reload: what is in force, which a configuration that has lost a part must not take away. */
-  readonly inForce?: Config | undefined;
   /** Where relative paths of variables begin; the process's working directory unless given. */
   readonly cwd?: string | undefined;
 }
@@ -81,6 +78,12 @@ export function folderOf({ file, cwd }: Pick<Reading, 'file' | 'cwd'>): string {
 /** What a broken file may well hold can't be said to be missing. */
 export function isWhole({ file, environment }: Pick<Reading, 'file' | 'environment'>): boolean {
   return !file.broken && !environment.broken;
+}
+
+/** The file and the line of what is, or would be, at a key; nothing where the file has no part in it. */
+export function placeInFile(key: string, { path, placeOf }: ConfigFile): string | undefined {
+  const place = placeOf(key);
+  return path === undefined || place === undefined ? undefined : `${basename(path)}:${place.line}`;
 }
 
 /** Where a setting's value comes from: the key that a fault is to name, and the folder where its paths begin. */

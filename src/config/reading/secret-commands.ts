@@ -24,13 +24,8 @@ export interface Given {
 }
 
 /** `problem`: why there is no value, or only that of before. It holds nothing of the output. */
-export interface Outcome {
+interface Outcome {
   readonly text?: string | undefined;
-  readonly problem?: string | undefined;
-}
-
-interface Ended {
-  readonly secret?: Secret;
   readonly problem?: string;
 }
 
@@ -64,7 +59,7 @@ interface Ran {
 export class SecretCommands {
   readonly #options: SecretCommandsOptions;
   readonly #asked = new Map<string, SecretCommand>();
-  readonly #outcomes = new Map<string, Ended>();
+  readonly #outcomes = new Map<string, Outcome>();
   /** Texts of secrets, whatever they come from. */
   readonly #known = new Set<string>();
 
@@ -85,8 +80,8 @@ export class SecretCommands {
   get given(): ReadonlyMap<string, Given> {
     return new Map(
       [...this.#asked].flatMap(([key, asked]) => {
-        const { secret } = this.#outcomes.get(key) ?? {};
-        return secret === undefined ? [] : [[key, { asked, secret }] as const];
+        const { text } = this.#outcomes.get(key) ?? {};
+        return text === undefined ? [] : [[key, { asked, secret: new Secret(text) }] as const];
       }),
     );
   }
@@ -99,12 +94,10 @@ export class SecretCommands {
   /** The value at a key, or why there is none; undefined until it has run. */
   outcomeOf(key: string, asked: SecretCommand): Outcome | undefined {
     this.#asked.set(key, asked);
-    const before = this.#before(key);
-    const isDue = this.#options.isDue ?? (() => true);
-    if (this.standIns) this.#outcomes.set(key, { secret: standIn(key) });
-    else if (before !== undefined && !isDue(key)) this.#outcomes.set(key, { secret: before });
-    const ended = this.#outcomes.get(key);
-    return ended && { text: ended.secret?.expose(), problem: ended.problem };
+    const { isDue = () => true } = this.#options;
+    const text = this.standIns ? standIn(key) : isDue(key) ? undefined : this.#before(key);
+    if (text !== undefined) this.#outcomes.set(key, { text });
+    return this.#outcomes.get(key);
   }
 
   /** What stands at a key for its value, to be shown; empty where no command does. */
@@ -149,28 +142,27 @@ export class SecretCommands {
     return true;
   }
 
-  #outcome(key: string, { asked, end, stderr }: Ran): Ended {
+  #outcome(key: string, { asked, end, stderr }: Ran): Outcome {
     const problem = problemOf(end, asked);
-    if (problem === undefined && end.kind === 'ended') return { secret: new Secret(textOf(end.stdout)) };
+    if (problem === undefined && end.kind === 'ended') return { text: textOf(end.stdout) };
     const said = stderr.shown([...this.#known, ...secretWords(asked, end)]);
-    const before = this.#before(key);
     return {
       problem: `names a command (${nameOf(asked, end)}) that ${problem}${said === '' ? '' : `: ${said}`}`,
-      ...(before && { secret: before }),
+      text: this.#before(key),
     };
   }
 
   /** What the same command gave before. */
-  #before(key: string): Secret | undefined {
+  #before(key: string): string | undefined {
     const before = this.#options.given?.get(key);
     const isSame = JSON.stringify(before?.asked.command) === JSON.stringify(this.#asked.get(key)?.command);
-    return isSame ? before?.secret : undefined;
+    return isSame ? before?.secret.expose() : undefined;
   }
 }
 
 /** As long as a good one, different for each key, and a URL of a Redis where one is asked for. */
-function standIn(key: string): Secret {
-  return new Secret(`redis://${new Secret(key).fingerprint()}.not-run.invalid`);
+function standIn(key: string): string {
+  return `redis://${new Secret(key).fingerprint()}.not-run.invalid`;
 }
 
 /** The final line end that programs print is no part of a secret, as that of a secret's file isn't. */

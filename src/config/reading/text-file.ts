@@ -1,5 +1,4 @@
 import { isAbsolute, resolve } from 'node:path';
-
 import type { Reading } from './reading.ts';
 
 /** Why a file can't be read, in words that come from the code alone. */

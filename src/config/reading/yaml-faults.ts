@@ -1,5 +1,4 @@
 import type { ErrorCode } from 'yaml';
-
 import { brokenPlaceholder } from '../values/placeholders.ts';
 
 /** Our own words for the parser's, which quote the line, secret and all. */

@@ -1,15 +1,10 @@
 import type { Secret } from '../../base/secret.ts';
-import type { CallerConfig, Config } from '../config.ts';
-import { valueAt } from '../reading/maps.ts';
-import type { Reading } from '../reading/reading.ts';
-import { At } from '../shapes/at.ts';
-import { mapOf, type Placed } from '../shapes/collections.ts';
+import { mapOf, type Named, valuesOf } from '../shapes/collections.ts';
 import { type Declared, object } from '../shapes/object.ts';
-import { secret } from '../shapes/secret.ts';
+import { type GivenSecret, secret } from '../shapes/secret.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import * as kinds from '../values/vocabulary.ts';
 import { NAMES, nameProblem } from './credentials/credential.ts';
-import type { GivenSecret } from './single-settings.ts';
 
 export const CALLER = object({
   key: { kind: secret('header'), required: true, description: 'what it sends to be known' },
@@ -27,15 +22,12 @@ export const CALLER = object({
 
 export const CALLERS = mapOf({ of: CALLER, nameProblem, schema: NAMES });
 
+type DeclaredCaller = Declared<typeof CALLER.fields>;
+
 export interface Callers {
   /** `callerKey`: that of callers that have no name. */
   readonly unnamed: GivenSecret | undefined;
-  readonly named: ReadonlyMap<string, Placed<Declared<typeof CALLER.fields>>>;
-}
-
-export function readCallers(reading: Reading, unnamed: GivenSecret | undefined): Callers {
-  const raw = valueAt(reading.file.content, 'callers');
-  return { unnamed, named: CALLERS.read(raw, new At('callers', reading), {}) ?? new Map() };
+  readonly named: Named<DeclaredCaller>;
 }
 
 export function asksForKey({ unnamed, named }: Callers): boolean {
@@ -64,9 +56,21 @@ export function checkCallers({ unnamed, named }: Callers, names: readonly string
   }
 }
 
+/** A caller, recognised by its key. */
+export interface CallerConfig extends Omit<DeclaredCaller, 'key'> {
+  readonly name: string;
+  readonly key: Secret;
+}
+
+export interface CallersInForce {
+  /** The key of callers that have no name. */
+  readonly callerKey?: Secret;
+  readonly callers: readonly CallerConfig[];
+}
+
 /** Those in force, once there is no fault left. */
-export function callersInForce({ unnamed, named }: Callers): Pick<Config, 'callerKey' | 'callers'> {
-  const callers = [...named].flatMap(([name, { value: { key, ...rest } = {} }]): CallerConfig[] =>
+export function callersInForce({ unnamed, named }: Callers): CallersInForce {
+  const callers = Object.entries(valuesOf(named)).flatMap(([name, { key, ...rest }]): CallerConfig[] =>
     key === undefined ? [] : [{ name, key, ...rest }],
   );
   return { callers, ...(unnamed?.secret && { callerKey: unnamed.secret }) };

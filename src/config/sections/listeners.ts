@@ -1,7 +1,6 @@
-import type { ListenAddress } from '../config.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { type Reading, sourceOf } from '../reading/reading.ts';
-import { clash, formatAddress, isRemotelyReachable } from '../values/addresses.ts';
+import { clash, formatAddress, isRemotelyReachable, type ListenAddress } from '../values/addresses.ts';
 
 interface Addresses {
   readonly key: string;

@@ -1,13 +1,10 @@
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import type { At } from '../shapes/at.ts';
-import type { Declared } from '../shapes/object.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { isInsecure } from '../values/urls.ts';
 import { RESERVED_NAMES } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
-import { addressOf, type DeclaredRoutes, nameOf, type ROUTE } from './routes.ts';
-
-type DeclaredRoute = Declared<typeof ROUTE.fields>;
+import { addressOf, type DeclaredRoute, type DeclaredRoutes, nameOf } from './routes.ts';
 
 export const INSECURE = `may be http:// for a loopback host only; use https://, or set ${SETTINGS.allowInsecureUpstream.variable}=true to send credentials in clear text`;
 
@@ -40,10 +37,10 @@ function checkCredential(route: DeclaredRoute, at: At, values: Values, credentia
   const known = credentials.declared.get(name);
   if (origin === undefined || known === undefined || known.placement.origins.includes(origin)) return;
   const field = route.upstream === undefined ? 'credential' : 'upstream';
-  const { type, declared } = known.declared;
+  const { declared } = known;
   // Its secret goes to the login: to allow the origin alone would give it to the wrong API.
   const elsewhere =
-    type === 'session' && declared.baseUrl === undefined
+    declared.type === 'session' && declared.baseUrl === undefined
       ? `where that has a login of its own, set credentials.${name}.baseUrl (it logs in at ${values.upstream?.origin} now); else `
       : '';
   at.below(field).report(
@@ -55,7 +52,6 @@ function checkCredential(route: DeclaredRoute, at: At, values: Values, credentia
 export function checkRoutes(routes: DeclaredRoutes, values: Values, credentials: Credentials): void {
   const seen = new Set<string>();
   for (const { at, value: route } of routes) {
-    if (route === undefined) continue;
     checkCredential(route, at, values, credentials);
     const name = nameOf(route);
     const of = route.host === undefined ? 'prefix' : 'host and prefix';

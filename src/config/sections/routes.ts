@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RouteConfig } from '../config.ts';
-import { SETTINGS, type Values } from '../declaration/settings.ts';
-import { isAbsent, valueAt } from '../reading/maps.ts';
+import { SETTINGS, type Timeouts, type Values } from '../declaration/settings.ts';
 import { isWhole, type Reading } from '../reading/reading.ts';
-import { At, standIn } from '../shapes/at.ts';
-import { listOf, type Placed } from '../shapes/collections.ts';
+import { standIn } from '../shapes/at.ts';
+import { listOf, type Placed, placed } from '../shapes/collections.ts';
 import { type Declared, object } from '../shapes/object.ts';
-import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
+import type { UpstreamAddress } from '../values/addresses.ts';
 import { type RouteKey, routeName } from '../values/route-names.ts';
+import type { Upstream } from '../values/urls.ts';
 import * as kinds from '../values/vocabulary.ts';
 import type { Credentials } from './credentials/credentials.ts';
 
@@ -74,13 +73,13 @@ export const ROUTE = object({
 
 export const ROUTES = listOf(ROUTE, 'must be a list of at least one route', { least: 1 });
 
-export type DeclaredRoutes = readonly Placed<Declared<typeof ROUTE.fields>>[];
+export type DeclaredRoute = Declared<typeof ROUTE.fields>;
+export type DeclaredRoutes = readonly Placed<DeclaredRoute>[];
 
 function defaultRoutes({ names }: Credentials, reading: Reading): DeclaredRoutes {
   const credential = ['token', 'apiKey'].find((name) => names.includes(name));
   if (credential !== undefined) {
-    const at = standIn('routes', 'the default route ', reading);
-    return [{ at, value: ROUTE.read({ prefix: '/', credential }, at, {}) }];
+    return placed(ROUTE, { prefix: '/', credential }, standIn('routes', 'the default route ', reading));
   }
   if (names.length > 0) {
     const problem = 'is missing: everything goes with token or apiKey by default, and there is neither';
@@ -96,23 +95,24 @@ function defaultRoutes({ names }: Credentials, reading: Reading): DeclaredRoutes
 }
 
 /** The routes of `BEARERD_ROUTES`, else of the file, else one for everything. */
-export function readRoutes(reading: Reading, { routes }: Values, credentials: Credentials): DeclaredRoutes {
-  const raw = valueAt(reading.file.content, 'routes');
-  const inFile = ROUTES.read(raw, new At('routes', reading), {});
+export function routesOf(
+  inFile: DeclaredRoutes | undefined,
+  { routes = [] }: Values,
+  credentials: Credentials,
+  reading: Reading,
+): DeclaredRoutes {
   const { variable } = SETTINGS.routes;
   if (variable in reading.environment.variables) {
-    return (routes ?? []).map((pair, index) => {
-      const at = standIn(variable, `entry ${index + 1}: `, reading);
-      return { at, value: ROUTE.read(pair, at, {}) };
-    });
+    return routes.flatMap((pair, index) =>
+      placed(ROUTE, pair, standIn(variable, `entry ${index + 1}: `, reading)),
+    );
   }
-  if (!isAbsent(raw)) return inFile ?? [];
-  return isWhole(reading) ? defaultRoutes(credentials, reading) : [];
+  return inFile ?? (isWhole(reading) ? defaultRoutes(credentials, reading) : []);
 }
 
 /** What the routes are called. */
 export function namesOf(routes: DeclaredRoutes): readonly string[] {
-  return routes.flatMap(({ value }) => (value === undefined ? [] : (nameOf(value) ?? [])));
+  return routes.flatMap(({ value }) => nameOf(value) ?? []);
 }
 
 /** Undefined where it has no prefix. */
@@ -129,10 +129,19 @@ export function addressOf(
   return own ?? (origin === base.upstream?.origin ? base.upstreamAddress : undefined);
 }
 
+/** A route in force: as `ROUTE` describes it, with the global settings where it says nothing. */
+export interface RouteConfig
+  extends Omit<DeclaredRoute, 'prefix' | 'credential' | 'upstream' | 'timeouts' | 'scrub'> {
+  readonly prefix: string;
+  readonly credential: string;
+  readonly upstream: Upstream;
+  readonly timeouts: Timeouts;
+  readonly scrub: boolean;
+}
+
 /** The routes in force, once there is no fault left: with the global settings where they say nothing. */
 export function routesInForce(routes: DeclaredRoutes, values: Values): readonly RouteConfig[] {
   return routes.flatMap(({ value }): RouteConfig[] => {
-    if (value === undefined) return [];
     const { prefix, credential, upstream = values.upstream, timeouts, ...own } = value;
     if (prefix === undefined || credential === undefined || upstream === undefined) return [];
     const upstreamAddress = addressOf(own.upstreamAddress, upstream, values);

@@ -1,14 +1,43 @@
-import type { ShareConfig } from '../config.ts';
-import type { CredentialConfig } from '../credential-config.ts';
+import type { Secret } from '../../base/secret.ts';
 import type { Values } from '../declaration/settings.ts';
 import type { Report } from '../reading/faults.ts';
-import { accountSecretOf, isShared } from '../values/account-secret.ts';
-import { parseShareUrl } from '../values/share-url.ts';
-import type { GivenSecret } from './single-settings.ts';
+import type { GivenSecret } from '../shapes/secret.ts';
+import { parseShareUrl, type ShareServer } from '../values/share-url.ts';
+import type { CredentialConfig } from './credentials/credential.ts';
 
 export interface GivenShare {
   readonly url: GivenSecret | undefined;
   readonly key: GivenSecret | undefined;
+}
+
+/** Where instances of one account share its token. */
+export interface ShareConfig {
+  readonly server: ShareServer;
+  /** Prefix of every key. */
+  readonly prefix: string;
+  /** Goes into the sealing key; needed by accounts that have no secret. */
+  readonly key?: Secret;
+}
+
+/**
+ * Whether instances may share one token of this credential. What a command prints may be meant for one place only, and
+ * a token from an exchange belongs to the bearer of the subject token, which may differ for each instance.
+ */
+export function isShared(credential: CredentialConfig): boolean {
+  if (credential.kind === 'oauth2') return credential.exchange === undefined;
+  return credential.kind === 'session';
+}
+
+/** The secret that logs in as this account; undefined where it has none. */
+export function accountSecretOf(credential: CredentialConfig): Secret | undefined {
+  switch (credential.kind) {
+    case 'session':
+      return credential.grant.kind === 'user' ? credential.grant.password : credential.grant.clientSecret;
+    case 'oauth2':
+      return 'clientSecret' in credential ? credential.clientSecret : credential.owner?.password;
+    default:
+      return undefined;
+  }
 }
 
 /** Where tokens are shared, with a fault for everything that keeps them from being sealed. */

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import type { RouteConfig, SinkConfig } from '../config.ts';
-import type { CredentialConfig } from '../credential-config.ts';
-import { entry, isAbsent, isMap, valueAt } from '../reading/maps.ts';
+import { entry, isAbsent, isMap } from '../reading/maps.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';
-import { At } from '../shapes/at.ts';
 import { listOf, type Placed } from '../shapes/collections.ts';
 import type { Field } from '../shapes/field.ts';
 import { type Declared, object } from '../shapes/object.ts';
 import type { Shape } from '../shapes/shape.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import * as kinds from '../values/vocabulary.ts';
+import type { CredentialConfig } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
+import type { RouteConfig } from './routes.ts';
+import type { SinkConfig } from './sink-config.ts';
 
 const CREDENTIAL = {
   kind: kinds.text,
@@ -55,7 +55,7 @@ export const SINK_TYPES = {
 type Types = typeof SINK_TYPES;
 const TYPES = Object.keys(SINK_TYPES) as (keyof Types)[];
 type DeclaredSink = {
-  readonly [K in keyof Types]: { readonly kind: K; readonly declared: Declared<Types[K]['fields']> };
+  readonly [K in keyof Types]: { readonly kind: K } & Declared<Types[K]['fields']>;
 }[keyof Types];
 export type DeclaredSinks = readonly Placed<DeclaredSink>[];
 
@@ -68,25 +68,20 @@ const SINK: Shape<DeclaredSink> = {
     const [kind, second] = TYPES.filter((type) => !isAbsent(entry(map, type)));
     if (kind === undefined || second !== undefined) {
       const hint = didYouMean(Object.keys(map).flatMap((key) => nearest(key, TYPES) ?? [])[0]);
-      at.report(`must be a map with one of ${TYPES.join(', ')}${kind === undefined ? hint : ''}`);
-      return undefined;
+      return at.report(`must be a map with one of ${TYPES.join(', ')}${kind === undefined ? hint : ''}`);
     }
     const declared = SINK_TYPES[kind].read(map, at, {});
     // The one that the key names has read it.
-    return declared && ({ kind, declared } as DeclaredSink);
+    return declared && ({ kind, ...declared } as DeclaredSink);
   },
-  show: ({ kind, declared }) => (SINK_TYPES[kind] as Shape<unknown>).show(declared),
+  show: (sink) => (SINK_TYPES[sink.kind] as Shape<unknown>).show(sink),
 };
 
 export const SINKS = listOf(SINK, 'must be a list of maps, each with haproxy, envoySds or file');
 
-export function readSinks(reading: Reading): DeclaredSinks {
-  return SINKS.read(valueAt(reading.file.content, 'sinks'), new At('sinks', reading), {}) ?? [];
-}
-
-function pathOf({ kind, declared }: DeclaredSink, reading: Reading): string | undefined {
-  if (kind === 'haproxy') return declared.haproxy;
-  const path = kind === 'file' ? declared.file : declared.envoySds;
+function pathOf(sink: DeclaredSink, reading: Reading): string | undefined {
+  if (sink.kind === 'haproxy') return sink.haproxy;
+  const path = sink.kind === 'file' ? sink.file : sink.envoySds;
   return path && resolve(folderOf(reading), path);
 }
 
@@ -94,7 +89,6 @@ function pathOf({ kind, declared }: DeclaredSink, reading: Reading): string | un
 export function checkSinks(sinks: DeclaredSinks, { names }: Credentials, reading: Reading): void {
   const taken = new Set<string>();
   for (const { at, value: sink } of sinks) {
-    if (sink === undefined) continue;
     const path = pathOf(sink, reading) ?? '';
     const place = at.below(sink.kind);
     if (taken.has(path)) place.report('is the place of another sink');
@@ -102,8 +96,8 @@ export function checkSinks(sinks: DeclaredSinks, { names }: Credentials, reading
     if (reading.filesRead.has(path) || path === reading.file.path) {
       place.report('names a file of the configuration itself');
     }
-    if (sink.kind === 'haproxy' || names.includes(sink.declared.credential)) continue;
-    const { credential } = sink.declared;
+    if (sink.kind === 'haproxy' || names.includes(sink.credential)) continue;
+    const { credential } = sink;
     const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
     const hint = didYouMean(nearest(credential, names));
     at.below('credential').report(
@@ -120,15 +114,12 @@ export function sinksInForce(
   routes: readonly RouteConfig[],
 ): readonly SinkConfig[] {
   return sinks.flatMap(({ value: sink }): SinkConfig[] => {
-    const path = sink && pathOf(sink, reading);
-    if (sink === undefined || path === undefined) return [];
-    const { kind, declared } = sink;
-    if (kind === 'file') return [{ kind, path, credential: declared.credential }];
-    if (kind === 'envoySds') {
-      const { name = '', credential } = declared;
-      return [{ kind, path, name, credential }];
-    }
-    return [{ kind, path, map: declared.map ?? '', credentials: sentInHeaders(credentials, routes) }];
+    const path = pathOf(sink, reading);
+    if (path === undefined) return [];
+    const { kind } = sink;
+    if (kind === 'file') return [{ kind, path, credential: sink.credential }];
+    if (kind === 'envoySds') return [{ kind, path, name: sink.name ?? '', credential: sink.credential }];
+    return [{ kind, path, map: sink.map ?? '', credentials: sentInHeaders(credentials, routes) }];
   });
 }
 

@@ -1,10 +1,26 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../../base/secret.ts';
-import type { ListenTls, TlsFiles } from '../config.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { type Reading, sourceOf } from '../reading/reading.ts';
 import { readTextFile } from '../reading/text-file.ts';
+
+/** PEM texts, read when the configuration was, each with the path of its file. */
+export interface TlsFiles {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  readonly ca?: string;
+  /** It may stand with its key in one file. */
+  readonly cert?: Secret;
+  readonly key?: Secret;
+}
+
+/** The listener's certificate, where clients speak TLS. */
+export interface ListenTls extends Required<Pick<TlsFiles, 'certFile' | 'keyFile' | 'cert' | 'key'>> {
+  /** When the first certificate of the chain expires, in epoch milliseconds. */
+  readonly validUntilMs: number;
+}
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 

@@ -1,16 +1,16 @@
+import { relative } from 'node:path';
 import { foldedName, isSameHeader } from '../../base/fields.ts';
-import { SETTINGS, type Values } from '../declaration/settings.ts';
+import { formsOf } from '../declaration/setting.ts';
+import { SECRET_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
 import { isWhole, type Reading, sourceOf } from '../reading/reading.ts';
 import { isInsecure } from '../values/urls.ts';
 import { asksForKey, checkCallers } from './callers.ts';
+import { loginOrigins } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
-import { loginOrigins } from './credentials/resolved.ts';
-import { checkDotEnv } from './dot-env.ts';
+import type { Declaration } from './declaration.ts';
 import { checkListeners } from './listeners.ts';
 import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './route-checks.ts';
-import { namesOf } from './routes.ts';
-import type { Declaration } from './sections.ts';
-import { checkShortSecrets } from './short-secrets.ts';
+import { type DeclaredRoutes, namesOf } from './routes.ts';
 import { checkSinks } from './sinks.ts';
 
 /** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
@@ -39,8 +39,10 @@ function checkSecure(
     if (upstreamAddress === undefined) reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
     else reading.report(sourceOf(SETTINGS.upstreamAddress, reading).key, INSECURE_ADDRESS);
   }
-  for (const [at, origin] of loginOrigins(credentials.declared)) {
-    if (isInsecure(origin, address(origin))) at.report(INSECURE);
+  for (const { at, declared } of credentials.declared.values()) {
+    for (const [field, origin] of loginOrigins(declared)) {
+      if (origin !== undefined && isInsecure(origin, address(origin))) at.below(field).report(INSECURE);
+    }
   }
 }
 
@@ -57,5 +59,68 @@ function checkRequestIdHeader(
       sourceOf(SETTINGS.requestIdHeader, reading).key,
       `the credential ${name} is sent in this header`,
     );
+  }
+}
+
+/** What decides where a secret goes, or which server passes for the upstream. */
+const DESTINATIONS = [
+  SETTINGS.configFile,
+  SETTINGS.upstream,
+  SETTINGS.upstreamAddress,
+  SETTINGS.allowInsecureUpstream,
+  SETTINGS.sessionPath,
+  SETTINGS.caFile,
+].map(({ variable }) => variable);
+
+/**
+ * A `.env` may come with a checkout. It must not send the secrets of the environment, or of a user's own file, to a server of
+ * its choice.
+ */
+function checkDotEnv(reading: Reading): void {
+  const owner = secretFromElsewhere(reading);
+  if (owner === undefined) return;
+  for (const variable of DESTINATIONS.filter(reading.environment.fromDotEnv)) {
+    const problem = `stands in .env, which may not decide where ${owner} goes; give both in the same place`;
+    reading.report(variable, problem);
+  }
+}
+
+/** What to call a secret that is neither from `.env` nor from a file beside it; undefined where there is none. */
+function secretFromElsewhere({ environment, variablesNamed, file, cwd }: Reading): string | undefined {
+  const { variables, lookUp, fromDotEnv } = environment;
+  const own = SECRET_SETTINGS.flatMap(formsOf);
+  const variable =
+    own.find((name) => name in variables && !fromDotEnv(name)) ??
+    [...variablesNamed].find((name) => lookUp(name) !== undefined && !fromDotEnv(name));
+  if (variable !== undefined) return `${variable} of the environment`;
+  const elsewhere = file.path !== undefined && !isBelow(file.path, cwd) && 'credentials' in file.content;
+  return elsewhere ? `a secret of ${file.path}` : undefined;
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return !relative(folder, path).startsWith('..');
+}
+
+/** This many random letters and digits can't be guessed through an echo. */
+const SHORTEST = 16;
+
+/**
+ * Where an answer echoes a caller's own text, stars in it show that the text is a credential: a short one, or a word, can be
+ * guessed that way. Tokens and client secrets are not checked: servers issue long ones.
+ */
+function checkShortSecrets(
+  routes: DeclaredRoutes,
+  values: Values,
+  { declared: all }: Credentials,
+  { warn }: Reading,
+): void {
+  if (!routes.some(({ value }) => value.scrub ?? values.scrub)) return;
+  for (const { at, declared } of all.values()) {
+    if (declared.type !== 'basic' && declared.type !== 'apiKey') continue;
+    const isBasic = declared.type === 'basic';
+    const secret = isBasic ? declared.password : declared.key;
+    if (secret === undefined || secret.characters() >= SHORTEST) continue;
+    const problem = `is shorter than ${SHORTEST} characters: with scrub, a caller whose own text is echoed can guess it; use a longer one`;
+    warn(at.below(isBasic ? 'password' : 'key').key, problem);
   }
 }

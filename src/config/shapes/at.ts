@@ -15,7 +15,8 @@ export class At {
     this.#variables = variables;
   }
 
-  report(problem: string): void {
+  /** Gives what a reader returns that has no value. */
+  report(problem: string): undefined {
     this.reading.report(this.key, problem);
   }
 

@@ -7,9 +7,11 @@ import { mapAt } from './unknown-keys.ts';
 /** Something declared, with its place: what there is to say of it can be said later, when all is read. */
 export interface Placed<T> {
   readonly at: At;
-  /** Absent where what stands there can't be read at all. */
-  readonly value: T | undefined;
+  readonly value: T;
 }
+
+/** Undefined stands for what can't be read at all: its name is known. */
+export type Named<T> = ReadonlyMap<string, Placed<T | undefined>>;
 
 interface MapRules<T, W> {
   /** What is wrong with a name, if anything. */
@@ -23,7 +25,7 @@ export function mapOf<T, W>({
   of,
   nameProblem,
   schema,
-}: MapRules<T, W>): Shape<ReadonlyMap<string, Placed<T>>, Readonly<Record<string, W>>> {
+}: MapRules<T, W>): Shape<Named<T>, Readonly<Record<string, W>>> {
   return {
     get schema() {
       return { type: 'object', additionalProperties: of.schema, ...schema };
@@ -31,21 +33,28 @@ export function mapOf<T, W>({
     holdsSecrets: of.holdsSecrets === true,
     read(raw, at) {
       const map = mapAt(raw, at) ?? {};
-      const read = (name: string): Placed<T> => {
+      const names = Object.keys(map);
+      const read = (name: string): Placed<T | undefined> => {
         const place = at.below(name);
         const problem = nameProblem?.(name);
         if (problem !== undefined) place.report(problem);
         return { at: place, value: of.read(map[name], place, map) };
       };
-      return new Map(Object.keys(map).map((name) => [name, read(name)]));
+      return names.length === 0 ? undefined : new Map(names.map((name) => [name, read(name)]));
     },
     show(values) {
-      const shown = [...values].flatMap(([name, { value }]) =>
-        value === undefined ? [] : [[name, of.show(value)] as const],
+      return Object.fromEntries(
+        Object.entries(valuesOf(values)).map(([name, value]) => [name, of.show(value)]),
       );
-      return shown.length === 0 ? undefined : Object.fromEntries(shown);
     },
   };
+}
+
+/** Those that could be read. */
+export function valuesOf<T>(all: Named<T>): Readonly<Record<string, T>> {
+  return Object.fromEntries(
+    [...all].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const])),
+  );
 }
 
 /** @param problem what to say of anything else */
@@ -57,14 +66,17 @@ export function listOf<T>(of: Shape<T>, problem: string, { least = 0 } = {}): Sh
     read(raw, at) {
       if (isAbsent(raw)) return undefined;
       if (Array.isArray(raw) && raw.length >= least) {
-        return raw.map((item: unknown, index) => ({
-          at: at.item(index),
-          value: of.read(item, at.item(index), {}),
-        }));
+        return raw.flatMap((item: unknown, index) => placed(of, item, at.item(index)));
       }
       at.report(problem);
       return [];
     },
-    show: (items) => items.flatMap(({ value }) => (value === undefined ? [] : [of.show(value)])),
+    show: (items) => items.map(({ value }) => of.show(value)),
   };
+}
+
+/** One item of a list; none where it can't be read. */
+export function placed<T>(of: Shape<T>, raw: unknown, at: At): readonly Placed<T>[] {
+  const value = of.read(raw, at, {});
+  return value === undefined ? [] : [{ at, value }];
 }

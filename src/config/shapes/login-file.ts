@@ -1,11 +1,18 @@
 import { resolve } from 'node:path';
-import type { LoginFile } from '../credential-config.ts';
 import { entry, isAbsent, isMap } from '../reading/maps.ts';
 import { folderOf } from '../reading/reading.ts';
 import { shown } from '../reading/text-file.ts';
 import type { At } from './at.ts';
-import { mapSchema } from './object-schema.ts';
+import { mapSchema } from './field.ts';
 import type { Shape } from './shape.ts';
+
+/** A file that is read anew at each login: a change needs no reload. */
+export interface LoginFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As a message may show it. */
+  readonly shown: string;
+}
 
 /** Not opened here: it may come later than we do, and each login reads it anew. */
 function loginFile(path: string, { reading }: At): LoginFile {
@@ -22,8 +29,7 @@ export const file: Shape<LoginFile, { readonly file: string }> = {
     if (isAbsent(raw)) return undefined;
     const path = isMap(raw) && Object.keys(raw).length === 1 ? entry(raw, 'file') : undefined;
     if (typeof path === 'string' && path !== '') return loginFile(path, at);
-    at.report('must be {file: PATH}; it is read anew at each login');
-    return undefined;
+    return at.report('must be {file: PATH}; it is read anew at each login');
   },
   show: (value) => ({ file: value.shown }),
 };
@@ -34,8 +40,7 @@ export const path: Shape<LoginFile, string> = {
   read(raw, at) {
     if (isAbsent(raw)) return undefined;
     if (typeof raw === 'string' && raw !== '') return loginFile(raw, at);
-    at.report('must be a path');
-    return undefined;
+    return at.report('must be a path');
   },
   show: (value) => value.shown,
 };

@@ -1,10 +1,9 @@
 import { entry, isAbsent, type YamlMap } from '../reading/maps.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import type { At } from './at.ts';
-import { type Conditions, defaultOf, type Field, type Fields, type TypeOf } from './field.ts';
-import { objectSchema } from './object-schema.ts';
+import { type Conditions, defaultOf, type Field, type Fields, objectSchema, type TypeOf } from './field.ts';
 import { asShape, type Shape } from './shape.ts';
-import { mapAt, reportUnknown } from './unknown-keys.ts';
+import { type Known, mapAt, reportUnknown } from './unknown-keys.ts';
 
 /** What the file says, read, without what it doesn't say or says wrong. */
 export type Declared<F> = {
@@ -22,13 +21,12 @@ export interface Entry {
 
 export interface ObjectShape<F extends Fields> extends Shape<Declared<F>> {
   readonly fields: F;
-  /** @param tag a key that says which of several objects this is, and has been read by then */
-  readTagged(
-    raw: unknown,
-    at: At,
-    tag: string,
-    placeOf: (key: string) => string | undefined,
-  ): Declared<F> | undefined;
+  /**
+   * One that a key `type` beside its fields has named.
+   *
+   * @param placeOf which types have a key that this one lacks
+   */
+  readTyped(raw: unknown, at: At, placeOf: Known['placeOf']): Declared<F> | undefined;
 }
 
 export interface Rules<F> {
@@ -36,19 +34,21 @@ export interface Rules<F> {
   readonly check?: (declared: Declared<F>, entry: Entry) => void;
   /** The same for the JSON Schema. */
   readonly schema?: JsonSchema;
+  /** It does, even if no field is a secret itself. */
+  readonly holdsSecrets?: true;
 }
 
 /** A map with these keys, and no others. */
 export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}): ObjectShape<F> {
   const shapes = new Map(Object.entries(fields).map(([name, { kind }]) => [name, asShape(kind)]));
   const defaults = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
-  const holdsSecrets = [...shapes.values()].some((shape) => shape.holdsSecrets === true);
+  const holdsSecrets =
+    rules.holdsSecrets ?? [...shapes.values()].some((shape) => shape.holdsSecrets === true);
 
-  const readTagged: ObjectShape<F>['readTagged'] = (raw, at, tag, placeOf) => {
+  const read = (raw: unknown, at: At, keys: Known): Declared<F> | undefined => {
     const map = mapAt(raw, at);
     if (map === undefined) return undefined;
-    const known = [...(tag === '' ? [] : [tag]), ...shapes.keys()];
-    const glued = reportUnknown(map, at, { known, holdsSecrets: holdsSecrets || tag !== '', placeOf });
+    const glued = reportUnknown(map, at, keys);
     const reading = new ObjectReading(map, at, shapes, glued);
     const declared: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(fields)) {
@@ -67,8 +67,9 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
     get schema() {
       return { ...objectSchema(fields), ...rules.schema };
     },
-    readTagged,
-    read: (raw, at) => readTagged(raw, at, '', () => undefined),
+    read: (raw, at) => read(raw, at, { known: [...shapes.keys()], holdsSecrets }),
+    readTyped: (raw, at, placeOf) =>
+      read(raw, at, { known: ['type', ...shapes.keys()], holdsSecrets: true, placeOf }),
     show(declared) {
       const values: Readonly<Record<string, unknown>> = declared;
       const shown = Object.entries(fields).flatMap(([name, { onlyWith }]) => {

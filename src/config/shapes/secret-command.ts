@@ -2,6 +2,7 @@ import { LONGEST_TIMER } from '../declaration/setting.ts';
 import { folderOf } from '../reading/reading.ts';
 import type { SecretCommand } from '../reading/secret-commands.ts';
 import { isProgramName, placed, shownProgram } from '../values/commands.ts';
+import { formatDuration } from '../values/measures.ts';
 import * as kinds from '../values/vocabulary.ts';
 import type { At } from './at.ts';
 import { object } from './object.ts';
@@ -10,26 +11,29 @@ const SHELL = '/bin/sh';
 const TIMEOUT_MS = 30_000;
 
 /** `{command: [PROGRAM, ARG…], timeout: 30s}` in the place of a secret. */
-export const COMMAND = object({
-  command: {
-    kind: kinds.command,
-    required: true,
-    description: 'a program and its arguments, run without a shell; it prints the secret and nothing else',
+export const COMMAND = object(
+  {
+    command: {
+      kind: kinds.command,
+      required: true,
+      description: 'a program and its arguments, run without a shell; it prints the secret and nothing else',
+    },
+    timeout: {
+      kind: kinds.duration({ min: 1, ...LONGEST_TIMER }),
+      default: formatDuration(TIMEOUT_MS),
+      description: 'longest time that it may take; then it is killed',
+    },
   },
-  timeout: {
-    kind: kinds.duration({ min: 1, ...LONGEST_TIMER }),
-    default: '30s',
-    description: 'longest time that it may take; then it is killed',
-  },
-});
+  // `{ command: [pass], hunter2 }` has a key `hunter2`.
+  { holdsSecrets: true },
+);
 
 /** The command at a key of the file; undefined where it has a fault, which has been reported. */
 export function commandAt(raw: unknown, at: At): SecretCommand | undefined {
-  // As beside a secret: `{ command: [pass], hunter2 }` has a key `hunter2`.
-  const { command, timeout = TIMEOUT_MS } = COMMAND.readTagged(raw, at, 'command', () => undefined) ?? {};
-  if (command === undefined) return undefined;
-  const [program = ''] = command;
-  return { command: placed(command, folderOf(at.reading)), timeoutMs: timeout, shown: shownProgram(program) };
+  const run = COMMAND.read(raw, at, {});
+  if (run?.command === undefined) return undefined;
+  const command = placed(run.command, folderOf(at.reading));
+  return { command, timeoutMs: run.timeout, shown: shownProgram(run.command[0] ?? '') };
 }
 
 /** The same of a variable's text, which a shell reads. */
@@ -43,9 +47,9 @@ export function shellCommand(text: string): SecretCommand {
 }
 
 /** What a command has printed; undefined until it has run, and where that came to nothing, which has been reported. */
-export function printedBy(asked: SecretCommand, { key, reading }: At): string | undefined {
-  const { text, problem } = reading.commands.outcomeOf(key, asked) ?? {};
-  if (problem !== undefined && text === undefined) reading.report(key, problem);
-  else if (problem !== undefined) reading.warn(key, `${problem}; the last value goes on`);
+export function printedBy(asked: SecretCommand, at: At): string | undefined {
+  const { text, problem } = at.reading.commands.outcomeOf(at.key, asked) ?? {};
+  if (problem !== undefined && text === undefined) return at.report(problem);
+  if (problem !== undefined) at.reading.warn(at.key, `${problem}; the last value goes on`);
   return text;
 }

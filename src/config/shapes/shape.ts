@@ -29,9 +29,7 @@ export function single<T>(kind: Kind<T>): Shape<T> {
       // The arguments of a command may well be for a shell.
       const placeholder = kind.verbatim === true ? undefined : placeholderProblem(raw);
       const parsed = placeholder === undefined ? kind.parse(raw) : { problem: placeholder };
-      if ('value' in parsed) return parsed.value;
-      at.report(parsed.problem);
-      return undefined;
+      return 'value' in parsed ? parsed.value : at.report(parsed.problem);
     },
     show: (value) => kind.format(value),
   };

@@ -7,15 +7,14 @@ export function mapAt(raw: unknown, at: At): YamlMap | undefined {
   if (isAbsent(raw)) return {};
   if (isMap(raw)) return raw;
   const isGlued = typeof raw === 'string' && /^[A-Za-z]+:\S/.test(raw);
-  at.report(`must be a map of keys and values${isGlued ? '; a space is missing after a colon' : ''}`);
-  return undefined;
+  return at.report(`must be a map of keys and values${isGlued ? '; a space is missing after a colon' : ''}`);
 }
 
 export interface Known {
   readonly known: readonly string[];
   readonly holdsSecrets?: boolean;
   /** Where a key means something that means nothing here: `type: oauth2`. */
-  readonly placeOf?: (key: string) => string | undefined;
+  readonly placeOf?: ((key: string) => string | undefined) | undefined;
   /** Dotted keys of other places, which may be meant. */
   readonly elsewhere?: readonly string[];
 }

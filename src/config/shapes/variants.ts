@@ -11,7 +11,7 @@ type FieldsOf<O> = O extends ObjectShape<infer F> ? F : never;
 
 /** One of several objects, with the name of it. */
 export type Variant<V> = {
-  readonly [K in keyof V & string]: { readonly type: K; readonly declared: Declared<FieldsOf<V[K]>> };
+  readonly [K in keyof V & string]: { readonly type: K } & Declared<FieldsOf<V[K]>>;
 }[keyof V & string];
 
 export interface VariantShape<V> extends Shape<Variant<V>> {
@@ -21,31 +21,29 @@ export interface VariantShape<V> extends Shape<Variant<V>> {
 }
 
 /**
- * One of several objects.
+ * One of several objects: a key `type` says which.
  *
- * @param tag the key that says which
  * @param inAll fields that are looked at while that isn't known
  */
-export function variants<const V extends Objects>(tag: string, objects: V, inAll: Fields): VariantShape<V> {
+export function variants<const V extends Objects>(objects: V, inAll: Fields): VariantShape<V> {
   const names = Object.keys(objects);
-  const common = new Map(Object.entries(inAll).map(([name, { kind }]) => [name, asShape(kind)]));
   const typeOf = single(choice(names));
   const keysOf = (name: string) => Object.keys(objects[name]?.fields ?? {});
   const placeOf = (key: string) => {
     const owners = names.filter((name) => keysOf(name).includes(key));
-    return owners.length > 0 ? `${tag}: ${owners.join(' or ')}` : undefined;
+    return owners.length > 0 ? `type: ${owners.join(' or ')}` : undefined;
   };
   /** While the type isn't known, the keys of all types are. */
   const reportKeys = (map: YamlMap, at: At) =>
-    reportUnknown(map, at, { known: [tag, ...names.flatMap(keysOf)], holdsSecrets: true });
+    reportUnknown(map, at, { known: ['type', ...names.flatMap(keysOf)], holdsSecrets: true });
   return {
     objects,
     get schema() {
       return {
         oneOf: Object.entries(objects).map(([name, { schema }]) => ({
           ...schema,
-          properties: { [tag]: { const: name }, ...(schema.properties as object) },
-          required: [tag, ...((schema.required as string[] | undefined) ?? [])],
+          properties: { type: { const: name }, ...(schema.properties as object) },
+          required: ['type', ...((schema.required as string[] | undefined) ?? [])],
         })),
       };
     },
@@ -53,22 +51,23 @@ export function variants<const V extends Objects>(tag: string, objects: V, inAll
     read(raw, at) {
       const map = mapAt(raw, at);
       if (map === undefined) return undefined;
-      const type = typeOf.read(entry(map, tag), at.below(tag), map);
+      const type = typeOf.read(entry(map, 'type'), at.below('type'), map);
       if (type === undefined) {
-        for (const [name, shape] of common) shape.read(entry(map, name), at.below(name), map);
-        const isGiven = reportKeys(map, at).has(tag) || !isAbsent(entry(map, tag));
-        if (!isGiven) at.below(tag).report(`is missing; it is one of ${names.join(', ')}`);
+        for (const [name, { kind }] of Object.entries(inAll))
+          asShape(kind).read(entry(map, name), at.below(name), map);
+        const isGiven = reportKeys(map, at).has('type') || !isAbsent(entry(map, 'type'));
+        if (!isGiven) at.below('type').report(`is missing; it is one of ${names.join(', ')}`);
         return undefined;
       }
-      const declared = objects[type]?.readTagged(map, at, tag, placeOf);
+      const declared = objects[type]?.readTyped(map, at, placeOf);
       // The one that the key names has read it.
-      return declared && ({ type, declared } as Variant<V>);
+      return declared && ({ type, ...declared } as Variant<V>);
     },
     checkKeys(raw, at) {
       const map = mapAt(raw, at) ?? {};
-      typeOf.read(entry(map, tag), at.below(tag), map);
+      typeOf.read(entry(map, 'type'), at.below('type'), map);
       reportKeys(map, at);
     },
-    show: ({ type, declared }) => ({ [tag]: type, ...(objects[type]!.show(declared) as object) }),
+    show: (declared) => ({ type: declared.type, ...(objects[declared.type]!.show(declared) as object) }),
   };
 }

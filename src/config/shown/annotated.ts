@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { ENGINE_WORDS, sinkWords } from '../values/sink-names.ts';
+import { ENGINE_WORDS, sinkWords } from '../sections/sink-config.ts';
 
 /** What is in force as a file would say it, each value with the place that it comes from. */
 export async function annotated({

@@ -1,9 +1,8 @@
-import { basename } from 'node:path';
 import { formsOf } from '../declaration/setting.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
 import { inForceAmong } from '../reading/environment.ts';
 import { below, isMap } from '../reading/maps.ts';
-import type { Reading } from '../reading/reading.ts';
+import { placeInFile, type Reading } from '../reading/reading.ts';
 import { SETTINGS_OF_FIELDS } from '../sections/credentials/credentials.ts';
 
 /** Where each value comes from, by its dotted key: `--listen`, `BEARERD_LISTEN`, `.env`, `bearerd.yaml:12` or `default`. */
@@ -26,12 +25,6 @@ function sourceOfValue(key: string, { environment, file, commands }: Reading): s
   const inFile = [key, key.replace(/\[\d+\]$/, '')].find((at) => file.placeOf(at)?.exact === true);
   const place = inFile === undefined ? undefined : placeInFile(inFile, file);
   return place === undefined ? 'default' : place + commands.words(key);
-}
-
-/** The file and the line of what is, or would be, at a key; nothing where the file has no part in it. */
-export function placeInFile(key: string, { path, placeOf }: Reading['file']): string | undefined {
-  const place = placeOf(key);
-  return path === undefined || place === undefined ? undefined : `${basename(path)}:${place.line}`;
 }
 
 /** Tells of every single value of what is in force. */

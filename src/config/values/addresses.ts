@@ -1,8 +1,17 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-import type { ListenAddress } from '../config.ts';
-import type { UpstreamAddress } from '../upstream-config.ts';
 import type { Parsed } from './kind.ts';
+
+export type ListenAddress =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string };
+
+/** Where connections go in place of a URL's own host, and port where it is given. */
+export interface UpstreamAddress {
+  /** A name or an IP address, without brackets. */
+  readonly host: string;
+  readonly port?: number;
+}
 
 /** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */
 const MAX_SOCKET_PATH_BYTES = 107;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Parsed } from './kind.ts';
+import { type Parsed, problemsOf } from './kind.ts';
 
 function wordProblem(word: unknown, index: number): string | undefined {
   if (typeof word === 'number' || typeof word === 'boolean') {
@@ -17,11 +17,8 @@ export function parseCommand(raw: unknown): Parsed<readonly string[]> {
     return { problem: 'must be a list of a program and its arguments, [PROGRAM, ARG, …]; there is no shell' };
   }
   if (raw.length === 0) return { problem: 'needs at least one entry, the program' };
-  const problems = raw.flatMap((word, index) => {
-    const problem = wordProblem(word, index);
-    return problem === undefined ? [] : [`entry ${index + 1}: ${problem}`];
-  });
-  return problems.length > 0 ? { problem: problems.join('; ') } : { value: [...raw] as string[] };
+  const problem = problemsOf(raw.map(wordProblem));
+  return problem === undefined ? { value: [...raw] as string[] } : { problem };
 }
 
 /** A name alone is looked for in PATH; a path begins where all paths of the file begin. */

@@ -12,6 +12,14 @@ export function andThen<A, B>(parsed: Parsed<A>, next: (value: A) => Parsed<B>):
   return 'problem' in parsed ? { problem: parsed.problem } : next(parsed.value);
 }
 
+/** The problems of some entries, each with its number; undefined where none has one. */
+export function problemsOf(entries: readonly (string | undefined)[]): string | undefined {
+  const problems = entries.flatMap((problem, index) =>
+    problem === undefined ? [] : [`entry ${index + 1}: ${problem}`],
+  );
+  return problems.length > 0 ? problems.join('; ') : undefined;
+}
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** What a value can be: how it is read, how a person writes it, and its JSON Schema in the file. */
@@ -83,11 +91,10 @@ export function list<T>(
   };
   const read = (entries: readonly unknown[]): Parsed<readonly T[]> => {
     const parsed = entries.map((entry) => andThen(scalarText(entry), parseEntry));
-    const problems = parsed.flatMap((entry, index) =>
-      'problem' in entry ? [`${entries.length > 1 ? `entry ${index + 1}: ` : ''}${entry.problem}`] : [],
-    );
+    const problems = parsed.map((entry) => ('problem' in entry ? entry.problem : undefined));
+    const problem = entries.length > 1 ? problemsOf(problems) : problems[0];
     const values = parsed.flatMap((entry) => ('value' in entry ? [entry.value] : []));
-    if (problems.length > 0) return { problem: problems.join('; '), rest: values };
+    if (problem !== undefined) return { problem, rest: values };
     if (rules.needs !== undefined && entries.length === 0)
       return { problem: `needs at least one ${rules.needs}` };
     return { value: values };

@@ -1,6 +1,11 @@
-import type { RateLimit } from '../config.ts';
 import type { Parsed } from './kind.ts';
 import { formatDuration, parseDuration } from './measures.ts';
+
+/** So many requests in so long. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly perMs: number;
+}
 
 const MOST = 1_000_000;
 const BOUNDS = { min: 1_000, max: 24 * 3_600_000 };

@@ -1,6 +1,15 @@
 import { Secret } from '../../base/secret.ts';
-import type { ShareServer } from '../config.ts';
 import type { Parsed } from './kind.ts';
+
+/** A Redis or Valkey. */
+export interface ShareServer {
+  readonly address:
+    | { readonly host: string; readonly port: number; readonly tls: boolean }
+    | { readonly path: string };
+  readonly username?: Secret;
+  readonly password?: Secret;
+  readonly database: number;
+}
 
 const SHAPE = 'must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// the same, or unix:/PATH[?db=N]';
 

@@ -1,16 +1,36 @@
 import { isIPv6 } from 'node:net';
-import type { TokenEndpoint } from '../credential-config.ts';
-import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
-import { isLoopbackHost } from './addresses.ts';
-import type { Parsed } from './kind.ts';
+import { isLoopbackHost, type UpstreamAddress } from './addresses.ts';
+import { andThen, type Parsed } from './kind.ts';
 import { parsePath } from './paths.ts';
 
-/** The URL parser lets through what no name in DNS holds: a placeholder that was not replaced, for one. */
-function hasOddHost({ hostname }: URL): boolean {
-  return !/^(?:[\w.-]+|\[.*\])$/.test(hostname);
+/** A base URL, taken apart once. `basePath` is empty or begins with `/` and does not end with one. */
+export interface Upstream {
+  /** `scheme://host[:port]`, as `new URL().origin` writes it. */
+  readonly origin: string;
+  readonly basePath: string;
 }
 
-const ODD_HOST = 'has a host name with a character that no host name holds';
+/** Where an OAuth 2.0 token is obtained: `path` begins with `/` and holds the query, if there is one. */
+export interface TokenEndpoint {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** What is wrong with a URL's host: the parser lets through what no name holds, such as a placeholder. */
+function hostProblem({ hostname }: URL): string | undefined {
+  const isName = /^(?:[\w.-]+|\[.*\])$/.test(hostname);
+  return isName ? undefined : 'has a host name with a character that no host name holds';
+}
+
+/** An HTTP URL as the parser takes it. */
+function parseHttpUrl(text: string): Parsed<URL> {
+  const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
+  // With a third slash the parser takes the path for the host.
+  if (url === null || /^[^/]*\/\/(?:[/?#]|$)/.test(text) || url.port === '0')
+    return { problem: 'is not a valid URL' };
+  const problem = hostProblem(url);
+  return problem === undefined ? { value: url } : { problem };
+}
 
 /**
  * `https://host[:port][/path]`, or `http://`. The path is kept as it is written and not as the URL parser would
@@ -22,14 +42,12 @@ export function parseBaseUrl(text: string): Parsed<Upstream> {
     return { problem: 'must begin with https:// (or http://)' };
   if (authority.includes('@')) return { problem: 'may not hold a user name or a password' };
   if (rest !== '') return { problem: 'may not have a query (?) or a fragment (#)' };
-  const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
-  // With a third slash the parser takes the path for the host.
-  if (url === null || authority === '' || url.port === '0') return { problem: 'is not a valid URL' };
-  if (hasOddHost(url)) return { problem: ODD_HOST };
-  if (path === '' || path === '/') return { value: { origin: url.origin, basePath: '' } };
-  const basePath = parsePath(path);
-  if ('problem' in basePath) return { problem: `the path ${basePath.problem}` };
-  return { value: { origin: url.origin, basePath: basePath.value } };
+  return andThen(parseHttpUrl(text), ({ origin }) => {
+    if (path === '' || path === '/') return { value: { origin, basePath: '' } };
+    const basePath = parsePath(path);
+    if ('problem' in basePath) return { problem: `the path ${basePath.problem}` };
+    return { value: { origin, basePath: basePath.value } };
+  });
 }
 
 export function formatBaseUrl(upstream: Upstream): string {
@@ -47,17 +65,16 @@ export function parseTokenUrl(text: string): Parsed<TokenEndpoint> {
     return { problem: 'may not hold a user name or a password; they belong in clientId and clientSecret' };
   }
   if (text.includes('#')) return { problem: 'may not have a fragment (#)' };
-  const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
-  if (url === null || authority === '' || url.port === '0') return { problem: 'is not a valid URL' };
-  if (hasOddHost(url)) return { problem: ODD_HOST };
-  return { value: { origin: url.origin, path: url.pathname + url.search } };
+  return andThen(parseHttpUrl(text), ({ origin, pathname, search }) => ({
+    value: { origin, path: pathname + search },
+  }));
 }
 
 /** An issuer's identifier: a URL without query and fragment (RFC 8414 §2). */
 export function parseIssuer(text: string): Parsed<string> {
-  const parsed = parseTokenUrl(text);
-  if ('problem' in parsed) return { problem: parsed.problem };
-  return text.includes('?') ? { problem: 'may not have a query (?)' } : { value: text };
+  return andThen(parseTokenUrl(text), () =>
+    text.includes('?') ? { problem: 'may not have a query (?)' } : { value: text },
+  );
 }
 
 export function formatTokenUrl(endpoint: TokenEndpoint): string {
@@ -81,8 +98,8 @@ export function parseWebOrigin(text: string): Parsed<string> {
   const url = URL.parse(text);
   if (url === null || url.hostname === '') return { problem: 'is not a valid origin' };
   if (url.hostname.includes('*')) return { problem: 'must name one host; * is not a wildcard here' };
-  if (hasOddHost(url)) return { problem: ODD_HOST };
-  return { value: `${url.protocol}//${url.host}` };
+  const problem = hostProblem(url);
+  return problem === undefined ? { value: `${url.protocol}//${url.host}` } : { problem };
 }
 
 /** The origin of an upstream. */

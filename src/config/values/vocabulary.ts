@@ -1,8 +1,12 @@
 import { METHODS } from 'node:http';
-import type { ListenAddress, RateLimit } from '../config.ts';
-import type { TokenEndpoint } from '../credential-config.ts';
-import type { Upstream, UpstreamAddress } from '../upstream-config.ts';
-import { formatAddress, formatUpstreamAddress, parseAddress, parseUpstreamAddress } from './addresses.ts';
+import {
+  formatAddress,
+  formatUpstreamAddress,
+  type ListenAddress,
+  parseAddress,
+  parseUpstreamAddress,
+  type UpstreamAddress,
+} from './addresses.ts';
 import { parseCommand } from './commands.ts';
 import { parseHeaderName, parseRequestIdHeader, parseScheme } from './header-values.ts';
 import { andThen, type JsonSchema, type Kind, list, type Parsed, scalar } from './kind.ts';
@@ -17,7 +21,7 @@ import {
 } from './measures.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { parsePath, parseSessionPath } from './paths.ts';
-import { formatRate, parseRate, RATE_PATTERN } from './rates.ts';
+import { formatRate, parseRate, RATE_PATTERN, type RateLimit } from './rates.ts';
 import { parseRouteHost, parseRouteKey, type RouteKey, routeName } from './route-names.ts';
 import {
   formatBaseUrl,
@@ -28,6 +32,8 @@ import {
   parseOrigin,
   parseTokenUrl,
   parseWebOrigin,
+  type TokenEndpoint,
+  type Upstream,
 } from './urls.ts';
 
 const STRING: JsonSchema = { type: 'string' };
@@ -78,20 +84,23 @@ export function choice<const T extends string>(options: readonly T[]): Kind<T> {
   );
 }
 
-function nonEmpty(text: string): Parsed<string> {
-  return text === '' ? { problem: 'must not be empty' } : { value: text };
+/** A text that fits a pattern; `problem` says what would. */
+function matching(
+  pattern: RegExp,
+  problem: string,
+  schema: JsonSchema = { pattern: pattern.source },
+): Kind<string> {
+  return scalar((text) => (pattern.test(text) ? { value: text } : { problem }), {
+    type: 'string',
+    ...schema,
+  });
 }
 
-function parseKeyPrefix(prefix: string): Parsed<string> {
-  if (/^[\w.:-]{1,64}$/.test(prefix)) return { value: prefix };
-  return { problem: 'must be 1 to 64 letters, digits, and any of . : _ -' };
-}
-
-export const keyPrefix: Kind<string> = scalar(parseKeyPrefix, {
-  type: 'string',
-  pattern: '^[A-Za-z0-9_.:-]{1,64}$',
-});
-export const text: Kind<string> = scalar(nonEmpty, { type: 'string', minLength: 1 });
+export const text = matching(/./s, 'must not be empty', { minLength: 1 });
+export const keyPrefix = matching(
+  /^[A-Za-z0-9_.:-]{1,64}$/,
+  'must be 1 to 64 letters, digits, and any of . : _ -',
+);
 export const path: Kind<string> = scalar(parsePath, { type: 'string', pattern: '^/' });
 export const sessionPath: Kind<string> = scalar(parseSessionPath, { type: 'string', pattern: '^/.' });
 export const baseUrl: Kind<Upstream> = scalar(parseBaseUrl, HTTP_URL, formatBaseUrl);
@@ -126,11 +135,7 @@ export const socketPath: Kind<string> = scalar(
 );
 
 /** Envoy goes by the ending of a file's name. */
-export const sdsFile: Kind<string> = scalar(
-  (text) =>
-    /\.(json|ya?ml)$/.test(text) ? { value: text } : { problem: 'must end with .json, .yaml or .yml' },
-  { type: 'string', pattern: '\\.(json|ya?ml)$' },
-);
+export const sdsFile = matching(/\.(json|ya?ml)$/, 'must end with .json, .yaml or .yml');
 
 export const addresses: Kind<readonly ListenAddress[]> = list(parseAddress, formatAddress, {
   needs: 'address',

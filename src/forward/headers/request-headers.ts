@@ -7,7 +7,7 @@ import {
   isSameHeader,
   OTHER,
 } from '../../base/fields.ts';
-import type { Elsewhere } from '../../config/credential-config.ts';
+import type { Elsewhere } from '../../config/sections/credentials/placement.ts';
 import type { AccessToken } from '../../login/access-token.ts';
 import type { Forwardable } from '../forwardable.ts';
 import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';

@@ -1,5 +1,5 @@
 import { type FieldLines, SET_COOKIE } from '../../base/fields.ts';
-import type { Elsewhere } from '../../config/credential-config.ts';
+import type { Elsewhere } from '../../config/sections/credentials/placement.ts';
 import { setsCookie, unescaped, withoutParameter } from './injection.ts';
 
 /** The extent of a query in a value that is one URL, which may hold illegal characters (a blank, a quote), */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Secret } from '../../base/secret.ts';
-import type { EnvoySdsSinkConfig, FileSinkConfig } from '../../config/config.ts';
+import type { EnvoySdsSinkConfig, FileSinkConfig } from '../../config/sections/sink-config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
 import { NO_FILE, replaceFile, traceOf } from './private-file.ts';
 

@@ -1,6 +1,7 @@
 import { Secret } from '../../base/secret.ts';
-import type { CredentialConfig, OAuth2CredentialConfig } from '../../config/credential-config.ts';
-import { accountSecretOf } from '../../config/values/account-secret.ts';
+import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
+import type { OAuth2CredentialConfig } from '../../config/sections/credentials/oauth2.ts';
+import { accountSecretOf } from '../../config/sections/share.ts';
 import type { Account } from './keys.ts';
 
 /**

@@ -6,7 +6,8 @@ import {
   SocketClosedUnexpectedlyError,
 } from '@redis/client';
 import { codeOf } from '../../base/failures/kind.ts';
-import type { ShareServer, TlsFiles } from '../../config/config.ts';
+import type { TlsFiles } from '../../config/sections/tls.ts';
+import type { ShareServer } from '../../config/values/share-url.ts';
 import { lazySecureContext } from '../../upstream/secure-context.ts';
 
 /** For TCP and TLS. Less than `CONNECT_LIMIT_MS`, so that no socket is still being opened when the client is given up. */

@@ -1,7 +1,8 @@
 import { ConfigError } from '../../base/config-error.ts';
 import { VERSION } from '../../base/version.ts';
-import type { Config, ListenAddress } from '../../config/config.ts';
-import { retriesPath } from '../../config/values/sink-names.ts';
+import type { Config } from '../../config/config.ts';
+import { retriesPath } from '../../config/sections/sink-config.ts';
+import type { ListenAddress } from '../../config/values/addresses.ts';
 import { createLanes } from '../../routes/lanes.ts';
 import type { RoutesByHost } from '../../routes/routes-by-host.ts';
 import { laneSections } from './backends.ts';

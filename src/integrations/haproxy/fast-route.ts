@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/config.ts';
-import type { CredentialConfig } from '../../config/credential-config.ts';
+import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
 import { bareHost, isLoopbackHost } from '../../config/values/addresses.ts';
 import { hostOf, type Lanes } from '../../routes/lanes.ts';
 import type { Route } from '../../routes/route-table.ts';

@@ -1,6 +1,6 @@
 import { fieldOf, OVERRIDE } from '../../base/fields.ts';
-import type { Config, ListenAddress } from '../../config/config.ts';
-import { formatAddress } from '../../config/values/addresses.ts';
+import type { Config } from '../../config/config.ts';
+import { formatAddress, type ListenAddress } from '../../config/values/addresses.ts';
 import { removedHeaders } from '../../forward/headers/removed-headers.ts';
 import { ownHosts } from '../../listen/guard.ts';
 import { PLAIN } from '../../routes/path.ts';

@@ -1,4 +1,4 @@
-import type { HaproxySinkConfig } from '../../config/config.ts';
+import type { HaproxySinkConfig } from '../../config/sections/sink-config.ts';
 import type { PresentOf, Sink } from '../sink.ts';
 import { runtimeCommand, word } from './runtime-api.ts';
 

@@ -1,7 +1,13 @@
 import type { ConfigFault } from '../../base/config-error.ts';
-import type { Config, HaproxySinkConfig, ListenAddress } from '../../config/config.ts';
-import { clash, formatAddress, isRemotelyReachable, parseAddress } from '../../config/values/addresses.ts';
-import { retriesPath } from '../../config/values/sink-names.ts';
+import type { Config } from '../../config/config.ts';
+import { type HaproxySinkConfig, retriesPath } from '../../config/sections/sink-config.ts';
+import {
+  clash,
+  formatAddress,
+  isRemotelyReachable,
+  type ListenAddress,
+  parseAddress,
+} from '../../config/values/addresses.ts';
 import { asksForKey } from '../../listen/callers.ts';
 import { isOwnHost } from '../../listen/guard.ts';
 import type { Route } from '../../routes/route-table.ts';

@@ -4,7 +4,7 @@ import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/p
 import t from 'tap';
 import type { EngineState } from '../../../src/base/engine-state.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import type { TlsFiles } from '../../../src/config/config.ts';
+import type { TlsFiles } from '../../../src/config/sections/tls.ts';
 import { parseShareUrl } from '../../../src/config/values/share-url.ts';
 import { AccountKeys } from '../../../src/integrations/fleet/keys.ts';
 import { RedisEngine } from '../../../src/integrations/fleet/redis-engine.ts';

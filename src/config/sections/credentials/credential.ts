@@ -1,10 +1,19 @@
+import { Secret } from '../../../base/secret.ts';
+import type { At } from '../../shapes/at.ts';
 import { mapOf } from '../../shapes/collections.ts';
 import { type Variant, variants } from '../../shapes/variants.ts';
-import { EXEC } from './exec.ts';
-import { API_KEY, BASIC } from './keys.ts';
-import { OAUTH2 } from './oauth2.ts';
-import { PLACEMENT } from './placement.ts';
-import { SESSION } from './session.ts';
+import { EXEC, type ExecCredentialConfig, execInForce } from './exec.ts';
+import {
+  API_KEY,
+  type ApiKeyCredentialConfig,
+  apiKeyInForce,
+  BASIC,
+  type BasicCredentialConfig,
+  basicInForce,
+} from './keys.ts';
+import { OAUTH2, type OAuth2CredentialConfig, oauth2InForce } from './oauth2.ts';
+import { type DeclaredPlacement, PLACEMENT, type Placement, placementOf } from './placement.ts';
+import { SESSION, type SessionCredentialConfig, sessionInForce } from './session.ts';
 
 /** `none` and `deny` are what a route says instead of a credential's name. */
 export const RESERVED_NAMES: readonly string[] = ['none', 'deny'];
@@ -20,13 +29,11 @@ export const NAMES = { propertyNames: { pattern: NAME_PATTERN } };
 
 /** One credential, of one of the types. */
 export const CREDENTIAL = variants(
-  'type',
   { session: SESSION, apiKey: API_KEY, basic: BASIC, oauth2: OAUTH2, exec: EXEC },
   PLACEMENT,
 );
-export type DeclaredCredential = Variant<typeof CREDENTIAL.objects>;
-
 export const CREDENTIAL_TYPES = CREDENTIAL.objects;
+export type DeclaredCredential = Variant<typeof CREDENTIAL_TYPES>;
 
 export const CREDENTIALS = mapOf({
   of: CREDENTIAL,
@@ -36,3 +43,76 @@ export const CREDENTIALS = mapOf({
       : nameProblem(name),
   schema: { propertyNames: { pattern: NAME_PATTERN, not: { enum: RESERVED_NAMES } } },
 });
+
+/** A credential as it was declared, and where it goes. */
+export interface Credential {
+  readonly at: At;
+  readonly declared: DeclaredCredential;
+  readonly placement: Placement;
+}
+
+/** A credential in force. */
+export type CredentialConfig =
+  | SessionCredentialConfig
+  | ApiKeyCredentialConfig
+  | BasicCredentialConfig
+  | OAuth2CredentialConfig
+  | ExecCredentialConfig;
+
+/** @param baseOrigin where it may go unless it says so */
+export function placementIn(declared: DeclaredCredential, baseOrigin: string | undefined): Placement {
+  if (declared.type === 'basic') return placementOf({ ...declared, scheme: 'Basic' }, baseOrigin);
+  const own = declared.type === 'session' ? declared.baseUrl?.origin : undefined;
+  return placementOf(declared, own ?? baseOrigin);
+}
+
+/** The credential of that name; undefined where it has a fault. */
+export function inForce(name: string, { at, declared, placement }: Credential): CredentialConfig | undefined {
+  const content = contentOf(declared, at);
+  return content && { name, ...placement, ...content };
+}
+
+function contentOf(declared: DeclaredCredential, at: At) {
+  switch (declared.type) {
+    case 'session':
+      return sessionInForce(declared);
+    case 'apiKey':
+      return apiKeyInForce(declared);
+    case 'basic':
+      return basicInForce(declared);
+    case 'oauth2':
+      return oauth2InForce(declared);
+    case 'exec':
+      return execInForce(declared, at);
+  }
+}
+
+/** Origins besides the upstreams' that get its secret, by the fields that name them. */
+export function loginOrigins(
+  declared: DeclaredCredential,
+): readonly (readonly [string, string | undefined])[] {
+  if (declared.type === 'session') return [['baseUrl', declared.baseUrl?.origin]];
+  if (declared.type !== 'oauth2') return [];
+  const { tokenUrl, issuer } = declared;
+  return [
+    ['tokenUrl', tokenUrl?.origin],
+    ['issuer', issuer && new URL(issuer).origin],
+  ];
+}
+
+/** What is kept like a secret and may well stand elsewhere: a user's name, a resource's URL. */
+const HARMLESS: readonly string[] = ['clientId', 'username', 'parameters'];
+
+/** All secrets in a credential, or in a part of it, whatever its kind. */
+export function secretsIn(value: unknown): readonly Secret[] {
+  if (value instanceof Secret) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (HARMLESS.includes(key) ? [] : secretsIn(inner)));
+}
+
+/** As the file would say it, with the placement that is in force. */
+export function withPlacement({ declared, placement }: Credential): DeclaredCredential {
+  const { in: _in, name: _name, ...own }: DeclaredCredential & DeclaredPlacement = declared;
+  const { elsewhere, ...rest } = placement;
+  return { ...own, ...rest, ...elsewhere } as DeclaredCredential;
+}

@@ -1,11 +1,10 @@
-import type { ExecCredentialConfig } from '../../credential-config.ts';
 import { LONGEST_TIMER } from '../../declaration/setting.ts';
 import { folderOf } from '../../reading/reading.ts';
 import type { At } from '../../shapes/at.ts';
 import type { Declared } from '../../shapes/object.ts';
 import { placed } from '../../values/commands.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { credential, type Unplaced } from './placement.ts';
+import { credential, type InForce } from './placement.ts';
 
 /** A program that prints a token. */
 export const EXEC = credential({
@@ -22,9 +21,9 @@ export const EXEC = credential({
   },
 });
 
-export function execInForce(
-  { command, timeout: timeoutMs }: Declared<typeof EXEC.fields>,
-  { reading }: At,
-): Unplaced<ExecCredentialConfig> | undefined {
-  return command && { kind: 'exec', command: placed(command, folderOf(reading)), timeoutMs };
+export function execInForce({ command, timeout }: Declared<typeof EXEC.fields>, { reading }: At) {
+  const run = command && placed(command, folderOf(reading));
+  return run && { kind: 'exec' as const, command: run, timeoutMs: timeout };
 }
+
+export type ExecCredentialConfig = InForce<typeof execInForce>;

@@ -1,8 +1,8 @@
-import type { ApiKeyCredentialConfig, BasicCredentialConfig } from '../../credential-config.ts';
 import { entry, type YamlMap } from '../../reading/maps.ts';
 import { type Declared, object } from '../../shapes/object.ts';
-import { type SecretUse, secret } from '../../shapes/secret.ts';
-import { credential, PLACEMENT, type Unplaced } from './placement.ts';
+import { secret } from '../../shapes/secret.ts';
+import type { SecretUse } from '../../shapes/secret-text.ts';
+import { credential, type InForce, PLACEMENT } from './placement.ts';
 
 /** A fixed key. */
 export const API_KEY = credential({
@@ -16,11 +16,11 @@ function keyUse(siblings: YamlMap): SecretUse {
   return where.value === 'cookie' ? 'cookie' : 'body';
 }
 
-export function apiKeyInForce({
-  key,
-}: Declared<typeof API_KEY.fields>): Unplaced<ApiKeyCredentialConfig> | undefined {
-  return key && { kind: 'api-key', key };
+export function apiKeyInForce({ key }: Declared<typeof API_KEY.fields>) {
+  return key && { kind: 'api-key' as const, key };
 }
+
+export type ApiKeyCredentialConfig = InForce<typeof apiKeyInForce>;
 
 /** A user name and a password for `Authorization: Basic`, whose scheme is always the same (RFC 7617). */
 export const BASIC = object({
@@ -34,9 +34,8 @@ export const BASIC = object({
   },
 });
 
-export function basicInForce({
-  username,
-  password,
-}: Declared<typeof BASIC.fields>): Unplaced<BasicCredentialConfig> | undefined {
-  return username && password && { kind: 'basic', username, password };
+export function basicInForce({ username, password }: Declared<typeof BASIC.fields>) {
+  return username && password && { kind: 'basic' as const, username, password };
 }
+
+export type BasicCredentialConfig = InForce<typeof basicInForce>;

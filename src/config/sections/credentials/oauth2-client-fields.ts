@@ -1,6 +1,5 @@
-import type { ClientAuthentication, ClientCertificate, SigningKey } from '../../credential-config.ts';
 import type { Fields } from '../../shapes/field.ts';
-import { file, path } from '../../shapes/login-file.ts';
+import { file, type LoginFile, path } from '../../shapes/login-file.ts';
 import { type Declared, object } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
@@ -79,6 +78,22 @@ export const CLIENT_FIELDS = {
 
 type DeclaredClient = Declared<typeof CLIENT_FIELDS>;
 
+export type SigningAlgorithm = DeclaredClient['algorithm'];
+
+/** What assertions are signed with. */
+export interface SigningKey {
+  readonly privateKey: LoginFile;
+  readonly keyId?: string;
+  readonly algorithm: SigningAlgorithm;
+  /** The token endpoint unless given. */
+  readonly assertionAudience?: string;
+}
+
+export interface ClientCertificate {
+  readonly certFile: LoginFile;
+  readonly keyFile: LoginFile;
+}
+
 export function certificateOf({ tls }: DeclaredClient): ClientCertificate | undefined {
   return tls?.certFile && tls.keyFile && { certFile: tls.certFile, keyFile: tls.keyFile };
 }
@@ -89,24 +104,30 @@ export function signingKeyOf(declared: DeclaredClient): SigningKey | undefined {
   return privateKey && { privateKey, algorithm, ...options };
 }
 
-/** The fields that the way of authentication needs; undefined where one is missing. */
-export function authenticationOf(declared: DeclaredClient): ClientAuthentication | undefined {
+/**
+ * How the client says who it is: only `basic` and `body` by a secret in the configuration. Undefined where a field is
+ * missing that its way of authentication needs.
+ */
+export function authenticationOf(declared: DeclaredClient) {
   const { clientAuthentication, clientId, clientSecret, assertion } = declared;
+  const named = { ...(clientId && { clientId }) };
   switch (clientAuthentication) {
-    case 'basic':
+    case 'basic': // In the Authorization header, or among the form's parameters (RFC 6749 §2.3.1).
     case 'body':
       return clientId && clientSecret && { clientAuthentication, clientId, clientSecret };
-    case 'assertion':
-      return assertion && { clientAuthentication, ...(clientId && { clientId }), assertion };
+    case 'assertion': // A JWT that another program signs for us (RFC 7523 §2.2).
+      return assertion && { clientAuthentication, ...named, assertion };
     case 'privateKeyJwt': {
+      // A JWT that we sign (RFC 7523 §2.2).
       const key = signingKeyOf(declared);
       return clientId && key && { clientAuthentication, clientId, ...key };
     }
     case 'tls': {
+      // RFC 8705 §2.
       const tls = certificateOf(declared);
       return clientId && tls && { clientAuthentication, clientId, tls };
     }
-    case 'none':
-      return { clientAuthentication, ...(clientId && { clientId }) };
+    case 'none': // A public client: its name at most.
+      return { clientAuthentication, ...named };
   }
 }

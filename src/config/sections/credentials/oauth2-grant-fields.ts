@@ -1,13 +1,13 @@
-import type { AssertionGrant, OAuth2Common } from '../../credential-config.ts';
+import type { Secret } from '../../../base/secret.ts';
 import type { YamlMap } from '../../reading/maps.ts';
 import type { Fields } from '../../shapes/field.ts';
-import { file } from '../../shapes/login-file.ts';
+import { file, type LoginFile } from '../../shapes/login-file.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { HIDDEN, secret } from '../../shapes/secret.ts';
 import type { Shape } from '../../shapes/shape.ts';
 import { mapAt } from '../../shapes/unknown-keys.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { type CLIENT_FIELDS, signingKeyOf } from './oauth2-client-fields.ts';
+import { type CLIENT_FIELDS, type SigningKey, signingKeyOf } from './oauth2-client-fields.ts';
 
 /** Claims that bearerd sets in each assertion. */
 const OWN_CLAIMS: readonly string[] = ['aud', 'exp', 'iat', 'nbf', 'jti'];
@@ -109,17 +109,24 @@ export function checkAssertionGrant(
   }
 }
 
-function assertionGrantOf(declared: DeclaredGrant): AssertionGrant | undefined {
-  const { assertion, assertionClaims: claims = {}, assertionLifetime: lifetimeMs } = declared;
-  if (assertion !== undefined) return { assertion };
-  const key = signingKeyOf(declared);
-  return key && { ...key, claims, lifetimeMs };
+/** What a token is requested by; nothing for client credentials (RFC 6749 §4.4). */
+interface Grant {
+  /** Another party's token that is exchanged for ours (RFC 8693). */
+  readonly exchange?: { readonly subjectToken: LoginFile; readonly subjectTokenType: string };
+  /** An assertion that is the grant itself (RFC 7523 §2.1): from a file, or signed by us. */
+  readonly assertionGrant?:
+    | { readonly assertion: LoginFile }
+    | (SigningKey & {
+        /** All but `aud`, `iat`, `exp` and `jti`, which we set. `iss` and `sub` are the client unless given here. */
+        readonly claims: Readonly<Record<string, unknown>>;
+        readonly lifetimeMs: number;
+      });
+  /** A person whose name and password are the grant (RFC 6749 §4.3). */
+  readonly owner?: { readonly username: Secret; readonly password: Secret };
 }
 
-/** What the grant needs; undefined where some of it is missing. */
-export function grantOf(
-  declared: DeclaredGrant,
-): Pick<OAuth2Common, 'exchange' | 'assertionGrant' | 'owner'> | undefined {
+/** Undefined where something is missing that the grant needs. */
+export function grantOf(declared: DeclaredGrant): Grant | undefined {
   const { grant, subjectToken, subjectTokenType, username, password } = declared;
   switch (grant) {
     case 'clientCredentials':
@@ -127,8 +134,10 @@ export function grantOf(
     case 'tokenExchange':
       return subjectToken && { exchange: { subjectToken, subjectTokenType } };
     case 'jwtBearer': {
-      const assertionGrant = assertionGrantOf(declared);
-      return assertionGrant && { assertionGrant };
+      const { assertion, assertionClaims: claims = {}, assertionLifetime: lifetimeMs } = declared;
+      if (assertion !== undefined) return { assertionGrant: { assertion } };
+      const key = signingKeyOf(declared);
+      return key && { assertionGrant: { ...key, claims, lifetimeMs } };
     }
     case 'password':
       return username && password && { owner: { username, password } };

@@ -1,11 +1,10 @@
-import type { ClientAuthentication, OAuth2Common } from '../../credential-config.ts';
-import { mapOf } from '../../shapes/collections.ts';
+import { mapOf, valuesOf } from '../../shapes/collections.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
 import { authenticationOf, CLIENT_FIELDS, certificateOf } from './oauth2-client-fields.ts';
 import { checkAssertionGrant, GRANT_FIELDS, grantOf } from './oauth2-grant-fields.ts';
-import { credential, type Unplaced } from './placement.ts';
+import { credential, type InForce } from './placement.ts';
 
 /** Form parameters that come from elsewhere, and from where: `parameters` can't set them. */
 const OWN_PARAMETERS: ReadonlyMap<string, string> = new Map([
@@ -69,26 +68,25 @@ function checkEndpoint({ has, report }: Entry): void {
     report('issuer', 'is given together with tokenUrl; keep one of the two');
 }
 
-export function oauth2InForce(
-  declared: Declared<typeof OAUTH2.fields>,
-): (Unplaced<OAuth2Common> & ClientAuthentication) | undefined {
+export function oauth2InForce(declared: Declared<typeof OAUTH2.fields>) {
   const { tokenUrl: tokenEndpoint, issuer, scope, audience, parameters = new Map() } = declared;
   const client = authenticationOf(declared);
   const grant = grantOf(declared);
   const tls = certificateOf(declared);
   if (client === undefined || grant === undefined) return undefined;
-  const secrets = [...parameters].flatMap(([name, { value }]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
   return {
-    kind: 'oauth2',
+    kind: 'oauth2' as const,
+    // One of these two: the endpoint, or the issuer whose metadata names it.
     ...(tokenEndpoint && { tokenEndpoint }),
     ...(issuer && { issuer }),
+    // The certificate that it shows there.
     ...(tls && { tls }),
     ...client,
     ...grant,
     ...(scope && { scope }),
     ...(audience && { audience }),
-    parameters: Object.fromEntries(secrets),
+    parameters: valuesOf(parameters),
   };
 }
+
+export type OAuth2CredentialConfig = InForce<typeof oauth2InForce>;

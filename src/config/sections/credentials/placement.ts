@@ -1,4 +1,3 @@
-import type { CredentialPlacement } from '../../credential-config.ts';
 import type { Fields } from '../../shapes/field.ts';
 import { type Declared, type Entry, object, type Rules } from '../../shapes/object.ts';
 import { cookieNameProblem, parseHeaderName } from '../../values/header-values.ts';
@@ -36,10 +35,27 @@ export const PLACEMENT = {
 
 /** A type that can't choose all of it has fewer of the fields. */
 export type DeclaredPlacement = Partial<Declared<typeof PLACEMENT>>;
-export type Placement = Omit<CredentialPlacement, 'name'>;
 
-/** What is sent, or how it is got. */
-export type Unplaced<C> = C extends CredentialPlacement ? Omit<C, keyof CredentialPlacement> : never;
+/** A place in a request other than a header: a query parameter or a cookie. */
+export interface Elsewhere {
+  readonly in: 'query' | 'cookie';
+  readonly name: string;
+}
+
+/** What is in force of it. */
+export interface Placement {
+  readonly origins: readonly string[];
+  /** As it is sent. */
+  readonly header: string;
+  /** Empty for the bare value. */
+  readonly scheme: string;
+  /** Present where the credential is not sent in a header. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/** A credential in force: where it goes, and what one of the functions `…InForce` makes of the rest. */
+export type InForce<F extends (...declared: never[]) => unknown> = { readonly name: string } & Placement &
+  Readonly<NonNullable<ReturnType<F>>>;
 
 /** A type of credential: its own fields, and where it goes. */
 export function credential<const F extends Fields>(own: F, { check, schema }: Rules<F> = {}) {
@@ -67,25 +83,16 @@ function checkName({ in: where, name }: DeclaredPlacement, { has, report }: Entr
 
 /** @param origin where it may go unless the entry says so */
 export function placementOf(
-  { origins = [], scheme, in: where, ...named }: DeclaredPlacement,
+  { origins = [], scheme, in: where, name, header: named = PLACEMENT.header.default }: DeclaredPlacement,
   origin: string | undefined,
 ): Placement {
   const to = { origins: origins.length > 0 || origin === undefined ? origins : [origin] };
-  const name = named.name ?? '';
-  const { default: usual } = PLACEMENT.header;
   if (where === 'query' || where === 'cookie') {
-    return { ...to, header: usual, scheme: '', elsewhere: { in: where, name } };
+    const elsewhere = { in: where, name: name ?? '' };
+    return { ...to, header: PLACEMENT.header.default, scheme: '', elsewhere };
   }
-  const header = named.name ?? named.header ?? usual;
-  return { ...to, header, scheme: scheme ?? usualScheme(header) };
-}
-
-/** `Authorization` has a scheme (RFC 9110 §11.6.2); the value of a header of the API's own is the bare key. */
-function usualScheme(header: string): string {
-  return header.toLowerCase() === 'authorization' ? 'Bearer' : '';
-}
-
-/** As the file would say it, with what is in force where it says nothing. */
-export function placementShown({ origins, header, scheme, elsewhere }: Placement) {
-  return { origins, header, scheme, ...elsewhere };
+  const header = name ?? named;
+  // Authorization has a scheme (RFC 9110 §11.6.2); the value of a header of the API's own is the bare key.
+  const usual = header.toLowerCase() === 'authorization' ? 'Bearer' : '';
+  return { ...to, header, scheme: scheme ?? usual };
 }

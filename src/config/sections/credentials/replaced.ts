@@ -1,15 +1,15 @@
 import { formsOf, type SecretSetting } from '../../declaration/setting.ts';
 import { entry, isMap, type YamlMap } from '../../reading/maps.ts';
 import type { At } from '../../shapes/at.ts';
-import { variableNamed } from '../../shapes/secret.ts';
+import { type FromVariables, variableNamed } from '../../shapes/secret.ts';
 import { PAIRS } from './session.ts';
 
 /** What variables make of an entry of the file. */
 export interface Replacement {
   readonly type: string;
-  /** The setting of each secret that variables can give, and of those that they do give, by their fields. */
-  readonly settings: ReadonlyMap<string, SecretSetting>;
-  readonly given: ReadonlySet<string>;
+  /** By their fields: the setting of each secret that variables can give, and those that they do give. */
+  readonly secrets: Readonly<Record<string, SecretSetting>>;
+  readonly given: ReadonlyMap<string, FromVariables>;
 }
 
 /**
@@ -44,9 +44,9 @@ export function reportReplaced(inFile: unknown, at: At, replacement: Replacement
 /** The field whose value is one of the variables that replace its entry, and that variable. */
 function namingField(
   inFile: YamlMap,
-  { settings, given }: Replacement,
+  { given }: Replacement,
 ): readonly [field: string, variable: string] | undefined {
-  const replacing = [...settings].filter(([field]) => given.has(field)).flatMap(([, each]) => formsOf(each));
+  const replacing = [...given.values()].flatMap(({ setting }) => formsOf(setting));
   for (const [field, value] of Object.entries(inFile)) {
     const variable = variableNamed(value);
     if (variable !== undefined && replacing.includes(variable)) return [field, variable];
@@ -55,7 +55,7 @@ function namingField(
 }
 
 /** Whether the variables give less, or something else, than the entry has. */
-function losesSome(inFile: YamlMap, { type, settings, given }: Replacement): boolean {
+function losesSome(inFile: YamlMap, { type, secrets, given }: Replacement): boolean {
   if (entry(inFile, 'type') !== type) return true;
-  return Object.keys(inFile).some((field) => settings.has(field) && !given.has(field));
+  return Object.keys(inFile).some((field) => Object.hasOwn(secrets, field) && !given.has(field));
 }

@@ -1,8 +1,8 @@
-import type { SessionCredentialConfig } from '../../credential-config.ts';
+import type { Secret } from '../../../base/secret.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
-import { credential, type Unplaced } from './placement.ts';
+import { credential, type InForce } from './placement.ts';
 
 /** The secrets that log in together. */
 export const PAIRS = [
@@ -61,13 +61,28 @@ function checkPairs({ at, has, report }: Entry): void {
   }
 }
 
-export function sessionInForce(
-  declared: Declared<typeof SESSION.fields>,
-): Unplaced<SessionCredentialConfig> | undefined {
-  const { clientId, clientSecret, username, password, baseUrl, sessionPath } = declared;
-  const place = { ...(baseUrl && { baseUrl }), ...(sessionPath !== undefined && { sessionPath }) };
-  if (clientId && clientSecret) {
-    return { kind: 'session', grant: { kind: 'service-account', clientId, clientSecret }, ...place };
-  }
-  return username && password && { kind: 'session', grant: { kind: 'user', username, password }, ...place };
+/** What a session credential logs in with. */
+export type SessionGrant =
+  | { readonly kind: 'service-account'; readonly clientId: Secret; readonly clientSecret: Secret }
+  | { readonly kind: 'user'; readonly username: Secret; readonly password: Secret };
+
+function grantOf(declared: Declared<typeof SESSION.fields>): SessionGrant | undefined {
+  const { clientId, clientSecret, username, password } = declared;
+  if (clientId && clientSecret) return { kind: 'service-account', clientId, clientSecret };
+  return username && password && { kind: 'user', username, password };
 }
+
+export function sessionInForce(declared: Declared<typeof SESSION.fields>) {
+  const { baseUrl, sessionPath } = declared;
+  const grant = grantOf(declared);
+  return (
+    grant && {
+      kind: 'session' as const,
+      grant,
+      ...(baseUrl && { baseUrl }),
+      ...(sessionPath && { sessionPath }),
+    }
+  );
+}
+
+export type SessionCredentialConfig = InForce<typeof sessionInForce>;

@@ -1,4 +1,31 @@
-import type { SinkConfig } from '../config.ts';
+/** A map in the memory of a HAProxy, by its Runtime API. */
+export interface HaproxySinkConfig {
+  readonly kind: 'haproxy';
+  /** The unix socket of the Runtime API. */
+  readonly path: string;
+  readonly map: string;
+  /** The credentials that HAProxy may send: those of the routes that are sent in a header. */
+  readonly credentials: readonly string[];
+}
+
+/** A file that Envoy reads as a secret. */
+export interface EnvoySdsSinkConfig {
+  readonly kind: 'envoySds';
+  readonly path: string;
+  /** Name of the secret. */
+  readonly name: string;
+  readonly credential: string;
+}
+
+/** A file with nothing in it but the token. */
+export interface FileSinkConfig {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly credential: string;
+}
+
+/** A place outside of this process that holds credentials. */
+export type SinkConfig = HaproxySinkConfig | EnvoySdsSinkConfig | FileSinkConfig;
 
 /** How a sink is called in the log and the metrics. */
 export function sinkLabel({ kind, path }: SinkConfig): string {

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import { ConfigFileError } from '../../base/config-error.ts';
-import type { Config } from '../config.ts';
-import { SETTINGS } from '../declaration/settings.ts';
-import { isAbsent, valueAt } from '../reading/maps.ts';
-import type { Reading } from '../reading/reading.ts';
-import { asksForKey, type Callers } from './callers.ts';
+import { ConfigFileError } from '../base/config-error.ts';
+import type { Config } from './config.ts';
+import { SETTINGS } from './declaration/settings.ts';
+import { isAbsent, valueAt } from './reading/maps.ts';
+import type { Reading } from './reading/reading.ts';
+import { asksForKey, type Callers } from './sections/callers.ts';
 
 /**
  * A file that has vanished or is empty says nothing: a change on purpose can't be told from a cut copy, an emptied

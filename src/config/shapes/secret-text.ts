@@ -1,0 +1,58 @@
+import { Secret } from '../../base/secret.ts';
+import type { SecretSetting } from '../declaration/setting.ts';
+import { isOtherEncoding, NOT_UTF8 } from '../values/encoding.ts';
+import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
+import { wholePlaceholder } from '../values/placeholders.ts';
+import type { At } from './at.ts';
+
+/** A header can't carry every text, a cookie or `Basic` even fewer; a request body or a query carries any. */
+export type SecretUse = SecretSetting['secret'] | 'cookie' | 'username' | 'password';
+
+/** The secret of this text; a warning where it is probably not what was meant. */
+export function secretOf(text: string, at: At, use: SecretUse): Secret | undefined {
+  at.reading.commands.knows(text);
+  const problem = problemIn(text, use);
+  if (problem !== undefined) return at.report(problem);
+  const placeholder = wholePlaceholder(text);
+  const doubt = placeholder ? `is ${placeholder.shown}, which nothing replaces here` : doubtAbout(text);
+  if (doubt !== undefined) at.reading.warn(at.key, doubt);
+  return new Secret(text);
+}
+
+function problemIn(text: string, use: SecretUse): string | undefined {
+  if (text === '') return 'is empty';
+  if (isOtherEncoding(text)) return `holds what was lost in decoding: it is ${NOT_UTF8}`;
+  // Let through where a login carries it: if that is refused, the failure tells of the mark.
+  if (use !== 'body' && text.startsWith('\ufeff'))
+    return 'begins with a byte order mark (BOM); save it without';
+  switch (use) {
+    case 'header':
+      return headerValueProblem(text);
+    case 'cookie':
+      return COOKIE_VALUE.test(text)
+        ? undefined
+        : 'cannot be sent in a cookie: it holds a character that none may hold';
+    case 'username':
+    case 'password':
+      return basicProblem(use, text);
+    case 'body':
+      return undefined;
+  }
+}
+
+/** At least two names with a slash between them: a base64 text that begins so is longer, or has no dots and hyphens. */
+const PATH = /^(?:~|\.{0,2})(?:\/[\w.-]{1,40}){2,8}$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** `id:key` in base64 is the form in which some APIs want it. */
+const PLAIN_TEXT = /^[\x20-\x39\x3b-\x7e]{6,}\r?\n?$/;
+
+/** Holds nothing of the secret. */
+function doubtAbout(secret: string): string | undefined {
+  if (PATH.test(secret) && secret.length < 120) {
+    return 'looks like the path of a file; if it is one, write { file: PATH }, or use the variable that ends with _FILE';
+  }
+  if (BASE64.test(secret) && PLAIN_TEXT.test(Buffer.from(secret, 'base64').toString('latin1'))) {
+    return 'looks like base64 of the secret; if it is, write the secret itself (kubectl shows secrets in base64)';
+  }
+  return undefined;
+}
