@@ -80,7 +80,7 @@ export interface RouteTable {
  * @param sessions the first path is closed for every request, and where a route maps another path to it; the others
  *   (session endpoints of single credentials) only where a route leads to them
  */
-export function createRouteTable(facts: TableFacts, [session, ...others]: SessionPlaces): RouteTable {
+export function createRouteTable(facts: TableFacts<Route>, [session, ...others]: SessionPlaces): RouteTable {
   const { own: routes, host } = facts;
   const prefixes = new Prefixes(routes);
   const closure = new SessionClosure(session);

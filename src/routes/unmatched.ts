@@ -1,5 +1,3 @@
-import type { Route } from './route-table.ts';
-
 /** How many routes are named, and how much of each name. */
 const MOST_NAMED = 5;
 const LONGEST_NAME = 60;
@@ -11,11 +9,19 @@ export interface Unmatched {
   readonly remedy: string;
 }
 
+/** What the words need to know of a route. */
+interface KnownRoute {
+  readonly name: string;
+  readonly credentialName: string;
+  readonly credential: object | undefined;
+  readonly denied: boolean;
+}
+
 /** What the words need to know of a table. */
-export interface TableFacts {
-  readonly own: readonly Route[];
+export interface TableFacts<R extends KnownRoute = KnownRoute> {
+  readonly own: readonly R[];
   /** The routes of every table. */
-  readonly all: readonly Route[];
+  readonly all: readonly R[];
   readonly host: string | undefined;
   /** Where the routes are configured: `BEARERD_ROUTES` or `bearerd.yaml:12`. */
   readonly place: string | undefined;
@@ -37,7 +43,7 @@ export function unmatched({ own, all, host, place }: TableFacts): Unmatched {
   };
 }
 
-function namesOf(routes: readonly Route[]): string {
+function namesOf(routes: readonly KnownRoute[]): string {
   const open = routes.filter(({ denied }) => !denied);
   const named = open.slice(0, MOST_NAMED).map(({ name }) => shortened(name));
   const more = open.length - named.length;

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { Config } from '../config/config.ts';
-import type { UpstreamAddress } from '../config/values/addresses.ts';
-import { formatUpstreamAddress, isLoopbackHost } from '../config/values/addresses.ts';
+import { formatUpstreamAddress, isLoopbackHost, type UpstreamAddress } from '../config/values/addresses.ts';
 
 /** How an origin is reached: through an outbound proxy, or directly, and then why. */
 export type OutboundWay =
