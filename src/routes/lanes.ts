@@ -91,7 +91,7 @@ export function hostOf({ upstreamOrigin }: Pick<Route, 'upstreamOrigin'>): strin
 function whySlow(route: Route): string | undefined {
   const { prefix, credential, elsewhere, clientAuthorization, scrub, limit, upstreamPrefix, timeouts } =
     route;
-  if (route.denied) return 'it denies';
+  if (route.denied) return 'it denies all requests';
   if (credential === undefined) return 'it sends no credential';
   if (elsewhere !== undefined) return `its credential stands in the ${elsewhere.in}`;
   const field = fieldOf(route.credentialHeader);

@@ -98,19 +98,19 @@ export function createRouteTable(facts: TableFacts<Route>, [session, ...others]:
     }
     const route = prefixes.find(path);
     if (!reading.readings.every((text) => prefixes.agrees(text, route))) {
-      return refused('bad-path', route, 'another reading of the path takes another route');
+      return refused('bad-path', route, 'another reading of the path leads to another route');
     }
     const denying = prefixes.closing(reading.readings);
     if (denying !== undefined) {
-      return refused('route-denied', denying, 'the route denies its path with a format ending, too');
+      return refused('route-denied', denying, 'the route also denies its path with a format ending');
     }
     if (route === undefined) return noRoute;
     if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');
     }
-    if (route.denied) return refused('route-denied', route, 'the route denies');
+    if (route.denied) return refused('route-denied', route, 'the route denies all requests');
     if (route.methods?.has(method) === false) {
-      return refused('method-refused', route, 'the route does not take this method');
+      return refused('method-refused', route, 'the route does not accept this method');
     }
     return { ok: true, route };
   }

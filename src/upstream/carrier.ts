@@ -38,8 +38,9 @@ export interface Carrier {
 
 /**
  * Whether a failed request may be sent again (RFC 9110 §9.2.2, RFC 9113 §8.7). `unseen`: the upstream has not processed
- * it. `stale`: the connection had carried other requests, and the upstream may have closed it before this one arrived.
- * `http1`: the upstream has not processed it and requires HTTP/1.1.
+ * it. `stale`: the upstream has probably not processed it, because it may have closed the connection, which had carried
+ * other requests, before this one arrived, or because it requires HTTP/1.1. `http1`: the upstream has certainly not
+ * processed it, and requires HTTP/1.1.
  */
 export type Repeatable = 'no' | 'stale' | 'unseen' | 'http1';
 

@@ -12,7 +12,6 @@ interface Http1PoolOptions {
   /** The value of `Host`. */
   readonly host: string;
   readonly headerSizeBytes: number;
-  /** Opens a connection. */
   readonly open: Connector;
   /** Connections use neither TLS nor an outbound proxy, so they can read into a given buffer. */
   readonly plain: boolean;
@@ -150,7 +149,7 @@ export class Http1Pool implements ConnectionOwner {
     this.#sweepSoon();
   }
 
-  /** Closes idle connections; requests under way end first. A request that begins now gets a new connection. */
+  /** Closes idle connections now, and the others when their requests end. A request that begins later gets a new one. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#sweep);

@@ -306,7 +306,7 @@ t.test('what is refused before it is forwarded says why, and names its ID in the
     await proxy.ask('GET /open HTTP/1.1\r\nhost localhost\r\n\r\n'),
   ];
   const expected = [
-    { code: 'route-denied', route: '/closed', why: 'the route denies', credential: 'deny' },
+    { code: 'route-denied', route: '/closed', why: 'the route denies all requests', credential: 'deny' },
     { code: 'no-route', route: null, why: 'no prefix matches', credential: null },
     { code: 'host-refused', why: /^refused before a route was looked for: the Host header/ },
     { code: 'bad-request', method: '', path: '' },

@@ -168,7 +168,7 @@ t.test(
 
 t.test('there is a reason for each route without a fast lane', async (t) => {
   t.same(Object.fromEntries([...lanes.slow].map(([{ prefix }, why]) => [prefix, why])), {
-    '/api/admin': 'it denies',
+    '/api/admin': 'it denies all requests',
     '/API/Old': 'its prefix can be read in more than one way',
     '/caf%C3%A9': 'its prefix can be read in more than one way',
     '/open': 'it sends no credential',
