@@ -11,6 +11,7 @@ import { Watchdog } from '../forward/watchdog.ts';
 import type { Sinks } from '../integrations/sinks.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
 import { ProxyListener } from '../listen/proxy.ts';
+import type { LogLoss } from '../observe/log-output.ts';
 import type { Readiness, Status } from '../observe/status.ts';
 import { type Lookup, systemLookup } from '../upstream/dial.ts';
 import { Listeners, type PassedSockets } from './listeners.ts';
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   /** Called after a refused login of a credential whose secrets come from commands. */
   readonly renewSecrets?: RenewSecrets;
   readonly droppedLogLines?: () => number;
+  /** Why lines of the log were dropped, for people. */
+  readonly logLoss?: () => LogLoss | undefined;
   /** Sockets that listen already, in place of the configured addresses of their listener. */
   readonly sockets?: PassedSockets;
   /** Called with the size of each piece of a body or a tunnel, either way. */
@@ -66,6 +69,7 @@ export class Gateway {
     openEngine = openRedis,
     renewSecrets,
     droppedLogLines = () => 0,
+    logLoss = () => undefined,
     bytesPassed = () => {},
     sockets = { proxy: [], admin: [] },
     reload,
@@ -82,7 +86,8 @@ export class Gateway {
     const lasting = { clock, lookup, sources: this.#sources, secrets, watchdog: this.#watchdog, loopMark };
     this.#running = new RunningConfig(config, lasting);
     const stopping = () => this.#stop.announced;
-    this.#overview = new Overview({ ...lasting, events, running: this.#running, droppedLogLines, stopping });
+    const told = { events, running: this.#running, droppedLogLines, logLoss, stopping };
+    this.#overview = new Overview({ ...lasting, ...told });
     const proxy = new ProxyListener({
       settings: () => this.#running.settings,
       context: {

@@ -1,3 +1,5 @@
+import { Problem } from '../base/problem.ts';
+
 /** Files besides those of clients: listeners, logs, logins, the admin listener, refused clients. */
 const RESERVED = 80;
 const FEWEST = 8;
@@ -19,4 +21,14 @@ export function openFilesLimit(): number {
 /** How many clients fit below that limit: each may need a connection to the upstream, too. */
 export function connectionsWithin(openFiles: number): number {
   return Math.max(FEWEST, Math.floor((openFiles - RESERVED) / 2));
+}
+
+/** How many client connections may be open, and what those beyond are told. */
+export function connectionLimit(configured: number, fitting: number) {
+  const maxConnections = Math.min(configured, fitting);
+  const remedy =
+    fitting < configured
+      ? `So few files may be open in this process that only ${fitting} clients can be connected at once: raise the limit of open files (ulimit -n, LimitNOFILE= of systemd), or call less at once. Connections come free by themselves.`
+      : `BEARERD_MAX_CONNECTIONS (limits.connections) lets ${configured} clients be connected at once, and so many were: call less at once, or raise it.`;
+  return { maxConnections, tooMany: new Problem('overloaded', { retryAfterS: 1, remedy }) };
 }

@@ -6,9 +6,12 @@ import { Tunnel } from '../forward/tunnel.ts';
 import type { Watchdog } from '../forward/watchdog.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
 import { Health } from '../observe/health.ts';
+import type { LogLoss } from '../observe/log-output.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import { Recent } from '../observe/recent.ts';
+import { processMetrics } from '../observe/process-metrics.ts';
+import type { Situation } from '../observe/situation.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
+import { Lately } from './lately.ts';
 import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
 
@@ -20,6 +23,7 @@ export interface OverviewOptions {
   readonly watchdog: Watchdog;
   readonly running: RunningConfig;
   readonly droppedLogLines: () => number;
+  readonly logLoss: () => LogLoss | undefined;
   /** The process is about to stop. */
   readonly stopping: () => boolean;
 }
@@ -28,15 +32,15 @@ export interface OverviewOptions {
 export class Overview {
   readonly #watched: OverviewOptions;
   readonly #startedMonoMs: number;
-  readonly #recent: Recent;
+  readonly #lately: Lately;
   readonly #health: Health;
   readonly #metrics: Metrics;
 
   constructor(watched: OverviewOptions) {
-    const { clock, events, sources, watchdog, running, droppedLogLines } = watched;
+    const { clock, events, sources, watchdog, running, droppedLogLines, logLoss } = watched;
     this.#watched = watched;
     this.#startedMonoMs = clock.monoMs();
-    this.#recent = new Recent(clock);
+    this.#lately = new Lately({ clock, logLoss, pauses: processMetrics().pauses });
     this.#health = new Health(clock);
     this.#metrics = createMetrics({
       version: VERSION,
@@ -54,10 +58,10 @@ export class Overview {
     events.subscribe(this.#health.observe);
   }
 
-  /** Keeps the last requests from now on, for the admin listener, and calls `changed` after each event. */
+  /** Keeps what happens from now on, for the admin listener, and calls `changed` after each event. */
   showTo(changed: () => void): void {
     this.#watched.events.subscribe((event) => {
-      this.#recent.observe(event);
+      this.#lately.observe(event);
       changed();
     });
   }
@@ -86,7 +90,7 @@ export class Overview {
       tokens: sources.statuses(),
       routes: running.settings.routes.routes,
       requestsByRoute: this.#metrics.requestsByRoute(),
-      recent: this.#recent,
+      recent: this.#lately.recent,
       share: sources.sharing,
       limits: running.settings.limits.status,
     });
@@ -100,8 +104,9 @@ export class Overview {
       healthy: () => this.#health.healthy,
       readiness: () => this.readiness,
       status: () => this.status,
-      requests: () => this.#recent.requests(),
+      requests: () => this.#lately.recent.requests(),
       why: (id) => this.#why(id),
+      troubles: () => this.#troubles(),
       configuration: async () => ({
         files: filesRead(running.config),
         yaml: await annotated(running.config),
@@ -113,9 +118,18 @@ export class Overview {
     };
   }
 
-  /** @param id a request's; undefined for the last request that failed */
-  #why(id: string | undefined): ReturnType<AdminView['why']> {
-    const report = id === undefined ? this.#recent.whyLastFailed() : this.#recent.why(id);
+  #why(id: string): ReturnType<AdminView['why']> {
+    const report = this.#lately.recent.why(id);
     return report && { report, text: async () => (await import('../observe/why-text.ts')).whyText(report) };
+  }
+
+  #troubles(): ReturnType<AdminView['troubles']> {
+    const lastFailed = this.#lately.recent.whyLastFailed();
+    const report: Situation = this.#lately.situation(this.readiness, this.status);
+    const text = async () => {
+      const { troublesText } = await import('../observe/situation-text.ts');
+      return troublesText(report, lastFailed);
+    };
+    return { lastFailed, report, text };
   }
 }

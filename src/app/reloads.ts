@@ -57,6 +57,7 @@ export class Reloads {
       readFile: (path) => readFile(path, 'utf8'),
       onChange: (path, content) => this.#gather(path, content),
       onTrouble: (path, reason) => observe({ type: 'secret-trouble', path, reason }),
+      onUsable: (path) => observe({ type: 'secret-usable', path }),
       signal: this.#ended.signal,
     });
   }

@@ -12,7 +12,7 @@ import type { Lookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import { secretsOf } from './credentials.ts';
 import { sessionPlaces } from './logins.ts';
-import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { connectionLimit, connectionsWithin, openFilesLimit } from './open-files.ts';
 import { configuredRoutes } from './routes-place.ts';
 import type { Sources } from './sources.ts';
 
@@ -98,7 +98,7 @@ export class RunningConfig {
       requestIdHeader: config.log.requestIdHeader?.toLowerCase(),
       loopMark,
       headerSizeBytes: config.limits.headerSizeBytes,
-      maxConnections: Math.min(config.limits.connections, this.#mostConnections),
+      ...connectionLimit(config.limits.connections, this.#mostConnections),
       tunnelsExpire: config.closeTunnels === 'at-expiry',
     };
     for (const route of settings.routes.routes) pools.of(route);

@@ -31,15 +31,17 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** No connection was made within the time limit. `step` is the one that did not end. */
+/** No connection was made within the time limit, `limitMs`. `step` is the one that did not end. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
   readonly step: 'dns' | 'connect' | 'tls';
+  readonly limitMs: number;
 
-  constructor(step: 'dns' | 'connect' | 'tls') {
+  constructor(step: 'dns' | 'connect' | 'tls', limitMs: number) {
     super('not connected in time');
     this.name = 'ConnectTimeoutError';
     this.step = step;
+    this.limitMs = limitMs;
   }
 }
 

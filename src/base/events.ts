@@ -37,6 +37,13 @@ export type Event =
       /** Until the next login begins; 0 where it begins now, or runs. */
       readonly nextTryInMs: number;
     }
+  /** The upstream answered 401 to a token that had just come from a login. */
+  | {
+      readonly type: 'new-token-rejected';
+      readonly credential: string;
+      readonly state: TokenState;
+      readonly fingerprint: string;
+    }
   | RequestEvent
   | {
       readonly type: 'upstream-failed';
@@ -52,6 +59,10 @@ export type Event =
   | { readonly type: 'reloaded'; readonly by: string; readonly restartNeededFor: readonly string[] }
   | { readonly type: 'reload-refused'; readonly by: string; readonly reason: string }
   | { readonly type: 'secret-trouble'; readonly path: string; readonly reason: string }
+  /** After `secret-trouble`: the file can be read again, whatever it holds. */
+  | { readonly type: 'secret-usable'; readonly path: string }
+  /** A Unix socket's file was there, and nothing listened on it: the process before was killed. */
+  | { readonly type: 'socket-replaced'; readonly path: string }
   | CountedEvent
   /** The engine through which instances share tokens can be reached, or not. */
   | { readonly type: 'share-state'; readonly state: 'ready' }

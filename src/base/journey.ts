@@ -1,3 +1,5 @@
+import type { TimeLimit } from './time-limit.ts';
+
 /**
  * The state of a credential's token. Log, metrics, status and probes use the same words.
  * - `starting`: no login has succeeded yet;
@@ -24,6 +26,8 @@ export interface Journey {
   /** The detail of the problem, and what to do about it if known. */
   detail: string | undefined;
   remedy: string | undefined;
+  /** The time limit that ended the request. */
+  limit: TimeLimit | undefined;
   /** The answer had begun when the problem occurred. */
   brokeOff: boolean;
 }
@@ -60,6 +64,8 @@ export class AttemptRecord {
   failedMonoMs = -1;
   /** The status of the answer. */
   status = 0;
+  /** When to call again, as a 429 or 503 says: seconds, or a date. */
+  retryAfter: string | undefined = undefined;
   /** Why the attempt failed, in words. */
   failure: string | undefined = undefined;
 

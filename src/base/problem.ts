@@ -1,3 +1,5 @@
+import type { TimeLimit } from './time-limit.ts';
+
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
@@ -160,6 +162,8 @@ export class Problem extends Error {
   readonly allow: string | undefined;
   /** What to do about the problem, for the log. Constant. */
   readonly remedy: string | undefined;
+  /** The time limit that has passed, if one has. */
+  readonly limit: TimeLimit | undefined;
   /** An error type of RFC 9209; it may be more exact than the usual one of the code. */
   readonly proxyStatus: string;
 
@@ -172,6 +176,7 @@ export class Problem extends Error {
       /** A text that is more exact than the usual one of the code. Constant, too. */
       detail?: string | undefined;
       remedy?: string | undefined;
+      limit?: TimeLimit | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -184,6 +189,7 @@ export class Problem extends Error {
     this.retryAfterS = extra.retryAfterS;
     this.allow = extra.allow;
     this.remedy = extra.remedy;
+    this.limit = extra.limit;
     this.proxyStatus = extra.proxyStatus ?? PROBLEMS[code].proxyStatus;
   }
 }

@@ -14,9 +14,9 @@ export function configurationWithoutSecrets(values: OptionValues): Promise<Confi
   return sourceOf(values, process.env).load({ standIns: true });
 }
 
-/** Where a proxy that runs with this command line and environment has its admin listener, if need be without the rest. */
-export function adminListenOf(values: OptionValues): Promise<Config['adminListen']> {
-  return sourceOf(values, process.env).loadAdminListen();
+/** Where a proxy that runs with this command line and environment listens, if need be without the rest. */
+export function listenOf(name: 'listen' | 'adminListen', values: OptionValues): Promise<Config['listen']> {
+  return sourceOf(values, process.env).loadListen(name);
 }
 
 /** Where the configuration comes from with this command line. */

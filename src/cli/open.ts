@@ -2,6 +2,7 @@ import { Gateway, type GatewayOptions } from '../app/gateway.ts';
 import { Reloads } from '../app/reloads.ts';
 import { EventBus } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
+import { SETTINGS } from '../config/declaration/settings.ts';
 import type { Around } from '../config/reading/secret-commands.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { boundMemory, sweepBodies } from '../node/heap.ts';
@@ -63,12 +64,15 @@ export async function open({
     events,
     tracing: traces,
     droppedLogLines: log.dropped,
+    logLoss: log.loss,
     bytesPassed: sweepBodies(),
   });
   events.subscribe(releaseAtRest({ inFlight: () => gateway.inFlight }));
   await gateway.start();
   boundMemory();
   announce(gateway, config, log);
+  const why = whyCommand(gateway.adminUrls);
+  if (why !== undefined) log.nameWhy(why);
 
   const apply = (loaded: Config, by: string) => {
     const next = adapt(loaded);
@@ -86,6 +90,13 @@ export async function open({
     return sent;
   };
   return { gateway, log, reloads, config: () => config, end };
+}
+
+/** What a person can type to be told why a request failed; undefined without an admin listener. */
+function whyCommand([admin]: readonly string[]): string | undefined {
+  if (admin === undefined) return undefined;
+  const at = admin.replace(/^https?:\/\//, '');
+  return at === SETTINGS.adminListen.default ? 'bearerd why' : `bearerd why --admin-listen ${at}`;
 }
 
 /**

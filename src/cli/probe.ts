@@ -1,7 +1,7 @@
 import { ConfigError } from '../base/config-error.ts';
 import type { ListenAddress } from '../config/values/addresses.ts';
 import type { OptionValues } from './command.ts';
-import { adminListenOf } from './configuration.ts';
+import { listenOf } from './configuration.ts';
 import { look, type Sight } from './sight.ts';
 
 /** The address to ask: port 0 does not say which one the system chose. */
@@ -22,7 +22,7 @@ export async function readinessProbe(values: OptionValues): Promise<() => Promis
 
 /** @throws ConfigError when there is no listener to ask. */
 export async function adminAddress(values: OptionValues): Promise<ListenAddress> {
-  const address = fixed(await adminListenOf(values));
+  const address = fixed(await listenOf('adminListen', values));
   if (address === undefined) {
     const problem =
       'is off, or has no fixed port; this command asks the admin listener: set it to localhost:9181 or another address';

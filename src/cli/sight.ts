@@ -10,6 +10,13 @@ export interface AdminAnswer {
   readonly body: string;
 }
 
+/** Why there is no answer, in words, and of which kind that is. */
+export interface Unanswered {
+  readonly reason: string;
+  /** `silent`: connections are accepted, and nothing comes. */
+  readonly kind: 'absent' | 'silent' | 'other';
+}
+
 const LIMIT_MS = 2_000;
 const LONGEST_ANSWER = 1 << 20;
 /** No listener; no such socket file; and, of `localhost`, an address family that this machine lacks. */
@@ -22,22 +29,22 @@ const ANSWER = /^HTTP\/1\.\d \d{3}.*?\r\n\r\n/s;
 /** Looks at the admin listener at an address. Never rejects. */
 export async function look(address: ListenAddress): Promise<Sight> {
   const answer = await askAdmin(address, '/readyz');
-  if (typeof answer === 'string') return [answer];
+  if ('reason' in answer) return [answer.reason];
   const readiness = jsonIn(answer);
   if (!isReadiness(readiness)) return [notBearerd(address)];
   if (readiness.ready) return [];
-  const { whyUnready } = await import('./readiness-words.ts');
+  const { whyUnready } = await import('../observe/readiness-words.ts');
   // It has the failure in words; at an address that is not loopback it asks for the caller key.
   const status = await askAdmin(address, '/status');
-  return whyUnready(readiness, typeof status === 'string' ? undefined : jsonIn(status));
+  return whyUnready(readiness, 'reason' in status ? undefined : jsonIn(status));
 }
 
 /**
  * Sends a GET to the admin listener, and waits two seconds at most. Never rejects.
  *
- * @returns the answer, or in words why there is none
+ * @returns the answer, or why there is none
  */
-export async function askAdmin(address: ListenAddress, path: string): Promise<AdminAnswer | string> {
+export async function askAdmin(address: ListenAddress, path: string): Promise<AdminAnswer | Unanswered> {
   // `localhost` is both of its addresses, as it is to the proxy: to ask the system would load more than all else here.
   const isBoth = address.kind === 'tcp' && address.host === 'localhost';
   const addresses = isBoth ? ['127.0.0.1', '::1'].map((host) => ({ ...address, host })) : [address];
@@ -50,7 +57,8 @@ export async function askAdmin(address: ListenAddress, path: string): Promise<Ad
       if (!NOT_LISTENING.has(code)) return unanswered(formatAddress(each), code);
     }
   }
-  return `nothing listens at ${formatAddress(address)}. Start bearerd, or ${GIVE_ADDRESS}`;
+  const reason = `nothing listens at ${formatAddress(address)}. Start bearerd, or ${GIVE_ADDRESS}`;
+  return { reason, kind: 'absent' };
 }
 
 /** What to say where another server has answered. */
@@ -117,12 +125,16 @@ function coded(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }
 
-async function unanswered(at: string, code: string): Promise<string> {
-  if (code === 'EACCES')
-    return `this user may not connect to ${at}: run this as the user that bearerd runs as`;
+async function unanswered(at: string, code: string): Promise<Unanswered> {
+  if (code === 'EACCES') {
+    const reason = `this user may not connect to ${at}: run this as the user that bearerd runs as`;
+    return { reason, kind: 'other' };
+  }
   const [{ failureOfCode }, { CONNECTION_FAILURES }] = await Promise.all([
     import('../base/failures/kind.ts'),
     import('../base/failures/words.ts'),
   ]);
-  return `the admin listener at ${at} ${CONNECTION_FAILURES[failureOfCode(code)].what} (${code}). See whether bearerd runs there, or ${GIVE_ADDRESS}`;
+  const failure = failureOfCode(code);
+  const reason = `the admin listener at ${at} ${CONNECTION_FAILURES[failure].what} (${code}). See whether bearerd runs there, or ${GIVE_ADDRESS}`;
+  return { reason, kind: failure === 'answer-timeout' ? 'silent' : 'other' };
 }

@@ -28,4 +28,5 @@ const NO_SOURCE: TokenSource = {
   stateWith: () => 'starting',
   wait: () => Promise.reject(new Error('no token is needed to choose a route')),
   rejected: () => undefined,
+  newTokenRejected: () => {},
 };

@@ -1,25 +1,29 @@
 import { PROBLEMS, REQUEST_URN } from '../base/problem.ts';
 import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
+import { failingLogins } from '../observe/readiness-words.ts';
+import type { Situation } from '../observe/situation.ts';
+import { troublesText } from '../observe/situation-text.ts';
 import { visible } from '../observe/visible.ts';
 import type { Why } from '../observe/why.ts';
 import { whyText } from '../observe/why-text.ts';
-import { type Command, complain, print } from './command.ts';
+import { absence } from './absence.ts';
+import { type Command, complain, type OptionValues, print } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { adminAddress } from './probe.ts';
-import { failingLogins } from './readiness-words.ts';
-import { type AdminAnswer, askAdmin, isReadiness, jsonIn, notBearerd } from './sight.ts';
+import { type AdminAnswer, askAdmin, isReadiness, jsonIn, notBearerd, type Unanswered } from './sight.ts';
 
 const REMEMBERED = 'the last 1,000 requests that are over, and the last 200 that failed';
 
 export const why: Command = {
   synopsis: '[ID] [--json] [--admin-listen ADDRESS] [--config FILE]',
-  summary: 'says why a request went as it did, and what to do; without an ID the last that failed',
+  summary: 'says what is wrong and what to do; with an ID why that request went as it did',
   help: `
   ID                       requestId of the log, or instance of an answer of bearerd
-  --json                   the same as JSON
+  --json                   of the request alone, as JSON
   --admin-listen ADDRESS   where the admin listener of the proxy is
 
-It asks the running proxy, which knows ${REMEMBERED}. Without an ID it also says which login fails now.
+It asks the running proxy, which knows ${REMEMBERED}.
+Without an ID it tells of the last request that failed, of what is wrong with the proxy now, and of what went wrong lately.
 `,
   examples: ['bearerd why', 'bearerd why k3v9x2ab1f --json'],
   variables: ['BEARERD_CONFIG', 'BEARERD_ADMIN_LISTEN'],
@@ -31,30 +35,45 @@ It asks the running proxy, which knows ${REMEMBERED}. Without an ID it also says
     const address = await adminAddress(values);
     const path = `/requests/${id === undefined ? 'last-failed' : encodeURIComponent(id)}`;
     const answer = await askAdmin(address, path);
-    if (typeof answer === 'string') {
-      complain(answer);
-      return EXIT.unavailable;
-    }
+    if ('reason' in answer) return unanswered(answer, values);
     const report = reportIn(answer);
-    const now = id === undefined && values.json !== true ? await failingNow(address) : '';
-    if (report !== undefined) {
-      await print(values.json === true ? `${answer.body}\n` : `${whyText(report)}${now}`);
-      return EXIT.done;
-    }
-    if (now !== '') await print(now.trimStart());
-    complain(unreported(answer, address, path, id));
-    return answer.status === 404 ? EXIT.failed : EXIT.unavailable;
+    if (id === undefined && values.json !== true) return whatIsWrong(address, answer, report);
+    if (report !== undefined) await print(values.json === true ? `${answer.body}\n` : whyText(report));
+    return report === undefined ? unreported(answer, address, id) : EXIT.done;
   },
 };
 
-/** A paragraph for each credential whose login fails now; mostly none. */
-async function failingNow(address: ListenAddress): Promise<string> {
-  const both = await Promise.all([askAdmin(address, '/readyz'), askAdmin(address, '/status')]);
-  const [readiness, status] = both.map((answer) => (typeof answer === 'string' ? undefined : jsonIn(answer)));
+async function whatIsWrong(address: ListenAddress, answer: AdminAnswer, lastFailed: Why | undefined) {
+  const [told, readyz] = await Promise.all([askAdmin(address, '/troubles'), askAdmin(address, '/readyz')]);
+  const situation = situationIn(told);
+  if (situation !== undefined) await print(troublesText(situation, lastFailed));
+  else await print(failingLine(readyz));
+  if (lastFailed !== undefined) return EXIT.done;
+  return situation === undefined && answer.status === 404
+    ? notOurs(address)
+    : unreported(answer, address, undefined);
+}
+
+async function unanswered(why: Unanswered, values: OptionValues): Promise<number> {
+  complain(why.reason);
+  for (const line of await absence(why, values)) complain(line);
+  return EXIT.unavailable;
+}
+
+/** What a probe may know, where no more is told: at an address that is not loopback. */
+function failingLine(readyz: AdminAnswer | Unanswered): string {
+  const readiness = 'reason' in readyz ? undefined : jsonIn(readyz);
   if (!isReadiness(readiness)) return '';
-  return failingLogins(readiness, status)
-    .map((line) => `\nNow: ${visible(line)}\n`)
+  return failingLogins(readiness, undefined)
+    .map((line) => `Now: ${visible(line)}\n`)
     .join('');
+}
+
+/** Undefined where it isn't told, or another server has answered. */
+function situationIn(answer: AdminAnswer | Unanswered): Situation | undefined {
+  if ('reason' in answer || answer.status !== 200) return undefined;
+  const situation = jsonIn(answer) as Partial<Situation> | null | undefined;
+  return Array.isArray(situation?.lately) ? (situation as Situation) : undefined;
 }
 
 /** Undefined where the answer holds no report, or another server has answered. */
@@ -63,17 +82,26 @@ function reportIn(answer: AdminAnswer): Why | undefined {
   return Array.isArray(report?.attempts) ? (report as Why) : undefined;
 }
 
-/** Why an answer holds no report. */
-function unreported(
-  { status }: AdminAnswer,
-  address: ListenAddress,
-  path: string,
-  id: string | undefined,
-): string {
-  if (status === 404 && id === undefined) return 'no request has failed since the start';
-  if (status === 404)
-    return `request ${id} is not known: bearerd remembers ${REMEMBERED}. Run "bearerd why" without an ID for the last that failed`;
-  if (status !== PROBLEMS['caller-key-required'].status) return notBearerd(address);
+/** Says why an answer holds no report. @returns the exit code */
+function unreported({ status }: AdminAnswer, address: ListenAddress, id: string | undefined): number {
+  if (status === 404) {
+    complain(
+      id === undefined
+        ? 'no request has failed since the start'
+        : `request ${id} is not known: bearerd remembers ${REMEMBERED}. Run "bearerd why" without an ID for the last that failed`,
+    );
+    return EXIT.failed;
+  }
+  if (status !== PROBLEMS['caller-key-required'].status) return notOurs(address);
   const at = formatAddress(address);
-  return `${at} is not a loopback address, and tells requests only to callers with the key: curl -H 'X-Bearerd-Key: …' http://${at}${path}`;
+  const path = id === undefined ? '/troubles' : `/requests/${encodeURIComponent(id)}`;
+  complain(
+    `${at} is not a loopback address, and tells requests only to callers with the key: curl -H 'X-Bearerd-Key: …' -H 'Accept: text/plain' http://${at}${path}`,
+  );
+  return EXIT.unavailable;
+}
+
+function notOurs(address: ListenAddress): number {
+  complain(`${notBearerd(address)}. While it listens there, bearerd can't (exit code 71)`);
+  return EXIT.unavailable;
 }

@@ -58,22 +58,25 @@ function secretVariables(reading: Reading): readonly string[] {
 }
 
 /**
- * Where the admin listener is, whatever else is wrong: a proxy that runs goes on with what it has when a file of it
+ * Where the proxy or its admin listener is, whatever else is wrong: a proxy that runs goes on with what it has when a file of it
  * is missing or faulty, and has to be found then, too.
  *
  * @throws {ConfigError} when just that can't be told.
  * @throws {ConfigFileError} when the configuration file can't be read.
  */
-export async function loadAdminListen(input: LoadInput): Promise<Config['adminListen']> {
+export async function loadListen(
+  name: 'listen' | 'adminListen',
+  input: LoadInput,
+): Promise<Config['listen']> {
   const faults = faultList();
   const reading = await startReading(input, faults, faultList());
-  const { key } = sourceOf(SETTINGS.adminListen, reading);
+  const { key } = sourceOf(SETTINGS[name], reading);
   const report: Reading['report'] = (at, problem) => {
     if (at === key) faults.report(at, problem);
   };
-  const { adminListen } = readSettings({ ...reading, report });
+  const addresses = readSettings({ ...reading, report })[name];
   faults.throwIfAny();
-  return adminListen;
+  return addresses;
 }
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigFileError } from '../base/config-error.ts';
 import type { Config } from './config.ts';
 import { Disk } from './disk.ts';
-import { loadAdminListen, loadConfig } from './load.ts';
+import { loadConfig, loadListen } from './load.ts';
 import type { LoadInput } from './reading/reading.ts';
 import { type Given, SecretCommands, type SecretCommandsOptions } from './reading/secret-commands.ts';
 import { readFailure } from './reading/text-file.ts';
@@ -74,8 +74,8 @@ export class ConfigurationSource {
     return { config, isChanged: !isSame };
   }
 
-  loadAdminListen(): Promise<Config['adminListen']> {
-    return loadAdminListen(this.#input(this.#disk.read));
+  loadListen(name: 'listen' | 'adminListen'): Promise<Config['listen']> {
+    return loadListen(name, this.#input(this.#disk.read));
   }
 
   /** The configuration in use with the new content of some files: nothing else on the disk is looked at. */

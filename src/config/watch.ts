@@ -21,6 +21,8 @@ export interface WatchOptions {
    * so for a moment; and again only after it was whole in between.
    */
   readonly onTrouble: (path: string, reason: string) => void;
+  /** Called when a file that was told of by `onTrouble` can be read again. */
+  readonly onUsable?: (path: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -67,7 +69,7 @@ function changeIn(file: WatchedFile, content: string): string | undefined {
 /** One look at one file. `isWatched` is asked after it, since a look may take its time. */
 async function poll(
   file: WatchedFile,
-  { readFile, onTrouble, stamps = fileStamps }: WatchOptions,
+  { readFile, onTrouble, onUsable, stamps = fileStamps }: WatchOptions,
   isWatched: () => boolean,
   offer: (content: string) => Promise<unknown>,
 ): Promise<void> {
@@ -83,6 +85,7 @@ async function poll(
     if (file.misses === 2) onTrouble(file.path, found.trouble);
     return;
   }
+  if (file.misses >= 2) onUsable?.(file.path);
   file.rests = isSame && found.content === file.seen && found.content === file.settled;
   const content = changeIn(file, found.content);
   if (content === undefined) return;

@@ -7,6 +7,7 @@ import type { AccessToken } from '../login/access-token.ts';
 import type { Carrier, Receiver, Repeatable } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { REPLAY_LIMIT_BYTES } from './client/request-body.ts';
+import { retryAfterOf } from './retry-after.ts';
 import type { SendingTrace } from './trace.ts';
 
 /**
@@ -95,6 +96,7 @@ export class Attempt implements Receiver {
 
   responded(head: ResponseHead): void {
     this.#answered(head.status);
+    this.#record.retryAfter = retryAfterOf(head);
     this.#tell((owner) => owner.responded?.(this, head));
   }
 

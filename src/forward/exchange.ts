@@ -163,8 +163,9 @@ export class Exchange implements Watched, SendingOwner {
     const answers = state === 'answering';
     const waitsForBody = this.#body !== undefined && !this.#body.complete && !this.#body.isPaused;
     if (state === 'answered' || (answers && this.#sending.attempt?.paused)) this.#checkClient();
-    else if (waitsForBody && !answers) this.abandon(new Problem('request-timeout'));
-    else this.#upstreamFailed(upstreamFailure('answer-timeout'));
+    else if (waitsForBody && !answers)
+      this.abandon(new Problem('request-timeout', { limit: this.#sending.timeLimit }));
+    else this.#upstreamFailed(upstreamFailure('answer-timeout', { limit: this.#sending.timeLimit }));
   }
 
   #checkClient(): void {
@@ -172,6 +173,7 @@ export class Exchange implements Watched, SendingOwner {
     this.deadlineMonoMs = next ?? Number.POSITIVE_INFINITY;
     if (next !== undefined) return;
     this.#forwardable.event.closedBy = 'idle-timeout';
+    this.#forwardable.event.limit = { setting: 'idle', ms: this.#forwardable.route.timeouts.idleMs };
     this.#forwardable.request.socket.destroy();
   }
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { AttemptRecord, type TokenWait } from '../base/journey.ts';
 import type { Problem } from '../base/problem.ts';
+import type { TimeLimit } from '../base/time-limit.ts';
 import { type AccessToken, isUsable } from '../login/access-token.ts';
 import type { Carrier, Repeatable, SendOptions } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
@@ -11,7 +12,13 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { type AnswerOwner, HeldAnswer } from './held-answer.ts';
 import { isRepeatable, Repeats } from './repeats.ts';
-import { noTokenProblem, recordTokenState, replacementToken, tokenSource } from './token-use.ts';
+import {
+  newTokenRejected,
+  noTokenProblem,
+  recordTokenState,
+  replacementToken,
+  tokenSource,
+} from './token-use.ts';
 import type { Upgrade } from './upgrade.ts';
 
 const NOTHING: readonly Buffer[] = [];
@@ -156,8 +163,18 @@ export class Sending implements AttemptOwner {
   /** Sets the time limit: for the answer once the whole request is sent, else for the next piece. */
   limit(): void {
     const { responseMs, idleMs } = this.#forwardable.route.timeouts;
+    this.#owner.limit(this.#awaitsAnswer ? responseMs : idleMs);
+  }
+
+  /** The limit that is running, for people. */
+  get timeLimit(): TimeLimit {
+    const { responseMs, idleMs } = this.#forwardable.route.timeouts;
+    return this.#awaitsAnswer ? { setting: 'response', ms: responseMs } : { setting: 'idle', ms: idleMs };
+  }
+
+  get #awaitsAnswer(): boolean {
     const whole = this.#body === undefined || this.#body.complete;
-    this.#owner.limit(whole && this.#progress.state === 'sending' ? responseMs : idleMs);
+    return whole && this.#progress.state === 'sending';
   }
 
   /** The upstream takes more of the body. */
@@ -178,7 +195,10 @@ export class Sending implements AttemptOwner {
   }
 
   #replacementToken(attempt: Attempt): ReturnType<typeof replacementToken> {
-    if (attempt.rejected !== undefined) return undefined;
+    if (attempt.rejected !== undefined) {
+      newTokenRejected(this.#forwardable, attempt.token);
+      return undefined;
+    }
     // The source is told even if the request can't be replayed: the next request must not use this token either.
     const replacement = replacementToken(this.#forwardable, attempt.token);
     return this.#body === undefined || this.#body.replayable ? replacement : undefined;

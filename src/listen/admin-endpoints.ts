@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type ConfigFault, faultAsJson } from '../base/config-error.ts';
 import { Problem } from '../base/problem.ts';
@@ -11,6 +12,12 @@ interface Page {
   readonly contentSecurityPolicy: string;
 }
 
+/** The same for programs and for people. */
+interface Report {
+  readonly report: unknown;
+  readonly text: () => Promise<string>;
+}
+
 /** What the admin listener shows; each function is called anew for each request. */
 export interface AdminView {
   readonly guard: () => Guard;
@@ -19,10 +26,13 @@ export interface AdminView {
   readonly status: () => unknown;
   /** The last requests. */
   readonly requests: () => unknown;
-  /** Why a request went as it did, for programs and for people. @param id undefined for the last request that failed */
-  readonly why: (
-    id: string | undefined,
-  ) => { readonly report: unknown; readonly text: () => Promise<string> } | undefined;
+  /** Why one of them went as it did, for programs and for people. */
+  readonly why: (id: string) => Report | undefined;
+  /** What is wrong with the whole process; to people it tells of the last request that failed, too. */
+  readonly troubles: () => Report & {
+    /** The report of that request; undefined where none has failed. */
+    readonly lastFailed: unknown;
+  };
   readonly configuration: () => Promise<unknown>;
   readonly page: () => Promise<Page>;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
@@ -95,10 +105,9 @@ export function answerNotHere(reply: FastifyReply): void {
   answerWith(reply, notHere());
 }
 
-function unknownRequest(id: string): string {
-  if (id === LAST_FAILED) return 'No request has failed since the start.\n';
-  return 'This request is not known: bearerd remembers the last 1,000 requests that are over, and the last 200 that failed.\n';
-}
+const UNKNOWN_REQUEST =
+  'This request is not known: bearerd remembers the last 1,000 requests that are over, and the last 200 that failed.\n';
+const NONE_FAILED = 'No request has failed since the start.\n';
 
 function answerWith(reply: FastifyReply, problem: Problem): FastifyReply {
   reply.hijack();
@@ -153,18 +162,12 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
   }
   app.get<{ Params: { '*': string } }>(REQUEST_ROUTE, async ({ params, headers }, reply) => {
     const id = params['*'];
-    const why = view.why(id === LAST_FAILED ? undefined : id);
-    // A browser asks for text/html first; it gets plain text, too.
-    const forPeople = headers.accept?.startsWith('text/') === true;
-    if (why === undefined) {
-      return forPeople ? reply.code(404).type('text/plain').send(unknownRequest(id)) : answerNotHere(reply);
-    }
-    await reply
-      .header('cache-control', 'no-store')
-      .header('vary', 'accept')
-      .type(forPeople ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
-      .send(forPeople ? await why.text() : JSON.stringify(why.report));
+    if (id === LAST_FAILED) return sendLastFailed(headers, reply, view.troubles());
+    const why = view.why(id);
+    if (why !== undefined) return sendReport(headers, reply, why);
+    return isForPeople(headers) ? sendText(reply.code(404), UNKNOWN_REQUEST) : answerNotHere(reply);
   });
+  app.get('/troubles', ({ headers }, reply) => sendReport(headers, reply, view.troubles()));
   app.get('/events', { exposeHeadRoute: false }, (_request, reply) => {
     reply.hijack();
     const problem = feed.open(reply.raw);
@@ -172,6 +175,42 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
   });
   app.get('/', (_request, reply) => sendFile(reply, page, 'page.html'));
   app.get<{ Params: { '*': string } }>(PAGE_ROUTE, ({ params }, reply) => sendFile(reply, page, params['*']));
+}
+
+/** A browser asks for text/html first, and gets the same text. */
+function isForPeople({ accept }: IncomingHttpHeaders): boolean {
+  return accept?.startsWith('text/') === true;
+}
+
+async function sendReport(headers: IncomingHttpHeaders, reply: FastifyReply, { report, text }: Report) {
+  if (isForPeople(headers)) return sendText(reply, await text());
+  return sendOnce(reply, 'application/json', JSON.stringify(report));
+}
+
+/** As a program gets it, of that request alone. */
+async function sendLastFailed(
+  headers: IncomingHttpHeaders,
+  reply: FastifyReply,
+  { lastFailed, text }: ReturnType<AdminView['troubles']>,
+) {
+  if (!isForPeople(headers))
+    return lastFailed === undefined
+      ? answerNotHere(reply)
+      : sendOnce(reply, 'application/json', JSON.stringify(lastFailed));
+  if (lastFailed !== undefined) return sendText(reply, await text());
+  return sendText(reply.code(404), `${NONE_FAILED}\n${await text()}`);
+}
+
+function sendText(reply: FastifyReply, text: string): FastifyReply {
+  return sendOnce(reply, 'text/plain', text);
+}
+
+function sendOnce(reply: FastifyReply, type: string, text: string): FastifyReply {
+  return reply
+    .header('cache-control', 'no-store')
+    .header('vary', 'accept')
+    .type(`${type}; charset=utf-8`)
+    .send(text);
 }
 
 async function sendFile(reply: FastifyReply, page: AdminView['page'], name: string): Promise<void> {

@@ -26,20 +26,24 @@ export interface BoundServer {
   readonly forRetries: boolean;
 }
 
+/** What to listen with. */
+export interface Servers {
+  /** A new server at each call: `localhost` may need two. */
+  readonly plain: () => BoundServer;
+  /** The same for TCP, where TLS is spoken there. A Unix socket has no network in between. */
+  readonly secure?: (() => BoundServer) | undefined;
+  /** Called where a Unix socket's file without a listener was replaced. */
+  readonly onReplaced?: ((path: string) => void) | undefined;
+}
+
 /**
  * Binds one address, and gives its URL.
  *
- * @param plain gives a new server at each call: `localhost` may need two
- * @param secure the same, for TLS on TCP; undefined without TLS. A Unix socket stays plain: it crosses no network
  * @throws ListenError naming the address
  */
-export async function bind(
-  address: ListenTarget,
-  plain: () => BoundServer,
-  secure?: (() => BoundServer) | undefined,
-): Promise<string> {
+export async function bind(address: ListenTarget, { plain, secure, onReplaced }: Servers): Promise<string> {
   if (address.kind === 'unix') {
-    await bindUnix(plain(), address.path);
+    await bindUnix(plain(), address.path, onReplaced);
     return `unix:${address.path}`;
   }
   if (address.kind === 'passed') return bindPassed(address.fd, plain, secure);
@@ -118,13 +122,20 @@ async function bindPassed(
 }
 
 /** Replaces a socket file without a listener. A live socket is in use, and any other file stays. */
-async function bindUnix(bound: BoundServer, path: string): Promise<void> {
+async function bindUnix(
+  bound: BoundServer,
+  path: string,
+  onReplaced?: (path: string) => void,
+): Promise<void> {
   // libuv reports a missing folder like one without access.
   if (folderIsMissing(path)) throw new ListenError(`cannot listen on unix:${path}: there is no such folder`);
   const kind = kindOf(path);
   if (kind === 'other')
     throw new ListenError(`cannot listen on unix:${path}: the file there is not a socket`);
-  if (kind === 'socket' && (await isStale(path))) unlinkSync(path);
+  if (kind === 'socket' && (await isStale(path))) {
+    unlinkSync(path);
+    onReplaced?.(path);
+  }
   const listen = () => {
     // The file may not have a wider mode even for a moment.
     const umask = process.umask(0o177);

@@ -8,7 +8,7 @@ import type { Departures } from '../forward/client/departures.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';
 import { takeSlowHeadCheck } from '../node/slow-heads.ts';
 import { READS_UPGRADE_BODIES } from '../node/upgrade-body.ts';
-import { type BoundServer, bind, type ListenTarget } from './bind.ts';
+import { type BoundServer, bind, type ListenTarget, type Servers } from './bind.ts';
 import { ClientConnection, type ConnectionOwner, connectionOf } from './client-connection.ts';
 import { headOf, JoinedRequest } from './joined-request.ts';
 import { createSecureServer, renewCertificate } from './secure-server.ts';
@@ -24,6 +24,7 @@ const MAX_LINGERING = 24;
 /** All incomplete heads together: the parser keeps them before a caller key is checked. */
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 const NO_TUNNEL = new Problem('method-refused');
+const TOO_MANY = new Problem('overloaded', { retryAfterS: 1 });
 const NO_TLS = new Problem('bad-request', {
   detail: 'This port speaks HTTPS: write https:// in the URL.',
   remedy: 'Write https:// in the URL of the client.',
@@ -33,11 +34,13 @@ interface BoundHttpServer extends BoundServer {
   readonly server: http.Server | https.Server;
 }
 
-export interface ListenerOptions {
+export interface ListenerOptions extends Pick<Servers, 'onReplaced'> {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   readonly headerSizeBytes: number;
   /** A new connection past so many open ones is answered with 503 and closed. */
   readonly maxConnections: () => number;
+  /** What the refused ones are told. */
+  readonly tooMany?: () => Problem;
   /** Decides which requests with `Upgrade` go to `onUpgrade`; the others are ordinary requests. */
   readonly shouldUpgrade: (request: IncomingMessage) => boolean;
   readonly onUpgrade: ConnectionOwner['onUpgrade'];
@@ -167,7 +170,7 @@ export class HttpListeners {
    * @throws ListenError naming the address; `destroyAll` closes the sockets that were opened before
    */
   async listen(addresses: readonly ListenTarget[], first: http.Server): Promise<string[]> {
-    const { tls } = this.#options;
+    const { tls, onReplaced } = this.#options;
     const urls: string[] = [];
     let unused = this.#servers.find(({ server }) => server === first);
     const plain = () => {
@@ -176,7 +179,7 @@ export class HttpListeners {
       return next;
     };
     const secure = tls && (() => this.#createSecure(tls));
-    for (const address of addresses) urls.push(await bind(address, plain, secure));
+    for (const address of addresses) urls.push(await bind(address, { plain, secure, onReplaced }));
     return urls;
   }
 
@@ -188,7 +191,7 @@ export class HttpListeners {
   async listenForRetries(path: string): Promise<void> {
     this.#forRetries ??= this.#createPlain(true);
     const bound = this.#forRetries;
-    if (!this.#stopped && !bound.server.listening) await bind({ kind: 'unix', path }, () => bound);
+    if (!this.#stopped && !bound.server.listening) await bind({ kind: 'unix', path }, { plain: () => bound });
   }
 
   /** Uses a new certificate for new connections; open ones stay. */
@@ -237,7 +240,7 @@ export class HttpListeners {
     if (isRoom) {
       this.#checkSlowHeads();
     } else {
-      connection.closeWith(new Problem('overloaded', { retryAfterS: 1 }));
+      connection.closeWith(this.#options.tooMany?.() ?? TOO_MANY);
       // More connections that wait to be read out would use up the open files.
       if (this.#turnedAway.size > MAX_LINGERING) socket.destroy();
     }

@@ -28,6 +28,8 @@ export interface ProxySettings extends AdmissionRules {
   /** Guard and match, and the rate limits if there are any. */
   readonly admit: Admit;
   readonly maxConnections: number;
+  /** What the refused ones are told. */
+  readonly tooMany: Problem;
   /** In lower case; undefined if IDs are neither read nor sent. */
   readonly requestIdHeader: string | undefined;
   /** The lanes of a proxy in front that sends requests past bearerd; undefined if there is none. */
@@ -63,6 +65,8 @@ export class ProxyListener {
           : this.take(request, response, request.url!),
       headerSizeBytes,
       maxConnections: () => settings().maxConnections,
+      tooMany: () => settings().tooMany,
+      onReplaced: (path) => context.observe({ type: 'socket-replaced', path }),
       shouldUpgrade: isTunnelled,
       onUpgrade: (request, socket, connection) => this.#upgrade(request, socket, connection),
       departures: context.departures,

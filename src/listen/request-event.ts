@@ -24,6 +24,7 @@ export function newRequestEvent(requestId: string, method: string, startedMonoMs
     attempt: undefined,
     detail: undefined,
     remedy: undefined,
+    limit: undefined,
     brokeOff: false,
   };
 }

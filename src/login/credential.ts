@@ -21,6 +21,8 @@ export interface TokenSource {
    * a promise of one (undefined when the renewal fails), or undefined when the client gets the 401.
    */
   rejected(token: AccessToken): AccessToken | Promise<AccessToken | undefined> | undefined;
+  /** Says that the upstream answered 401 to the token that `rejected` gave, too. It is reported, and goes on being used. */
+  newTokenRejected(token: AccessToken): void;
 }
 
 interface Placement {

@@ -1,4 +1,5 @@
 import { OutboundProxyError } from '../base/errors.ts';
+import { otherNames } from '../base/failures/certificate-names.ts';
 import { codeOf, connectionFailureOf } from '../base/failures/kind.ts';
 import { ANSWER_FAILURES, type AnswerFailure } from '../base/failures/login-words.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/words.ts';
@@ -38,7 +39,7 @@ export function connectionProblem(cause: unknown, origin: string, progress: Prog
   const message =
     cause instanceof OutboundProxyError
       ? `can't be reached: ${cause.message}`
-      : `${what} (${progress.late ? `within ${progress.limitMs / 1000} s` : codeOf(cause)})`;
+      : `${what}${otherNames(cause)} (${progress.late ? `within ${progress.limitMs / 1000} s` : codeOf(cause)})`;
   return { failure, message, remedy };
 }
 

@@ -1,5 +1,5 @@
 import { setMaxIdleHTTPParsers } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { trimMalloc } from './malloc-trim.ts';
 
@@ -53,6 +53,12 @@ export function sweepBodies(): (bytes: number) => void {
 export function releaseMemory(): void {
   collector()({ type: 'major', flavor: 'last-resort' });
   setTimeout(trimMalloc, TRIM_MS).unref();
+}
+
+/** What V8's heap holds, garbage included, and the most that it may hold. */
+export function heapUse(): { readonly heapBytes: number; readonly heapLimitBytes: number } {
+  const { used_heap_size: heapBytes, heap_size_limit: heapLimitBytes } = getHeapStatistics();
+  return { heapBytes, heapLimitBytes };
 }
 
 /** Makes V8's `gc` available here, and not as a global. */

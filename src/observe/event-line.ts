@@ -1,5 +1,6 @@
 import { OutboundProxyError } from '../base/errors.ts';
 import type { CountedEvent, Event, RequestEvent } from '../base/events.ts';
+import { NEW_TOKEN_REMEDY } from '../base/failures/status-words.ts';
 
 /** How grave it is, what belongs to it, and the message. */
 export type Line = ['info' | 'warn' | 'error', object, string];
@@ -41,6 +42,11 @@ const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { t
     named(event),
     `the upstream rejected the access token (401): ${event.nextTryInMs === 0 ? 'it is renewed' : nextLogin(event)}`,
   ],
+  'new-token-rejected': ({ credential, state, fingerprint }) => [
+    'warn',
+    { credential, state, fingerprint },
+    `the upstream rejected (401) even a new access token. ${NEW_TOKEN_REMEDY}`,
+  ],
   'upstream-failed': (event) => [
     'warn',
     { code: event.code, route: event.route, cause: causeWords(event.cause) },
@@ -64,6 +70,12 @@ const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { t
     'warn',
     { path, reason },
     'a secret file is not usable: the last value goes on',
+  ],
+  'secret-usable': ({ path }) => ['info', { path }, 'the secret file is usable again'],
+  'socket-replaced': ({ path }) => [
+    'info',
+    { path },
+    'a socket without a listener was replaced: the process before did not end in order',
   ],
   'stop-announced': ({ signal, delayMs }) => [
     'info',

@@ -4,6 +4,16 @@ import { Gauge, type Registry } from 'prom-client';
 /** While there is traffic, one look in so long a time. */
 const LOOK_MS = 1_000;
 const NANOSECONDS = 1e9;
+/** Later than this the process did not run: the garbage collector and our own work take less. */
+const PAUSE_MS = 1_000;
+const MOST_PAUSES = 10;
+
+/** The process did not run for so long. */
+export interface Pause {
+  readonly ms: number;
+  /** When it went on, on the wall clock. */
+  readonly endedMs: number;
+}
 
 const FIGURES: readonly [name: string, help: string, of: (histogram: Histogram) => number][] = [
   ['min', 'The minimum recorded event loop delay.', ({ min }) => min],
@@ -26,6 +36,7 @@ export class EventLoopLag {
   readonly #now: Gauge;
   #timer: NodeJS.Timeout | undefined;
   #traffic = false;
+  #pauses: readonly Pause[] = [];
 
   constructor(registry: Registry) {
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
@@ -45,6 +56,11 @@ export class EventLoopLag {
     this.#histogram.reset();
   }
 
+  /** While there was traffic; the last ones, in their order. */
+  get pauses(): readonly Pause[] {
+    return this.#pauses;
+  }
+
   /** Called for each request. */
   traffic(): void {
     this.#traffic = true;
@@ -56,9 +72,15 @@ export class EventLoopLag {
     const dueMs = performance.now() + LOOK_MS;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#record((performance.now() - dueMs) * 1e6);
+      const lateMs = performance.now() - dueMs;
+      this.#record(lateMs * 1e6);
+      if (lateMs >= PAUSE_MS) this.#paused(lateMs);
       if (this.#traffic) this.#lookLater();
     }, LOOK_MS).unref();
+  }
+
+  #paused(ms: number): void {
+    this.#pauses = [...this.#pauses, { ms, endedMs: Date.now() }].slice(-MOST_PAUSES);
   }
 
   #record(ns: number): void {

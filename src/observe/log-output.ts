@@ -11,6 +11,17 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
 /** A full disk, or a pipe without a reader, must not hold up the end. */
 const CLOSE_LIMIT_MS = 300;
 
+/** Lines of the log that could not be written. */
+export interface LogLoss {
+  readonly lines: number;
+  /** The system's code of the last failure; `full` where lines were held until there was no more room. */
+  readonly code: string;
+  /** When the last were lost, on the wall clock. */
+  readonly lastMs: number;
+  /** None is written any more. */
+  readonly forGood: boolean;
+}
+
 /** Writes lines to stdout or stderr, and counts those that can't be written: a full disk, a closed pipe. */
 export class LogOutput {
   readonly #destination;
@@ -18,6 +29,8 @@ export class LogOutput {
   #held = '';
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
+  #lastMs = 0;
+  #code = '';
   #readerGone = false;
 
   /** @param render what is written for some lines of JSON */
@@ -26,10 +39,10 @@ export class LogOutput {
     this.#destination = pino.destination({ dest: fd, sync: false, maxLength: MAX_HELD_BYTES });
     // The proxy goes on where the log's reader is gone, or the disk is full.
     this.#destination.on('error', ({ code }: NodeJS.ErrnoException) => {
-      this.#dropped++;
+      this.#lose(1, code ?? 'unknown');
       if (code === 'EPIPE') this.#readerGone = true;
     });
-    this.#destination.on('drop', (text: string) => this.#drop(text));
+    this.#destination.on('drop', (text: string) => this.#drop(text, 'full'));
   }
 
   /** Holds a line, with its end, for a moment. */
@@ -40,6 +53,12 @@ export class LogOutput {
   }
 
   readonly dropped = (): number => this.#dropped;
+
+  /** Undefined while none is lost. */
+  readonly loss = (): LogLoss | undefined =>
+    this.#dropped === 0
+      ? undefined
+      : { lines: this.#dropped, code: this.#code, lastMs: this.#lastMs, forGood: this.#readerGone };
 
   /** Writes what is still held; gives up where that takes too long. */
   close(): Promise<void> {
@@ -69,14 +88,20 @@ export class LogOutput {
     this.#held = '';
     if (text === '') return;
     try {
-      if (this.#readerGone) this.#drop(text);
+      if (this.#readerGone) this.#drop(text, 'EPIPE');
       else this.#destination.write(this.#render(text));
     } catch {
-      this.#drop(text); // The destination is closed.
+      this.#drop(text, 'closed'); // The destination is.
     }
   }
 
-  #drop(text: string): void {
-    this.#dropped += text.split('\n').length - 1;
+  #drop(text: string, code: string): void {
+    this.#lose(text.split('\n').length - 1, code);
+  }
+
+  #lose(lines: number, code: string): void {
+    this.#dropped += lines;
+    this.#code = code;
+    this.#lastMs = Date.now();
   }
 }

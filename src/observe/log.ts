@@ -3,7 +3,7 @@ import { isCounted, type Observe, type RequestEvent } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { describe, type Line } from './event-line.ts';
 import { hundredths } from './hundredths.ts';
-import { LogOutput } from './log-output.ts';
+import { type LogLoss, LogOutput } from './log-output.ts';
 import { RefusalHints } from './refusal-hints.ts';
 import { RepeatedFailures } from './repeated-failures.ts';
 import { visibleJson } from './visible.ts';
@@ -14,12 +14,15 @@ export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   setLevel(level: string): void;
+  /** The command that tells why a request failed, for the lines of such requests that are for people. */
+  nameWhy(command: string): void;
   /** Writes out what is still held, at the process's end; gives up where it can't be written in a moment. */
   close(): Promise<void>;
   /** Lets go of what is held: the process ends now. */
   abandon(): void;
   /** Lines that could not be written: a full disk, a closed pipe. */
   readonly dropped: () => number;
+  readonly loss: () => LogLoss | undefined;
 }
 
 /** One JSON object a line on stdout, or for people on a terminal. `fd` is 2 for `exec`, whose stdout is the command's. */
@@ -28,7 +31,8 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   const pretty = format === 'pretty' || (format === 'auto' && terminal);
   const repeated = pretty ? new RepeatedFailures() : undefined;
   const hints = pretty ? new RefusalHints() : undefined;
-  const output = new LogOutput(fd, pretty ? await terminalText(terminal) : visibleJson);
+  let why: string | undefined;
+  const output = new LogOutput(fd, pretty ? await terminalText(terminal, () => why) : visibleJson);
   const timestamp = isoTime();
   const formatters = { level: (label: string) => ({ level: label }) };
   const logger = pino({ level, base: null, timestamp, formatters }, output);
@@ -50,24 +54,31 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
     info: (fields, message) => write('info', fields, message),
     warn: (fields, message) => write('warn', fields, message),
     error: (fields, message) => write('error', fields, message),
+    nameWhy: (command) => {
+      why = command;
+    },
     setLevel: (next) => {
       logger.level = next;
     },
     close: () => output.close(),
     abandon: () => output.abandon(),
     dropped: output.dropped,
+    loss: output.loss,
   };
 }
 
 /** Makes lines for people of lines of JSON. Loaded only where there are such people. */
-async function terminalText(isTerminal: boolean): Promise<(json: string) => string> {
+async function terminalText(
+  isTerminal: boolean,
+  why: () => string | undefined,
+): Promise<(json: string) => string> {
   const { terminalLine, wantsColours } = await import('./terminal-line.ts');
   const colours = wantsColours(process.env, isTerminal);
   return (json) =>
     json
       .trimEnd()
       .split('\n')
-      .map((line) => `${terminalLine(JSON.parse(line), colours)}\n`)
+      .map((line) => `${terminalLine(JSON.parse(line), colours, why())}\n`)
       .join('');
 }
 

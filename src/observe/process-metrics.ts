@@ -1,10 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { EventLoopLag } from './event-loop-lag.ts';
+import { EventLoopLag, type Pause } from './event-loop-lag.ts';
 
 export interface ProcessMetrics {
   readonly render: () => Promise<string>;
   /** Called for each request. */
   readonly traffic: () => void;
+  readonly pauses: () => readonly Pause[];
 }
 
 /** The library's monitor can't be left out: it looks once in 24 days, and what it would tell is removed. */
@@ -30,6 +31,7 @@ export function processMetrics(): ProcessMetrics {
         return registry.metrics();
       },
       traffic: () => lag.traffic(),
+      pauses: () => lag.pauses,
     };
   }
   return ofProcess;

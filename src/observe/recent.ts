@@ -102,6 +102,11 @@ export class Recent {
     return this.#answered;
   }
 
+  /** Of the requests that are known, the newest first. */
+  get known(): readonly RequestEvent[] {
+    return this.#newestFirst(REQUESTS);
+  }
+
   /** The last requests, the newest first. */
   requests(): RecentRequest[] {
     const bootMs = this.#bootMs;

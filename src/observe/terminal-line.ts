@@ -1,4 +1,5 @@
 import { visible, visibleJson } from './visible.ts';
+import { isFailed } from './why.ts';
 
 /** A log line's fields, as they stand in JSON. */
 export type LogRecord = Readonly<Record<string, unknown>>;
@@ -13,11 +14,22 @@ const plain: Paint = (_colour, text) => text;
 const PATH_WIDTH = 32;
 const METHOD_WIDTH = 6;
 
-/** One line for people, without its end. Nothing that a client or an upstream chose can move their cursor. */
-export function terminalLine(record: LogRecord, colours: boolean): string {
+/**
+ * One line for people, without its end. Nothing that a client or an upstream chose can move their cursor.
+ *
+ * @param why the command that tells of a request, to which its ID is added; undefined where none can
+ */
+export function terminalLine(record: LogRecord, colours: boolean, why?: string): string {
   const paint = colours ? coloured : plain;
   const time = paint('dim', clockTime(record.time));
-  return `${time} ${record.msg === 'request' ? requestText(record, paint) : eventText(record, paint)}`;
+  if (record.msg !== 'request') return `${time} ${eventText(record, paint)}`;
+  const hint =
+    why !== undefined && hasFailed(record) ? ` ${paint('dim', `${why} ${text(record.requestId)}`)}` : '';
+  return `${time} ${requestText(record, paint)}${hint}`;
+}
+
+function hasFailed({ status, code, aborted }: LogRecord): boolean {
+  return isFailed({ status, code, aborted: aborted === true } as Parameters<typeof isFailed>[0]);
 }
 
 function requestText(record: LogRecord, paint: Paint): string {

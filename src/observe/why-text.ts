@@ -1,18 +1,23 @@
 import { PROBLEMS } from '../base/problem.ts';
+import { ago, span } from '../base/span.ts';
 import { visible } from './visible.ts';
 import type { Why, WhyAttempt } from './why.ts';
 
-/** The same for a person: a line that says what came of it, and below it each thing by its name. */
-export function whyText(why: Why): string {
+/**
+ * The same for a person: a line that says what came of it, and below it each thing by its name.
+ *
+ * @param nowMs on the wall clock, to say how long ago it was
+ */
+export function whyText(why: Why, nowMs?: number): string {
   const facts: (readonly [string, string])[] = [
-    ['request', `${why.id}, over at ${why.time}`],
+    ['request', `${why.id}, over at ${why.time}${age(why, nowMs)}`],
     ['route', `${why.route ?? 'none'}: ${why.why}`],
     ['credential', credential(why)],
     ['answered by', answer(why)],
     ...why.attempts.map(
       (attempt, i) => [`attempt ${i + 1}`, `${course(attempt)}\n${attempt.outcome}`] as const,
     ),
-    ...why.waits.map(({ for: what, ms }) => ['waited', `${time(ms)} for a ${what}`] as const),
+    ...why.waits.map(({ for: what, ms }) => ['waited', `${span(ms)} for a ${what}`] as const),
     ['what to do', why.remedy ?? 'nothing'],
   ];
   const width = Math.max(...facts.map(([name]) => name.length)) + 2;
@@ -26,7 +31,7 @@ function headline({ method, path, status, durationMs }: Why): string {
   const what =
     [method, path].filter((part) => part !== '').join(' ') || 'A request that was not valid or not whole';
   // One that is refused before it is whole has no beginning that is known.
-  const after = durationMs === 0 ? '' : ` after ${time(durationMs)}`;
+  const after = durationMs === 0 ? '' : ` after ${span(durationMs)}`;
   return `${visible(what)}: ${status === 0 ? 'no answer' : status}${after}`;
 }
 
@@ -34,7 +39,7 @@ function credential({ credential: name, token }: Why): string {
   if (name === null) return 'none';
   if (token === null) return name === 'none' || name === 'deny' ? name : `${name}, which was not used`;
   if (token.state === 'ready') return `${name}, a key`;
-  return `${name}, ${token.state}${token.ageMs === null ? '' : `, ${time(token.ageMs)} old`}`;
+  return `${name}, ${token.state}${token.ageMs === null ? '' : `, ${span(token.ageMs)} old`}`;
 }
 
 function answer({ answeredBy, status, code, attempts }: Why): string {
@@ -58,13 +63,11 @@ function course({ upstream, reused, dnsMs, connectMs, tlsMs, firstByteMs, lastBy
     ['first byte', firstByteMs],
     ['last byte', lastByteMs],
   ] as const;
-  const taken = steps.flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${time(ms)}`]));
+  const taken = steps.flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${span(ms)}`]));
   const connection = reused ? 'reused connection' : 'new connection';
   return [`${upstream}, ${connection}`, ...taken].join(', ');
 }
 
-function time(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms * 10) / 10} ms`;
-  if (ms < 120_000) return `${Math.round(ms / 100) / 10} s`;
-  return `${Math.round(ms / 60_000)} min`;
+function age({ time }: Why, nowMs: number | undefined): string {
+  return nowMs === undefined ? '' : ` (${ago(Date.parse(time), nowMs)})`;
 }

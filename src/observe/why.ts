@@ -4,6 +4,8 @@ import { type SentAs, STATUS_REMEDIES, statusRemedy } from '../base/failures/sta
 import type { AttemptRecord } from '../base/journey.ts';
 import { SAFE_METHODS } from '../base/methods.ts';
 import type { ProblemCode } from '../base/problem.ts';
+import { span } from '../base/span.ts';
+import { limitWords } from '../base/time-limit.ts';
 import { hundredths } from './hundredths.ts';
 
 /** Why a request went as it did: what `GET /requests/ID` gives. No byte of a secret, a query value or a body is in it. */
@@ -51,7 +53,11 @@ export interface WhyAttempt {
 const SHORTEST_WAIT_MS = 1;
 
 /** What bearerd answered itself with 4xx or 5xx, what broke off, and an upstream's answer that calls for an action. */
-export function isFailed({ status, code, aborted }: RequestEvent): boolean {
+export function isFailed({
+  status,
+  code,
+  aborted,
+}: Pick<RequestEvent, 'status' | 'code' | 'aborted'>): boolean {
   if (code !== undefined || aborted || status >= 500) return true;
   return status === 401 || status === 403 || status === 407 || status === 429;
 }
@@ -76,7 +82,7 @@ export function whyOf(event: RequestEvent, bootMs: number): Why {
     attempts: attempts.map((attempt, i) => shown(attempt, attempts[i + 1], event)),
     waits: waitsOf(event, attempts),
     durationMs: hundredths(durationMs),
-    remedy: remedyOf(event) ?? null,
+    remedy: withLimit(remedyOf(event), event) ?? null,
   };
 }
 
@@ -97,6 +103,10 @@ function remedyOf(event: RequestEvent): string | undefined {
   if (code !== undefined) return remedy ?? PROBLEM_REMEDIES[code];
   if (aborted) return STATUS_REMEDIES[event.closedBy === 'idle-timeout' ? 'unread' : 'left'];
   return attempt && statusRemedy(status, sentAs(event), attempt.before?.status === 401);
+}
+
+function withLimit(remedy: string | undefined, { limit }: RequestEvent): string | undefined {
+  return limit === undefined ? remedy : [remedy ?? [], limitWords(limit)].flat().join(' ');
 }
 
 function sentAs({ credential, tokenState }: RequestEvent): SentAs {
@@ -128,7 +138,7 @@ function shown(attempt: AttemptRecord, next: AttemptRecord | undefined, event: R
 }
 
 function outcomeOf(
-  { status, failure, readyMonoMs, firstByteMonoMs, lastByteMonoMs }: AttemptRecord,
+  { status, failure, retryAfter, readyMonoMs, firstByteMonoMs, lastByteMonoMs }: AttemptRecord,
   next: AttemptRecord | undefined,
   { aborted, closedBy, code, detail, method }: RequestEvent,
 ): string {
@@ -144,11 +154,17 @@ function outcomeOf(
       ? 'answered 401; the request was sent once more with a newer token'
       : 'given up before anything was sent: the token ended meanwhile';
   }
-  if (status !== 0 && lastByteMonoMs !== -1) return `answered ${status}`;
+  if (status !== 0 && lastByteMonoMs !== -1) return `answered ${status}${whenAgain(retryAfter)}`;
   const begun = status === 0 ? '' : `answered ${status}, and was `;
   if (aborted && closedBy === 'idle-timeout') return `${begun}given up: the client read nothing for too long`;
   if (aborted) return `${begun}given up: the client ended the connection`;
   return code === undefined ? `${begun}given up` : `${begun}given up: ${clause(detail ?? code)}`;
+}
+
+function whenAgain(retryAfter: string | undefined): string {
+  if (retryAfter === undefined) return '';
+  const when = /^\d/.test(retryAfter) ? `in ${span(Number(retryAfter) * 1_000)}` : `at ${retryAfter}`;
+  return `, and asks to call again ${when} (Retry-After)`;
 }
 
 function waitsOf(event: RequestEvent, attempts: readonly AttemptRecord[]): Why['waits'] {

@@ -23,6 +23,8 @@ export class RenewingSource implements TokenSource {
   readonly #forced: ForcedRenewals;
   /** Requests that have no token. */
   readonly #waiters: Waiters<AccessToken>;
+  /** The fingerprint of the last new token that the upstream rejected: each is reported once. */
+  #reported: string | undefined;
   /** Callers that wait for the next login's end, success or failure. */
   #outcomes: ((outcome: Outcome) => void)[] = [];
 
@@ -47,7 +49,7 @@ export class RenewingSource implements TokenSource {
     if (token !== undefined) return Promise.resolve(token);
     if (this.#keeper.stopped) return Promise.reject(new Problem('draining'));
     if (this.#keeper.refused) return Promise.reject(this.#problem('login-refused'));
-    if (this.#crowded) return Promise.reject(new Problem('overloaded', { retryAfterS: 1 }));
+    if (this.#crowded) return Promise.reject(this.#tooMany());
     this.#keeper.reconsider();
     return this.#waiters.wait(this.#options.tokenWaitMs, () => this.#problem('token-unavailable'), signal);
   }
@@ -65,6 +67,12 @@ export class RenewingSource implements TokenSource {
     // Clients can't cut a backoff short.
     if (this.#keeper.stopped || this.#keeper.pausing || this.#crowded) return undefined;
     return this.#nextOutcome().then((outcome) => (outcome instanceof LoginError ? undefined : outcome));
+  }
+
+  newTokenRejected(token: AccessToken): void {
+    if (token.fingerprint === this.#reported) return;
+    this.#reported = token.fingerprint;
+    this.#keeper.reportRejected(token);
   }
 
   /** Logs in now in spite of a backoff, at most once a second. Gives the token, or why there is none. */
@@ -138,7 +146,17 @@ export class RenewingSource implements TokenSource {
 
   #problem(code: 'token-unavailable' | 'login-refused'): Problem {
     const seconds = Math.max(1, Math.ceil(this.#keeper.nextLoginInMs / 1000));
-    return new Problem(code, { retryAfterS: seconds, cause: this.#keeper.failure });
+    const limit = { setting: 'tokenWait', ms: this.#options.tokenWaitMs } as const;
+    return new Problem(code, {
+      retryAfterS: seconds,
+      cause: this.#keeper.failure,
+      ...(code === 'token-unavailable' && { limit }),
+    });
+  }
+
+  #tooMany(): Problem {
+    const remedy = `BEARERD_MAX_WAITING lets ${this.#options.maxWaiting} requests wait for a token, and so many did. See why there is none ("bearerd check --online" tries the login), or raise that limit.`;
+    return new Problem('overloaded', { retryAfterS: 1, remedy });
   }
 }
 

@@ -65,6 +65,12 @@ export class TokenKeeper {
     this.#lost('token-rejected', token);
   }
 
+  /** Reports that the upstream rejected a token that had just come from a login. */
+  reportRejected({ fingerprint }: AccessToken): void {
+    const credential = this.#options.name;
+    this.#tell({ type: 'new-token-rejected', credential, state: this.#state, fingerprint });
+  }
+
   /** No login begins any more. */
   get stopped(): boolean {
     return this.#loop.stopped;

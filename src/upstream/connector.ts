@@ -123,7 +123,7 @@ function then(first: Step, second: Upon): Step {
 function inTime(open: Step, timeoutMs: number, named: boolean): Connector {
   return (done, { buffer, signal, times = new ConnectionTimes() } = {}) => {
     const limit = new AbortController();
-    const late = () => limit.abort(new ConnectTimeoutError(unended(times, named)));
+    const late = () => limit.abort(new ConnectTimeoutError(unended(times, named), timeoutMs));
     if (signal !== undefined) onAbort(signal, (reason) => limit.abort(reason));
     const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs);
     open({ signal: limit.signal, buffer, times })

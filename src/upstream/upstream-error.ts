@@ -1,12 +1,16 @@
+import { ConnectTimeoutError } from '../base/errors.ts';
 import { codeOf, connectionFailureOf, failureOfCode } from '../base/failures/kind.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/words.ts';
 import { Problem } from '../base/problem.ts';
+import type { TimeLimit } from '../base/time-limit.ts';
 
 /** The text of a failure is constant: nothing of the error gets to a client. */
 interface FailureDetails {
   /** A type of RFC 9209 §2.3 that is more exact than the usual one. */
   readonly proxyStatus?: string;
   readonly retryAfterS?: number | undefined;
+  /** The time limit that has passed. */
+  readonly limit?: TimeLimit | undefined;
   readonly cause?: unknown;
 }
 
@@ -36,5 +40,12 @@ export function upstreamProblem(error: unknown): Problem {
   const kind = failure === 'outbound-proxy' ? failureOfCode(codeOf(error)) : failure;
   // Sockets become free as other requests end.
   const retryAfterS = CONNECTION_FAILURES[kind].problem === 'overloaded' ? 1 : undefined;
-  return problemIn(failure, kind, { retryAfterS, cause: error });
+  return problemIn(failure, kind, { retryAfterS, limit: connectLimit(error), cause: error });
+}
+
+/** Undefined where no limit of ours has passed: the system has its own. */
+function connectLimit(error: unknown): TimeLimit | undefined {
+  if (error instanceof ConnectTimeoutError) return { setting: 'connect', ms: error.limitMs };
+  const { cause } = (error ?? {}) as { cause?: unknown };
+  return cause === undefined ? undefined : connectLimit(cause);
 }

@@ -1,10 +1,11 @@
 import t, { type Test } from 'tap';
+import type { Situation } from '../../src/observe/situation.ts';
 import type { Why } from '../../src/observe/why.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
 import { canary, leaks } from '../fuzz/canaries.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
-import { Http2Upstream } from '../support/h2-upstream.ts';
+import { Http2Upstream, readTls } from '../support/h2-upstream.ts';
 import { leastBytes, usedBytes } from '../support/memory.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
@@ -354,12 +355,126 @@ t.test('a connection that is not made in time says which step did not end', asyn
   }
 });
 
+t.test('a time limit that has passed is named, with the value in force', async (t) => {
+  const limits = { BEARERD_RESPONSE_TIMEOUT: '300ms', BEARERD_IDLE_TIMEOUT: '400ms' };
+  const { proxy, upstream } = await worldFor(t, limits);
+  upstream.onRequest = () => undefined;
+  t.equal((await proxy.get('/x')).status, 504);
+  t.match(await last(proxy, 1), { remedy: /The limit in force was 300 ms, by BEARERD_RESPONSE_TIMEOUT/ });
+  upstream.onRequest = () => head('200 OK', 'content-length: 5');
+  await proxy.get('/y').catch(() => undefined);
+  t.match(await last(proxy, 2), { remedy: /The limit in force was 400 ms, by BEARERD_IDLE_TIMEOUT/ });
+  const half = await proxy.client();
+  half.send(request('POST', '/z', 'content-length: 5'));
+  t.equal((await half.response()).status, 408);
+  t.match(await last(proxy, 3), { remedy: /The limit in force was 400 ms, by BEARERD_IDLE_TIMEOUT/ });
+  half.close();
+});
+
+t.test('a login that does not end in time names the wait, and a connection its limit', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  upstream.onLogin = () => new Promise(() => {});
+  const waiting = { ...ADMIN, BEARERD_TOKEN_WAIT: '300ms' };
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: waiting, loggedIn: false });
+  t.equal((await proxy.get('/x')).status, 503);
+  t.match(await last(proxy, 1), { remedy: /The limit in force was 300 ms, by BEARERD_TOKEN_WAIT/ });
+  const named = upstream.url.replace('127.0.0.1', 'localhost');
+  const env = { ...ADMIN, BEARERD_ROUTES: '/=none', BEARERD_CONNECT_TIMEOUT: '200ms' };
+  const unresolved = await gatewayFor(t, { baseUrl: named, lookup: () => {}, env });
+  t.equal((await unresolved.get('/')).status, 504);
+  t.match(await last(unresolved, 1), { remedy: /The limit in force was 200 ms, by BEARERD_CONNECT_TIMEOUT/ });
+});
+
+t.test('when an upstream says when to call again, so does the attempt', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
+  const cases = [
+    ['429 Slow down', '17', 'answered 429, and asks to call again in 17 s (Retry-After)'],
+    ['503 Later', date, `answered 503, and asks to call again at ${date} (Retry-After)`],
+    ['503 Later', 'soon, I hope', 'answered 503'],
+    ['404 No', '17', 'answered 404'],
+  ] as const;
+  for (const [n, [status, retryAfter, outcome]] of cases.entries()) {
+    upstream.onRequest = () => head(status, `retry-after: ${retryAfter}`, 'content-length: 0');
+    await proxy.get('/x');
+    t.same(
+      (await last(proxy, n + 1)).attempts.map((attempt) => attempt.outcome),
+      [outcome],
+    );
+  }
+});
+
+t.test('a certificate for another host says for which', async (t) => {
+  const cert = { cert: readTls('elsewhere.pem'), key: readTls('elsewhere.key') };
+  const upstream = await Http2Upstream.startedFor(t, cert);
+  const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
+  const env = { ...ADMIN, ...upstream.env, BEARERD_ROUTES: '/=none' };
+  const proxy = await gatewayFor(t, { baseUrl, env, lookup: loopback, loggedIn: false });
+  t.equal((await proxy.get('/')).status, 502);
+  t.match((await last(proxy, 1)).attempts, [{ outcome: /for another host name, it names \S+ \(ERR_TLS/ }]);
+});
+
+t.test('a token that has just come from the login, and is refused, is told of once', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  upstream.onRequest = () => head('401 No', 'content-length: 0');
+  await Promise.all([proxy.get('/1'), proxy.get('/2')]);
+  await until(() => proxy.requests().length === 2, 'both are over');
+  t.equal(proxy.events.filter(({ type }) => type === 'new-token-rejected').length, 1);
+  const { text } = await ask(proxy.adminPort, request('GET', '/troubles', 'accept: text/plain'));
+  t.match(text, /answered 401 even to a token of credential token that had just come from the login/);
+});
+
+t.test('what requests met that were served all the same is told of, and how often', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  const troubles = async () =>
+    (JSON.parse((await ask(proxy.adminPort, request('GET', '/troubles'))).text) as Situation).lately;
+  await proxy.get('/1');
+  for (const path of ['/2', '/3']) {
+    upstream.onHead = ({ connection }) => {
+      upstream.onHead = undefined;
+      connection.end();
+    };
+    t.equal((await proxy.get(path)).status, 200);
+  }
+  await until(() => proxy.requests().length === 3, 'all are over');
+  const { requestId } = proxy.requests()[2]!;
+  t.match(await troubles(), [
+    { times: 2, remedy: null, what: /closed the connection .* was served\. \(The last: GET \/3, / },
+  ]);
+  t.match((await troubles())[0]!.what, requestId);
+});
+
+t.test('an upstream that fails is a trouble of now until it has served again', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  const troubles = async () =>
+    JSON.parse((await ask(proxy.adminPort, request('GET', '/troubles'))).text) as Situation;
+  upstream.onRequest = () => 'nonsense\r\n\r\n';
+  t.equal((await proxy.get('/x')).status, 502);
+  await until(() => proxy.requests().length === 1, 'it is over');
+  t.match(await troubles(), { now: [{ what: /not valid HTTP/, remedy: String }], lately: [] });
+  upstream.reset();
+  t.equal((await proxy.get('/x')).status, 200);
+  await until(() => proxy.requests().length === 2, 'it is over');
+  t.match(await troubles(), { now: [], lately: [{ what: /not valid HTTP/, overAt: String }] });
+});
+
+t.test('people are told the same of the last failed request as by the command', async (t) => {
+  const { proxy } = await worldFor(t, { BEARERD_ROUTES: '/open=none' });
+  await proxy.get('/nowhere');
+  await until(() => proxy.requests().length === 1, 'it is over');
+  for (const name of ['/requests/last-failed', '/troubles']) {
+    const { status, text } = await ask(proxy.adminPort, request('GET', name, 'accept: text/plain'));
+    t.equal(status, 200, name);
+    t.match(text, /^GET \/nowhere: 404 [\s\S]*\nNow: every credential is ready[\s\S]*\nLately/, name);
+  }
+});
+
 t.test('what is not known is a 404, as is the last that failed where none has', async (t) => {
   const { proxy } = await worldFor(t);
   for (const name of ['nobody', 'last-failed', '', 'a/b', '%'])
     t.equal((await shown(proxy, name)).status, 404, name);
   const forPeople = await shown(proxy, 'last-failed', 'accept: text/plain');
-  t.match(forPeople, { status: 404, text: /^No request has failed since the start\.\n$/ });
+  t.match(forPeople, { status: 404, text: /^No request has failed since the start\.\n\nNow: every/ });
   const elsewhere = request('GET', '/requests/last-failed').replace('localhost', 'evil.example');
   t.equal((await ask(proxy.adminPort, elsewhere)).status, 403);
   t.equal((await ask(proxy.adminPort, request('POST', '/requests/x', 'content-length: 0'))).status, 405);
@@ -480,6 +595,11 @@ t.test('no secret, token, query value, header or body gets into it', async (t) =
     await proxy.ask(`${request('POST', `${path}?q=${SECRET}`, ...lines)}${body}`).catch(() => undefined);
   }
   await until(() => proxy.requests().length === 6, 'all are over');
+  for (const accept of ['application/json', 'text/plain'])
+    t.notOk(
+      leaks((await ask(proxy.adminPort, request('GET', '/troubles', `accept: ${accept}`))).text),
+      accept,
+    );
   for (const { requestId, path } of proxy.requests()) {
     for (const accept of ['application/json', 'text/plain']) {
       const { status, text } = await shown(proxy, requestId, `accept: ${accept}`);

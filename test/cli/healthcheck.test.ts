@@ -12,7 +12,7 @@ const BASE = 'baseUrl: https://api.example.com\n';
 
 /** What the whole reading of the configuration says. */
 async function read(env: NodeJS.ProcessEnv, configFile?: string): Promise<ListenAddress | undefined> {
-  const [first] = await new ConfigurationSource(env, { configFile }).loadAdminListen();
+  const [first] = await new ConfigurationSource(env, { configFile }).loadListen('adminListen');
   return first;
 }
 

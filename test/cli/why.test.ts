@@ -14,7 +14,12 @@ t.test('why asks the running one by its admin address alone', async (t) => {
   const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}`, BEARERD_ROUTES: '/open=none' };
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, env });
   const why = (...args: string[]) => call(t, ['why', ...args], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
-  t.match(await why(), { code: 1, stderr: /no request has failed since the start/ });
+  t.match(await why(), {
+    code: 1,
+    stdout:
+      /^Now: every credential is ready, and nothing is known to be wrong\.\n[\s\S]*Lately: no trouble\.\n$/,
+    stderr: /no request has failed since the start/,
+  });
   await proxy.get('/nowhere?q=hidden');
   await until(() => proxy.requests().length === 1, 'it is over');
   const { requestId } = proxy.requests()[0]!;
@@ -25,6 +30,8 @@ t.test('why asks the running one by its admin address alone', async (t) => {
   });
   const json = await why(`urn:bearerd:request:${requestId}`, '--json');
   t.match(JSON.parse(json.stdout), { id: requestId, code: 'no-route' });
+  const { stdout } = await why(requestId);
+  t.notMatch(stdout, /Now: /, 'with an ID it tells of that request alone');
   t.match(await why('nobody'), { code: 1, stderr: /request nobody is not known: .* Run "bearerd why"/ });
 });
 
@@ -45,6 +52,14 @@ t.test('why says which login fails now, whether a request has failed or not', as
   t.match(await why(), { code: 0, stdout: now });
   const json = await why('--json');
   t.equal(JSON.parse(json.stdout).status, 500, 'as JSON it is the request alone');
+  upstream.reset();
+  await ask(port, request('POST', '/renew', 'content-length: 0'));
+  const healed = await why();
+  t.match(healed, {
+    code: 0,
+    stdout: /\nNow: every credential is ready, and nothing is known to be wrong\.\n/,
+  });
+  t.match(healed.stdout, /Lately[\s\S]*The login of credential token failed: [\s\S]*Over since \S+ \(/);
 });
 
 t.test('why ends with 69 where nothing runs', async (t) => {
@@ -52,6 +67,6 @@ t.test('why ends with 69 where nothing runs', async (t) => {
   const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${await freePort()}` };
   t.match(await call(t, ['why'], env), {
     code: 69,
-    stderr: /nothing listens at .*\. Start bearerd, or give/,
+    stderr: /nothing listens at .*\. Start bearerd, or give[\s\S]*Its exit code: 71 .*137/,
   });
 });

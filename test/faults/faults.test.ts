@@ -1,6 +1,4 @@
-import { appendFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { run as cli } from '../support/cli.ts';
 import { leastBytes, usedBytes } from '../support/memory.ts';
 import { randomFrom } from '../support/random.ts';
 import { until } from '../support/raw-client.ts';
@@ -9,6 +7,7 @@ import { assertFacts, recovers } from './facts.ts';
 import type { Played } from './fault.ts';
 import { played } from './table.ts';
 import { KINDS, type Kind } from './visit.ts';
+import { keepPage, WHY_FILE, whyPage } from './why-pages.ts';
 import { WAYS, type Way, World } from './world.ts';
 
 /**
@@ -17,13 +16,12 @@ import { WAYS, type Way, World } from './world.ts';
  *
  *   FAULTS_SEED=7 node test/faults/faults.test.ts    another choice
  *   node test/faults/faults.test.ts all 14           all cases of fault 14
- *   FAULTS_WHY=FILE node test/faults/faults.test.ts  adds what `why` says of the last failed request of each case
+ *   FAULTS_WHY=FILE node test/faults/faults.test.ts  adds what `why` says in each case; process-why.test.ts does, too
  */
 const ALL = process.argv.includes('all');
 const ONLY = process.argv.slice(2).filter((argument) => argument !== 'all');
 const SEED = Number(process.env.FAULTS_SEED ?? 1);
 const LIMIT_MS = Number(process.env.FAULTS_LIMIT_S ?? share(20)) * 1_000;
-const WHY_FILE = process.env.FAULTS_WHY;
 /** After so many cases nothing is loaded or compiled for the first time. */
 const WARM_CASES = 100;
 /** What tap keeps of each of its assertions is among it. */
@@ -53,17 +51,24 @@ function selection(random: () => number): Case[] {
 async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
   const world = await World.startedFor(t, { way, ...fault.options });
   const pages: string[] = [];
+  const look = async () => {
+    if (WHY_FILE === undefined) return;
+    t.testdir({});
+    pages.push(await whyPage(t, `127.0.0.1:${world.proxy.adminPort}`));
+  };
   const ask = async () => {
     const outcome = await world.visit(kind);
-    if (WHY_FILE !== undefined) pages.push(await whyPage(t, world));
+    await look();
     return outcome;
   };
   await fault.play({ t, world, kind, ask });
-  if (WHY_FILE !== undefined) {
-    pages.push(await whyPage(t, world));
-    const page = pages.findLast((each) => !each.startsWith(NOTHING)) ?? pages[0];
-    appendFileSync(WHY_FILE, `=== ${fault.number}: ${fault.title} (${kind}, ${way})\n\n${page}\n`);
-  }
+  await look();
+  // Of a request that failed, or else of what goes on, or else of what was.
+  const page =
+    pages.findLast((each) => !each.includes(NOTHING)) ??
+    pages.find((each) => GOES_ON.test(each)) ??
+    pages.at(-1);
+  if (page !== undefined) keepPage(`${fault.number}: ${fault.title} (${kind}, ${way})`, page);
   await Promise.all([world.session.heal(), world.upstream.heal()]);
   world.issuer.answer = undefined;
   world.ledger.answer = world.ledger.early = world.ledger.reached = undefined;
@@ -72,14 +77,7 @@ async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
 }
 
 const NOTHING = 'no request has failed';
-
-/** What `bearerd why` prints: for a reader who is shown that alone. */
-async function whyPage(t: Test, { proxy }: World): Promise<string> {
-  t.testdir({});
-  const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${proxy.adminPort}` };
-  const { stdout, stderr } = await cli(t, ['why'], env);
-  return `${stdout}${stderr}`.replace(/^bearerd: /gm, '');
-}
+const GOES_ON = /^Now: (?!every credential)/m;
 
 /** What keeps a process alive, by kind: sockets, listeners, timers. What comes and goes by itself is left out. */
 function handles(): string[] {

@@ -39,6 +39,20 @@ t.test('a request is one line: when, what, how it ended, how long it took, and a
   t.match(words(closed), / 101 12.3 ms → token for reports closed by token-expiry$/);
 });
 
+t.test('a request that failed names the command that says why, where one can', async (t) => {
+  const line = (more: object) => terminalLine({ ...REQUEST, ...more }, false, 'bearerd why').trim();
+  for (const failed of [
+    { status: 502 },
+    { status: 403 },
+    { status: 404, code: 'no-route' },
+    { aborted: true },
+  ])
+    t.match(line(failed), / bearerd why 1$/, JSON.stringify(failed));
+  for (const other of [{}, { status: 404 }, { status: 101 }])
+    t.notMatch(line(other), /bearerd why/, JSON.stringify(other));
+  t.notMatch(terminalLine({ ...REQUEST, status: 502 }, false), /bearerd why/);
+});
+
 t.test('4xx are yellow and 5xx are red, and an answer that is well has no colour', async (t) => {
   const coloured = (status: number) => terminalLine({ ...REQUEST, status, code: 'no-route' }, true);
   t.match(coloured(404), '\x1b[33m404\x1b[0m');

@@ -409,6 +409,19 @@ t.test('when the renewal fails the 401 passes', async (t) => {
   t.equal(bench.logins.length, 2);
 });
 
+t.test('a new token that is rejected, too, is reported once, and stays in use', async (t) => {
+  const bench = await ready(t);
+  await bench.clock.advance(MINUTE);
+  const chance = secondChance(bench, bench.source.current()!);
+  await bench.clock.settle();
+  t.equal(await chance, 'tok-2');
+  const token = bench.source.current()!;
+  for (let n = 0; n < 3; n++) bench.source.newTokenRejected(token);
+  t.match(bench.eventsOf('new-token-rejected'), [{ credential: 'token', fingerprint: token.fingerprint }]);
+  t.equal(bench.eventsOf('new-token-rejected').length, 1);
+  t.equal(bench.token, 'tok-2');
+});
+
 t.test('a 401 in a backoff ends the token and makes no login', async (t) => {
   const bench = await ready(
     t,

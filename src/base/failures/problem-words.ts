@@ -1,12 +1,13 @@
 import { OutboundProxyError } from '../errors.ts';
 import { LoginError } from '../login-error.ts';
 import type { Problem } from '../problem.ts';
+import { otherNames } from './certificate-names.ts';
 
 /** What happened, with the system's code if there is one. Never holds a byte of an answer or a library's message. */
 export function inWords({ message, cause }: Problem): string {
   if (cause instanceof OutboundProxyError) return `${cause.message}.`; // bearerd's own text, which names the proxy.
   const code = systemCode(cause);
-  return code === undefined ? message : `${message.replace(/\.$/, '')} (${code}).`;
+  return code === undefined ? message : `${message.replace(/\.$/, '')}${otherNames(cause)} (${code}).`;
 }
 
 /** What to do about a problem. The message of a failed login says it. */

@@ -1,10 +1,13 @@
 /** What a request was sent with. */
 export type SentAs = 'token' | 'key' | 'nothing' | "the client's own";
 
+/** What to do if the upstream refuses a new token. */
+export const NEW_TOKEN_REMEDY =
+  'Check that the login and the API belong to one environment, and that the API takes the token in this header.';
+
 /** What to do about a status of the upstream. `bearerd why` shows it. */
 export const STATUS_REMEDIES = {
-  '401 token':
-    'The upstream refuses a new token. Check that the login and the API belong to one environment, and that the API takes the token in this header.',
+  '401 token': `The upstream refuses a new token. ${NEW_TOKEN_REMEDY}`,
   '401 token, not repeated':
     'The upstream refuses the token, and the request was not sent again with a newer one: the token came from a login less than 10 s before, no login succeeded, or the body was not kept. If it lasts, "bearerd check --online GET PATH" sends the request with a fresh token: the login and the API may belong to two environments.',
   '401 key':

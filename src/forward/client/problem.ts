@@ -47,6 +47,7 @@ export function recordProblem(event: RequestEvent, problem: Problem): void {
   event.code = problem.code;
   event.detail = problem.message;
   event.remedy = remedyOf(problem);
+  event.limit = problem.limit;
 }
 
 interface AnswerParts {
@@ -143,6 +144,11 @@ export function answerOnSocket(
   linger(socket);
 }
 
+const SLOW_HEAD = new Problem('request-timeout', {
+  remedy:
+    'The client began a request and did not end its head within 60 s, a limit that no setting changes: look at the client and its network. Many at once are an attack by slow clients, or an unstable network.',
+});
+
 /** The problem for an error of Node's parser (`clientError`). */
 export function parserProblem(
   error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
@@ -150,7 +156,7 @@ export function parserProblem(
   if (error.code === 'HPE_HEADER_OVERFLOW' || error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return new Problem('headers-too-large');
   }
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return SLOW_HEAD;
   const line = requestLine(error.rawPacket);
   if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
     // TRACE is refused before the target is judged.

@@ -1,4 +1,4 @@
-import type { Readiness, Status } from '../observe/status.ts';
+import type { Readiness, Status } from './status.ts';
 
 /** States in which there is no token to send. */
 const UNREADY = ['starting', 'expired', 'refused'];

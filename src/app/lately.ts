@@ -1,0 +1,84 @@
+import { totalmem } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import type { Event, RequestEvent } from '../base/events.ts';
+import { heapUse } from '../node/heap.ts';
+import { ClockWatch } from '../observe/clock-watch.ts';
+import type { LogLoss } from '../observe/log-output.ts';
+import type { Memory } from '../observe/process-troubles.ts';
+import { Recent } from '../observe/recent.ts';
+import { type Situation, situationOf } from '../observe/situation.ts';
+import type { Readiness, Status } from '../observe/status.ts';
+import { upstreamOf } from '../observe/trouble-words.ts';
+import { Troubles } from '../observe/troubles.ts';
+
+export interface LatelyOptions {
+  readonly clock: Clock;
+  readonly logLoss: () => LogLoss | undefined;
+  /** When the process did not run. */
+  readonly pauses: () => Parameters<typeof situationOf>[0]['pauses'];
+}
+
+/** What happened last, of requests and of the whole process. What people see is made when they look. */
+export class Lately {
+  readonly recent: Recent;
+  readonly #options: LatelyOptions;
+  readonly #troubles: Troubles;
+  readonly #clockWatch: ClockWatch;
+
+  constructor(options: LatelyOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.recent = new Recent(clock);
+    this.#troubles = new Troubles(clock);
+    this.#clockWatch = new ClockWatch(clock);
+  }
+
+  observe(event: Event): void {
+    this.recent.observe(event);
+    if (event.type === 'request') return;
+    this.#clockWatch.look();
+    this.#troubles.observe(event);
+  }
+
+  situation(readiness: Readiness, status: Status): Situation {
+    const { clock, logLoss, pauses } = this.#options;
+    this.#clockWatch.look();
+    const nowMs = clock.wallMs();
+    const requests = this.recent.known;
+    return situationOf({
+      nowMs,
+      bootMs: nowMs - clock.monoMs(),
+      pid: process.pid,
+      readiness,
+      status,
+      requests,
+      troubles: this.#troubles.list((subject, sinceMonoMs) => servedAfter(requests, subject, sinceMonoMs)),
+      jumps: this.#clockWatch.jumps,
+      pauses: pauses(),
+      logLoss: logLoss(),
+      memory: memoryInUse(),
+    });
+  }
+}
+
+/** When a route's upstream answered again after it had failed; -1 where it has not, or it is about something else. */
+function servedAfter(requests: readonly RequestEvent[], subject: string, sinceMonoMs: number): number {
+  let first = -1;
+  for (const { route, code, aborted, attempt, startedMonoMs, durationMs } of requests) {
+    const endMonoMs = startedMonoMs + durationMs;
+    if (endMonoMs <= sinceMonoMs) break;
+    if (code === undefined && !aborted && attempt !== undefined && upstreamOf(route) === subject)
+      first = endMonoMs;
+  }
+  return first;
+}
+
+function memoryInUse(): Memory {
+  const constrained = process.constrainedMemory();
+  return {
+    ...heapUse(),
+    residentBytes: process.memoryUsage.rss(),
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+    allowedBytes: constrained > 0 && constrained < totalmem() ? constrained : undefined,
+  };
+}
