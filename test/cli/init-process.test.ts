@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { COMPILED, MAIN } from '../support/cli.ts';
@@ -22,11 +22,17 @@ interface Row {
   readonly state: string;
 }
 
+/** By proc(5): `ps` would be another process each time. */
 function processes(): Row[] {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' });
-  return stdout.split('\n').map((line) => {
-    const [pid = '', parent = '', state = ''] = line.trim().split(/\s+/);
-    return { pid, parent, state };
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return [{ pid, parent, state }];
+    } catch {
+      return []; // It has ended in the meantime.
+    }
   });
 }
 

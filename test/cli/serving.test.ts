@@ -20,8 +20,11 @@ import t, { type Test } from 'tap';
 import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
+import { inOneProcess } from '../support/one-process.ts';
 import { happens, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
+
+const call = inOneProcess(t);
 
 /** From the first signal on: what comes earlier belongs to the same event. */
 const A_SECOND_EVENT_MS = 300;
@@ -210,20 +213,20 @@ t.test(
     t.equal((await get(`${proxy.admin}/healthz`)).status, 200);
     t.equal((await get(`${proxy.url}/echo`)).status, 503);
     const { BEARERD_ADMIN_LISTEN } = env;
-    const unhealthy = await run(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN });
+    const unhealthy = await call(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN });
     t.match(unhealthy, { code: 1, stdout: '' }, 'with no more than the address');
     t.match(
       unhealthy.stderr,
       /^bearerd: credential token is not ready \(starting\): the session endpoint http:\S+ .*\. Next try in \d+ s\.\n$/,
     );
-    const waiting = run(t, ['wait', '--timeout', '60s'], { BEARERD_ADMIN_LISTEN });
+    const waiting = call(t, ['wait', '--timeout', '60s'], { BEARERD_ADMIN_LISTEN });
     mock.behave({ login: 'ok' });
     t.match(await waiting, {
       code: 0,
       stdout: '',
       stderr: /^(?:bearerd: waiting: credential token .*\n)*bearerd: ready\n$/,
     });
-    t.equal((await run(t, ['healthcheck'], env)).code, 0);
+    t.equal((await call(t, ['healthcheck'], env)).code, 0);
     t.equal((await get(`${proxy.url}/echo`)).status, 200);
   },
 );
@@ -420,7 +423,7 @@ t.test('the start log and check name each place outside that holds the token', a
   writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify({ sinks, share }));
   const env = account(mock, { BEARERD_CONFIG: join(dir, 'bearerd.yaml') });
   const proxy = await serving(t, env);
-  const checked = (await run(t, ['check'], env)).stdout;
+  const checked = (await call(t, ['check'], env)).stdout;
   for (const words of [
     'the engine that share.url names holds access tokens, sealed',
     `the HAProxy at /nowhere/haproxy.sock holds token`,
@@ -448,12 +451,12 @@ t.test(
     await proxy.ready();
     unlinkSync(secretFile);
     writeFileSync(configFile, 'log: { level: loud }\n');
-    t.equal((await run(t, ['healthcheck'], env)).code, 0);
-    t.match(await run(t, ['wait'], env), { code: 0, stderr: 'bearerd: ready\n' });
+    t.equal((await call(t, ['healthcheck'], env)).code, 0);
+    t.match(await call(t, ['wait'], env), { code: 0, stderr: 'bearerd: ready\n' });
     proxy.child.kill('SIGTERM');
     t.equal((await proxy.finished).code, 0);
     t.match(
-      await run(t, ['healthcheck'], env),
+      await call(t, ['healthcheck'], env),
       { code: 1, stderr: `bearerd: nothing listens at ${env.BEARERD_ADMIN_LISTEN}. ` },
       'where none runs, that is told, and nothing of the configuration',
     );
@@ -527,8 +530,8 @@ t.test('an unreadable secret file is a fault that names the variable and the pat
   chmodSync(join(dir, 'secret'), 0o600);
   const base = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_CLIENT_ID: 'x' };
   const [missing, empty] = await Promise.all([
-    run(t, ['check'], { ...base, BEARERD_CLIENT_SECRET_FILE: join(dir, 'nowhere') }),
-    run(t, ['check'], { ...base, BEARERD_CLIENT_SECRET_FILE: join(dir, 'secret') }),
+    call(t, ['check'], { ...base, BEARERD_CLIENT_SECRET_FILE: join(dir, 'nowhere') }),
+    call(t, ['check'], { ...base, BEARERD_CLIENT_SECRET_FILE: join(dir, 'secret') }),
   ]);
   t.match(missing, { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: .*nowhere/ });
   t.match(empty, { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: / });
