@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { FLAGS, SECRET_FLAGS } from '../config/declaration/flags.ts';
+import { otherName } from '../config/declaration/other-names.ts';
 import { nearest } from '../config/values/nearest.ts';
 import { type Command, type OptionValues, usageOf } from './command.ts';
 
@@ -105,26 +106,13 @@ export function unexpected(argument: string): string {
 
 const MOST_SHOWN = 40;
 
-/** Flags of other programs, with the one of ours that does the same. */
-const OTHER_NAMES: Readonly<Record<string, { readonly flag: string; readonly use: string }>> = {
-  ...named(['port', 'p', 'host', 'bind', 'addr', 'address'], 'listen', '--listen HOST:PORT'),
-  ...named(['url', 'upstream', 'target', 'backend', 'u'], 'base-url', '--base-url URL'),
-  ...named(['verbose', 'debug'], 'log-level', '--log-level debug'),
-  ...named(['v'], 'version', '--version'),
-  ...named(['conf', 'file', 'f', 'c'], 'config', '--config FILE'),
-};
-
-function named(others: readonly string[], flag: string, use: string) {
-  return Object.fromEntries(others.map((other) => [other, { flag, use }]));
-}
-
 /** What is wrong with a flag that isn't known here, and which one was most likely meant. */
 export function flagProblem(given: string, known: readonly string[] = Object.keys(ANYWHERE)): string {
   const name = given.replace(/^-+/, '');
   if (SECRET_FLAGS.includes(name)) {
     return `${given} would show a secret to every user of this machine; use --${name}-file FILE`;
   }
-  const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+  const other = otherName(name);
   if (other !== undefined && known.includes(other.flag)) return `unknown flag ${given}; use ${other.use}`;
   const near = nearest(name, known);
   return `unknown flag ${given}${near === undefined || near === name ? '' : `; did you mean --${near}?`}`;

@@ -8,6 +8,9 @@ export interface OneRequest {
   readonly target: string;
 }
 
+/** How a path or a URL begins. */
+const PATH = /^(?:\/|https?:\/\/)/i;
+
 /**
  * `METHOD PATH` (or a URL) of a command line, or that alone for a GET; undefined where there is neither.
  *
@@ -16,10 +19,16 @@ export interface OneRequest {
 export function oneRequest(command: string, [method, target]: readonly string[]): OneRequest | undefined {
   if (method === undefined) return undefined;
   // A path alone is what most people type.
-  if (target === undefined && /^(?:\/|https?:\/\/)/i.test(method)) return { method: 'GET', target: method };
-  if (target === undefined) throw new UsageError(`PATH is missing\nusage: bearerd ${command} [METHOD PATH]`);
+  if (target === undefined && PATH.test(method)) return { method: 'GET', target: method };
   const name = method.toUpperCase();
-  if (METHODS.includes(name)) return { method: name, target };
+  const isMethod = METHODS.includes(name);
+  if (target === undefined) {
+    const problem = isMethod ? 'PATH is missing' : 'PATH must begin with / (or be a URL)';
+    throw new UsageError(`${problem}\nusage: bearerd ${command} [METHOD PATH]`);
+  }
+  if (isMethod && !PATH.test(target) && target !== '*')
+    throw new UsageError(`PATH must begin with / (or be a URL)\nusage: bearerd ${command} [METHOD PATH]`);
+  if (isMethod) return { method: name, target };
   throw new UsageError(
     `${method}: is not an HTTP method${didYouMean(nearest(name, METHODS)) || '; give one, such as GET'}`,
   );

@@ -191,6 +191,9 @@ t.test('an unknown BEARERD_ variable is a fault that names the one that was mean
       ...LEAST,
       BEARERD_TOKENWAIT: '1s',
       BEARERD_LISTN: '',
+      BEARERD_PORT: '80',
+      BEARERD_TOKEN: 'x',
+      BEARERD_UPSTREAM: 'x',
       BEARERD_API_KEY_FIEL: 'x',
       BEARERD_BASE_URL_FILE: 'x',
       BEARERD_XYZZY: 'x',
@@ -201,7 +204,10 @@ t.test('an unknown BEARERD_ variable is a fault that names the one that was mean
     'BEARERD_API_KEY_FIEL: unknown variable; did you mean BEARERD_API_KEY_FILE?',
     'BEARERD_BASE_URL_FILE: unknown variable; did you mean BEARERD_BASE_URL?',
     'BEARERD_LISTN: unknown variable; did you mean BEARERD_LISTEN?',
+    'BEARERD_PORT: unknown variable; did you mean BEARERD_LISTEN?',
+    'BEARERD_TOKEN: unknown variable; did you mean BEARERD_API_KEY?',
     'BEARERD_TOKENWAIT: unknown variable; did you mean BEARERD_TOKEN_WAIT?',
+    'BEARERD_UPSTREAM: unknown variable; did you mean BEARERD_BASE_URL?',
     'BEARERD_XYZZY: unknown variable',
   ]);
 });

@@ -1,5 +1,6 @@
 import envSchema from 'env-schema';
-import { type FlagTexts, flagName } from '../declaration/flags.ts';
+import { FLAGS, type FlagTexts, flagName } from '../declaration/flags.ts';
+import { otherName } from '../declaration/other-names.ts';
 import { formsOf, withoutForm } from '../declaration/setting.ts';
 import { KNOWN_VARIABLES, PLAIN_SETTINGS, SECRET_SETTINGS, URL_VARIABLE } from '../declaration/settings.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
@@ -110,6 +111,9 @@ export function reportUnknownVariables(
 function meantBy(name: string): string | undefined {
   const itself = withoutForm(name); // Not every setting can come from a file, or a command.
   if (KNOWN_VARIABLES.includes(itself)) return itself;
+  const other = otherName(name.slice(PREFIX.length).toLowerCase().replaceAll('_', '-'))?.flag;
+  const variable = FLAGS.find((flag) => flag.name === other)?.variable;
+  if (variable !== undefined) return withoutForm(variable);
   const meant = nearest(
     name.slice(PREFIX.length),
     KNOWN_VARIABLES.map((variable) => variable.slice(PREFIX.length)),
