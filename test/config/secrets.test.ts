@@ -316,6 +316,8 @@ t.test('a secret that is probably a mistake is a warning, which shows none of it
     ['$C4N4RY', /^is \$NAME, which nothing replaces here/],
     ['$(cat c4n4ry)', /^is \$\(…\), which/],
     [`\${C4N4RY}`, /^is \$\{…\}, which/],
+    ['Bearer c4n4ry-of-the-day', /^begins with "Bearer ".*; leave it out/],
+    ['"c4n4ry-of-the-day"', /^stands in quotes, .*; leave them out/],
   ];
   for (const [text, problem] of doubts) {
     const env = { ...LEAST, BEARERD_API_KEY: text };
@@ -328,6 +330,13 @@ t.test('a secret that is probably a mistake is a warning, which shows none of it
     'credentials:\n  token:\n    type: session\n    username: a\n    password: /run/secrets/password\n';
   const { warnings } = await loadYaml(yaml, { BEARERD_BASE_URL: 'https://api.example.com' });
   t.match(warnings, [{ key: 'credentials.token.password', place: 'bearerd.yaml:5' }]);
+});
+
+t.test('a path that begins with ~ is told that nothing replaces it', async (t) => {
+  const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY_FILE: '~/key' };
+  t.match(await faultsOf({ env }), [
+    /^BEARERD_API_KEY_FILE: cannot read .*: no such file; nothing replaces the ~ here: write the whole path/,
+  ]);
 });
 
 t.test('a secret that only begins like something else is no warning', async (t) => {

@@ -70,7 +70,9 @@ export function readTextFile(
     reading.filesRead.set(absolute, path);
     return { path: absolute, content };
   } catch (error) {
-    reading.report(key, `cannot read ${shown(path, folder)}: ${readFailure(error).reason}`, { ofFile: true });
+    const { reason } = readFailure(error);
+    const hint = path.startsWith('~/') ? '; nothing replaces the ~ here: write the whole path' : '';
+    reading.report(key, `cannot read ${shown(path, folder)}: ${reason}${hint}`, { ofFile: true });
     return undefined;
   }
 }

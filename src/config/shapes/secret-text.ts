@@ -46,6 +46,9 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=
 /** `id:key` in base64 is the form in which some APIs want it. */
 const PLAIN_TEXT = /^[\x20-\x39\x3b-\x7e]{6,}\r?\n?$/;
 
+/** Docker and others hand on the quotes of a line `NAME="value"`. */
+const QUOTED = /^(["']).+\1$/s;
+
 /** Holds nothing of the secret. */
 function doubtAbout(secret: string): string | undefined {
   if (PATH.test(secret) && secret.length < 120) {
@@ -54,5 +57,9 @@ function doubtAbout(secret: string): string | undefined {
   if (BASE64.test(secret) && PLAIN_TEXT.test(Buffer.from(secret, 'base64').toString('latin1'))) {
     return 'looks like base64 of the secret; if it is, write the secret itself (kubectl shows secrets in base64)';
   }
+  if (/^bearer\s/i.test(secret)) {
+    return 'begins with "Bearer ", the scheme of a header, which Authorization gets by itself; leave it out, or give it as scheme';
+  }
+  if (QUOTED.test(secret)) return 'stands in quotes, which are sent as a part of it; leave them out';
   return undefined;
 }
