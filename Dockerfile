@@ -4,7 +4,7 @@ ARG NODE_IMAGE=docker.io/library/node:26-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without scripts: the `node` of the development dependencies isn't needed here, and src/ isn't there yet.
+# Without install scripts: the `node` of the development dependencies isn't needed, and src/ does not exist yet.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY scripts ./scripts
@@ -13,7 +13,7 @@ RUN node scripts/build.ts
 
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
-# That of package.json; scripts/image.ts says which commit it is.
+# The version of package.json; scripts/image.ts adds the commit.
 ARG VERSION=0.1.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="bearerd" \
@@ -24,7 +24,7 @@ LABEL org.opencontainers.image.title="bearerd" \
   org.opencontainers.image.base.name="${NODE_IMAGE}"
 ENV NODE_ENV=production
 WORKDIR /app
-# All that runs: the packages are in dist/, with their licences.
+# Everything that runs: dist/ contains the packages, with their licences.
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist ./dist
 # On the PATH, for probes and `exec`.
@@ -32,12 +32,12 @@ RUN ln -s /app/dist/main.js /usr/local/bin/bearerd
 # The user `node`; by number, so that Kubernetes can see that it isn't root (runAsNonRoot).
 USER 1000:1000
 
-# bearerd listens on the container's own loopback: right for a sidecar that shares its network. To publish the port,
+# bearerd listens on the container's own loopback, which suits a sidecar that shares its network. To publish the port,
 # set BEARERD_LISTEN=0.0.0.0:9180 together with a caller key (docker-compose.yml does).
 EXPOSE 9180
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["bearerd", "healthcheck"]
-# No shell and no npm in between: SIGTERM reaches bearerd itself. Give it more than BEARERD_DRAIN_TIMEOUT (25s).
-# Both keep memory down under load (docs/containers.md): 8 MiB for young objects in place of 16, and one heap for all
-# threads of the C library in place of one each.
+# No shell and no npm in between: SIGTERM reaches bearerd itself. Allow it more than BEARERD_DRAIN_TIMEOUT (25s).
+# Both reduce memory under load (docs/containers.md): 8 MiB for young objects in place of 16, and one heap of the C
+# library for all threads in place of one each.
 ENV MALLOC_ARENA_MAX=1
 ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/main.js"]
