@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Reading } from '../../src/config/reading/reading.ts';
-import { At, standIn } from '../../src/config/shapes/at.ts';
 import { listOf, mapOf } from '../../src/config/shapes/collections.ts';
 import type { Fields } from '../../src/config/shapes/field.ts';
 import { object } from '../../src/config/shapes/object.ts';
+import { At, standIn } from '../../src/config/shapes/shape.ts';
 import { variants } from '../../src/config/shapes/variants.ts';
 import * as kinds from '../../src/config/values/vocabulary.ts';
 

@@ -11,14 +11,14 @@ import { slipsFrom, type Words, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;
 
-/** One slip makes the parser stumble over many lines after it. */
+/** One slip causes faults in many lines after it. */
 const MOST_PROBLEMS = 5;
 
 const lineOf = (problem: string | undefined) => /^line \d+/.exec(problem ?? '')?.[0];
 
 interface Source {
   readonly path: string;
-  /** Asked for where the text is no YAML. */
+  /** Called only if the text is no YAML. */
   readonly words: () => Words;
 }
 
@@ -30,7 +30,7 @@ async function parseYaml(source: string, { path, words }: Source, report: Report
   const options = { prettyErrors: false, stringKeys: true, merge: true, lineCounter } as const;
   const document = parseDocument(text, options);
   const problems = [...document.errors, ...document.warnings];
-  // What the decoder leaves where bytes were no UTF-8: a value would be used changed.
+  // The decoder puts this in place of bytes that are not UTF-8: the value would be used changed.
   const lost = text.search(/[\ufffd\0]/);
   if (lost !== -1) {
     const { line, col } = lineCounter.linePos(lost);
@@ -39,7 +39,7 @@ async function parseYaml(source: string, { path, words }: Source, report: Report
   const said = problems.flatMap(({ code, pos: [at] }) =>
     yamlProblems(code, text, { offset: at, column: lineCounter.linePos(at).col, words: words() }),
   );
-  // A slip breaks what stands around it, too: two faults of one line are one.
+  // A slip breaks what is around it, too: of two faults in one line, the first counts.
   const first = said.filter((each, index) => lineOf(each) !== lineOf(said[index - 1]));
   for (const problem of first.slice(0, MOST_PROBLEMS)) report(path, problem);
   if (problems.length > 0) return { path, content: {}, placeOf: NOWHERE, broken: true };
@@ -55,14 +55,14 @@ async function parseYaml(source: string, { path, words }: Source, report: Report
   return { path, content: {}, placeOf: NOWHERE, broken: true };
 }
 
-/** What a program hands in has no lines, and its relative paths begin where the process runs. */
+/** An object that a program passes has no lines, and its relative paths begin at the working directory. */
 function givenContent(content: unknown, report: Report): ConfigFile {
   if (isMap(content)) return { content, placeOf: NOWHERE, broken: false };
   report('config', 'must be an object of keys and values');
   return { content: {}, placeOf: NOWHERE, broken: true };
 }
 
-/** The named file, which must be there, or the first of the default places that there is. */
+/** The named file, which must exist, or else the first default place that does. */
 export async function readConfigFile(
   input: LoadInput,
   { cwd, environment, words }: Pick<Reading, 'cwd' | 'environment'> & Pick<Source, 'words'>,
@@ -89,7 +89,7 @@ export async function readConfigFile(
   return { sought: places, content: {}, placeOf: NOWHERE, broken: false };
 }
 
-/** A file that looks like the configuration and is not read. */
+/** Reports a file that looks like the configuration and is not read. */
 function reportOtherEnding(path: string, readFile: LoadInput['readFile'], report: Report): void {
   try {
     readFile(path);

@@ -7,19 +7,19 @@ import { readFailure, withoutMark } from './text-file.ts';
 
 export interface DotEnv {
   readonly values: Readonly<Record<string, string>>;
-  /** A line of ours can't be read, so that nothing can be said about what the file lacks. */
+  /** A line of ours can't be read, so that it may hold what is missing. */
   readonly broken: boolean;
 }
 
 const NOTHING: DotEnv = { values: {}, broken: false };
 
-/** A value in quotes, which may go over lines. */
+/** A value in quotes, which may have several lines. */
 const QUOTED = /^([ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*)(["'`])[\s\S]*?\2/gm;
 const OWN_NAME = /^(.*?)\b(BEARERD_[A-Z0-9_]+)(.*)$/;
 
 /**
- * What Node's parser ignores silently, or reads otherwise than it looks. Only lines with one of our names are checked: others
- * may be meant for another program.
+ * Finds what Node's parser ignores silently, or reads in an unexpected way. Lines without one of our names may be for
+ * another program, and are not checked.
  */
 function lineProblem(line: string): string | undefined {
   const [, before = '', name = '', rest = ''] = OWN_NAME.exec(line) ?? [];
@@ -32,14 +32,14 @@ function lineProblem(line: string): string | undefined {
   const [, value] = /^\s*=(.*)$/.exec(rest) ?? [];
   if (value === undefined) return `has no = after the name; write ${name}=VALUE`;
   if (/^\s*["'`]./.test(value) && !/^\s*''/.test(value)) return `has a quote that is not closed (${name})`;
-  // Behind a blank it begins a comment in each reader of such files, elsewhere in some of them.
+  // After a blank, # begins a comment for every reader of such files; elsewhere only for some.
   return /\S#|^#/.test(value)
     ? `has a # that cuts the value of ${name} off; put the value in quotes`
     : undefined;
 }
 
 function reportLines(text: string, report: Report): boolean {
-  // The value itself is of no interest here; the lines that it takes are.
+  // Only the number of its lines matters here.
   const plain = text.replace(QUOTED, (all, before: string) => `${before}''${all.replace(/[^\n]/g, '')}`);
   const problems = plain.split('\n').flatMap((line, index) => {
     const problem = lineProblem(line.replace(/\r$/, ''));
@@ -56,14 +56,14 @@ export function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report:
     text = readFile(join(cwd, '.env'));
   } catch (error) {
     const failure = readFailure(error);
-    // A folder of that name is a Python virtual environment more often than not.
+    // A folder of that name is mostly a Python virtual environment.
     if (!failure.missing && !failure.folder) report('.env', `cannot be read: ${failure.reason}`);
     return NOTHING;
   }
   if (isOtherEncoding(text)) report('.env', `is ${NOT_UTF8}`);
   const broken = reportLines(withoutMark(text), report);
   const values = parseEnv(withoutMark(text)) as Record<string, string>;
-  // A line with a second = and no first one makes a name of its text, which may be a part of a secret.
+  // The parser may take a part of a secret for a name.
   for (const name of Object.keys(values)) if (!/^[\w.-]+$/.test(name)) delete values[name];
   return { values, broken };
 }

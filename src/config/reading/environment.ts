@@ -12,7 +12,7 @@ const PREFIX = 'BEARERD_';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The environment for env-schema, which changes the object that it gets: a new one each time. */
+/** For env-schema, which changes the object that it gets: a new one for each call. */
 export function environmentSchema(): Record<string, unknown> {
   const text = (name: string, description: string) => [name, { type: 'string', description }];
   const properties = Object.fromEntries([
@@ -31,7 +31,7 @@ export function environmentSchema(): Record<string, unknown> {
   return { type: 'object', properties };
 }
 
-/** One object for all readings: env-schema changes it (always in the same way), and Ajv keeps each one it has seen. */
+/** One object for all readings: env-schema always changes it in the same way, and Ajv keeps every schema it has seen. */
 const SCHEMA = environmentSchema();
 const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(formsOf));
 
@@ -40,14 +40,14 @@ function namesIn(source: Readonly<Record<string, string | undefined>>): readonly
 }
 
 /**
- * What counts as set. Compose files hand on every variable that they name, as an empty string when it has no
- * value: such a one is not set. An empty secret stays, to be refused: it is a secret that got lost on the way.
+ * Compose files pass on every variable that they name, as an empty string if it has no value: that counts as not set.
+ * An empty secret counts as set, so that it is refused: the secret got lost on the way.
  */
 function isSet(name: string, value: string | undefined): boolean {
   return value !== undefined && (value.trim() !== '' || SECRET_VARIABLES.has(name));
 }
 
-/** Those that are set. A secret's file from a flag takes the place of the secret itself, and of its command. */
+/** The variables that are set. A secret's file from a flag takes the place of the secret itself, and of its command. */
 function ownVariables(source: Readonly<Record<string, string | undefined>>, flags: FlagTexts): Variables {
   const replaced = SECRET_SETTINGS.map(formsOf)
     .filter(([, file]) => Object.hasOwn(flags, file))
@@ -57,7 +57,7 @@ function ownVariables(source: Readonly<Record<string, string | undefined>>, flag
 }
 
 export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
-  // A file that is named says what counts; a working directory may come from anyone.
+  // A named file is the choice of the user; the working directory may be a checkout of another party.
   const named =
     input.content !== undefined ||
     input.configFile !== undefined ||
@@ -88,7 +88,7 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
 
 /**
  * Kubernetes gives every pod the variables of each Service in its namespace; those of a Service whose name begins
- * with "bearerd" begin with our prefix. They are no typing errors.
+ * with "bearerd" begin with our prefix. Those are not typing errors.
  */
 function isServiceLink(name: string, value: string | undefined): boolean {
   const link = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
@@ -121,12 +121,12 @@ function meantBy(name: string): string | undefined {
   return meant && PREFIX + meant;
 }
 
-/** The first of these variables that has a value, else the first that is set; undefined where none is. */
+/** The first of these variables that has a value, else the first that is set; undefined if none is. */
 export function inForceAmong(
   names: readonly string[],
   { variables }: Pick<Environment, 'variables'>,
 ): string | undefined {
   const set = names.filter((name) => name in variables);
-  // Compose files hand on all of them, those without a value as an empty string.
+  // Compose files pass on variables without a value as empty strings.
   return set.find((name) => variables[name]?.trim() !== '') ?? set[0];
 }

@@ -8,18 +8,17 @@ export type Report = (
   where?: { readonly place?: string | undefined; readonly ofFile?: true },
 ) => void;
 
-/** Gathers faults, so that a person can mend all of them at once. */
+/** Collects faults, so that a person can repair all of them at once. */
 export interface FaultList {
   readonly report: Report;
-  /** Sorted by key, the same one once. */
+  /** Sorted by key, without repetitions. */
   readonly all: () => readonly ConfigFault[];
-  /** Throws when there is a fault. */
   readonly throwIfAny: () => void;
 }
 
 export function faultList(): FaultList {
   const faults = new Map<string, ConfigFault>();
-  // Numbers as numbers: routes[2] stands before routes[10].
+  // Sorts numbers as numbers: routes[2] before routes[10].
   const byKey = (a: ConfigFault, b: ConfigFault) => a.key.localeCompare(b.key, 'en', { numeric: true });
   const all = () => [...faults.values()].sort(byKey);
   return {

@@ -1,14 +1,14 @@
 import { CONTROLS, INVISIBLE } from '../../base/invisible.ts';
 
-/** More of one line is not kept, and a line that is cut off is not shown: a part of a secret can't be recognised. */
+/** Most that is kept of one line. A longer line is not shown, because part of a secret can't be recognized in it. */
 const MOST_BYTES = 64 * 1024;
 const MOST_CHARACTERS = 200;
-/** A line of a secret that has several may be written alone; a shorter one is in many a text by chance. */
+/** A program may write one line of a secret of several lines. A shorter line occurs in other texts by chance. */
 const SHORTEST_LINE = 8;
-/** What acts on a terminal, or on a reader, in place of being seen. */
+/** Characters that change a terminal, or can't be seen. */
 const UNSEEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'g');
 
-/** The last line of what a command writes. */
+/** Keeps the last line that a command writes. */
 export class LastLine {
   #kept = Buffer.alloc(0);
   #isCut = false;
@@ -20,9 +20,9 @@ export class LastLine {
   }
 
   /**
-   * Its first characters; empty where there is nothing to show.
+   * Its first characters; empty if there is nothing to show.
    *
-   * @param secrets what may not be in it
+   * @param secrets are replaced by asterisks
    */
   shown(secrets: Iterable<string>): string {
     const [first = '', ...others] = this.#kept.toString('utf8').split(/[\r\n]+/);
@@ -32,7 +32,7 @@ export class LastLine {
       .flatMap((secret) => [secret, ...linesOf(secret)])
       .filter((part) => part !== '');
     const sought = [...new Set(parts)].sort((a, b) => b.length - a.length);
-    // Before it is cut: what is left of a secret at its end would be shown.
+    // Before the line is cut, since the cut would leave part of a secret that is not recognized.
     const struck = sought.reduce((line, part) => line.replaceAll(part, '***'), last);
     return [...struck.replace(UNSEEN, ' ').trim()].slice(0, MOST_CHARACTERS).join('');
   }

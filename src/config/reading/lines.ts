@@ -1,9 +1,9 @@
 import type { Document, LineCounter, ParsedNode } from 'yaml';
 
-/** Where a dotted key (`routes[2].prefix`) stands in the file. */
+/** The place of a dotted key (`routes[2].prefix`) in the file. */
 export interface FilePosition {
   readonly line: number;
-  /** The key itself is there and has a value; else this is the line of what it would stand in. */
+  /** Whether the key itself exists and has a value; else this is the line of the nearest key above it. */
   readonly exact: boolean;
 }
 
@@ -11,14 +11,14 @@ export type PlaceOf = (key: string) => FilePosition | undefined;
 
 type Yaml = Pick<typeof import('./yaml.ts'), 'isAlias' | 'isMap' | 'isScalar' | 'isSeq'>;
 
-/** One step towards the key: where it stands, what stands there, and what of the key is left. */
+/** One step towards the key; `rest` is what is left of the key. */
 interface Step {
   readonly offset: number;
   readonly node: unknown;
   readonly rest: string;
 }
 
-/** A map may bring in itself. */
+/** A map may merge itself. */
 const DEEPEST_MERGE = 3;
 
 export function placeFinder(
@@ -41,7 +41,7 @@ export function placeFinder(
       const fits = text !== '' && key.startsWith(text) && /^(?:$|[.[])/.test(after);
       return fits ? [{ offset: name.range[0], node: value, rest: after.replace(/^\./, '') }] : [];
     });
-    // A name may hold dots itself: the longest one that fits is meant.
+    // A name may hold dots itself: the longest that fits wins.
     if (steps.length > 0) return steps.sort((a, b) => a.rest.length - b.rest.length);
     // `<<` brings in the keys of other maps.
     return node.items

@@ -1,6 +1,6 @@
 export type YamlMap = Readonly<Record<string, unknown>>;
 
-/** Nothing after a key is the same as no key: `admin:` with all below it commented out. */
+/** A key without a value counts as no key: `admin:` with everything below it commented out. */
 export function isAbsent(raw: unknown): raw is null | undefined {
   return raw === undefined || raw === null;
 }
@@ -14,17 +14,17 @@ export function entry(map: YamlMap, key: string): unknown {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** The value at a dotted key, `session.path` for one. */
+/** The value at a dotted key, such as `session.path`. */
 export function valueAt(content: unknown, key: string): unknown {
   return key.split('.').reduce<unknown>((at, part) => (isMap(at) ? entry(at, part) : undefined), content);
 }
 
-/** `session` and `tokenWait` → `session.tokenWait`; nothing before a key of the top. */
+/** `session` and `tokenWait` → `session.tokenWait`; a key at the top has no prefix. */
 export function below(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** Values by their dotted keys, as the file has them: `session.path` as `path` of `session`. */
+/** Values by dotted keys as the file nests them: `session.path` becomes `path` in `session`. */
 export function nested(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const map: Record<string, unknown> = {};
   const groups: Record<string, Record<string, unknown>> = {};

@@ -2,14 +2,14 @@ import { Secret } from '../../base/secret.ts';
 import type { Report } from './faults.ts';
 import type { LoadInput } from './reading.ts';
 
-/** As the environment gives them: their URLs may hold a password. */
+/** Their URLs may hold a password. */
 export interface OutboundProxies {
   readonly httpsProxy: Secret | undefined;
   readonly httpProxy: Secret | undefined;
   readonly noProxy: string;
 }
 
-/** A proxy's URL; `proxy:3128` is common and means http. It may hold a password, so no fault shows it. */
+/** `proxy:3128` is common and means http. No fault shows the URL, because it may hold a password. */
 function readProxy(name: string, env: LoadInput['env'], report: Report): Secret | undefined {
   const lower = name.toLowerCase();
   const key = env[lower] === undefined ? name : lower;
@@ -21,7 +21,7 @@ function readProxy(name: string, env: LoadInput['env'], report: Report): Secret 
   return undefined;
 }
 
-/** The outbound proxies that the usual variables name; the lower-case form wins, as in curl. */
+/** From the usual variables; the lower-case name wins, as in curl. */
 export function readOutboundProxies(env: LoadInput['env'], report: Report): OutboundProxies {
   return {
     httpsProxy: readProxy('HTTPS_PROXY', env, report),

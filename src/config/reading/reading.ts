@@ -5,37 +5,37 @@ import type { PlaceOf } from './lines.ts';
 import { isAbsent, valueAt, type YamlMap } from './maps.ts';
 import type { SecretCommands } from './secret-commands.ts';
 
-/** What the world gives, so that tests can give something else. */
+/** All that is read from outside; tests pass their own. */
 export interface LoadInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a text file, or throws what `fs.readFileSync` throws. */
   readonly readFile: (path: string) => string;
-  /** What would stand in a configuration file, as a program hands it in: no file is looked for then, and no `.env`. */
+  /** The content of a configuration file as an object from a program: then no file is sought, and no `.env`. */
   readonly content?: unknown;
   /** From `--config`. */
   readonly configFile?: string | undefined;
-  /** What flags of the command line say, by their variables' names; they win over everything else. */
+  /** Flags of the command line, by the names of their variables; they win over everything else. */
   readonly flags?: FlagTexts | undefined;
-  /** By variable: what is in force where nothing is given, in place of the usual default. */
+  /** By variable: defaults that replace the usual ones. */
   readonly defaults?: Readonly<Record<string, string>> | undefined;
-  /** By which secrets come from commands; new ones, of which each runs, unless given. */
+  /** Runs the commands of secrets; by default each command runs. */
   readonly commands?: SecretCommands | undefined;
-  /** Where relative paths of variables begin; the process's working directory unless given. */
+  /** Where relative paths of variables begin; the working directory by default. */
   readonly cwd?: string | undefined;
 }
 
 export interface Environment {
   /** Our variables that have a value: from a flag, the environment or `.env`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Every name that begins with BEARERD_, known or not. */
+  /** Every name with the prefix BEARERD_, known or not. */
   readonly ownNames: readonly string[];
-  /** Its value is the one in `.env`. */
+  /** Whether the value of this variable is the one in `.env`. */
   readonly fromDotEnv: (name: string) => boolean;
-  /** Where a variable's value comes from, as a person calls it: `--listen`, `BEARERD_LISTEN` or `.env`. */
+  /** Where a variable's value comes from: `--listen`, `BEARERD_LISTEN` or `.env`. */
   readonly sourceOf: (name: string) => string;
-  /** What became of `.env`; `none` also where one is ignored that has nothing of ours. */
+  /** What became of `.env`; `none` also if one without variables of ours is ignored. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
-  /** A line of `.env` can't be read: what is missing may stand there. */
+  /** A line of `.env` can't be read, so that it may hold what is missing. */
   readonly broken: boolean;
   /** Any variable at all; the real environment wins over `.env`. */
   readonly lookUp: (name: string) => string | undefined;
@@ -44,22 +44,22 @@ export interface Environment {
 export interface ConfigFile {
   /** Absolute; absent when there is no configuration file. */
   readonly path?: string;
-  /** Where one was looked for in vain; absent where there is one, or none is looked for. */
+  /** Where none was found; absent if there is a file, or none was sought. */
   readonly sought?: readonly string[];
   readonly content: YamlMap;
-  /** The lines of its keys; of nothing where it can't be understood. */
+  /** The lines of its keys; finds none if the file can't be parsed. */
   readonly placeOf: PlaceOf;
-  /** It can't be understood, so that nothing can be said about what it lacks. */
+  /** It can't be parsed, so that it may hold what is missing. */
   readonly broken: boolean;
 }
 
-/** One reading of the configuration: where values come from, and what is learned on the way. */
+/** One reading of the configuration: its sources, and what it has found so far. */
 export interface Reading {
   readonly cwd: string;
   readonly environment: Environment;
   readonly file: ConfigFile;
   readonly report: Report;
-  /** Takes what works and is probably a mistake. */
+  /** Reports what works and is probably a mistake. */
   readonly warn: Report;
   readonly defaults: Readonly<Record<string, string>>;
   readonly readFile: (path: string) => string;
@@ -75,18 +75,18 @@ export function folderOf({ file, cwd }: Pick<Reading, 'file' | 'cwd'>): string {
   return file.path === undefined ? cwd : dirname(file.path);
 }
 
-/** What a broken file may well hold can't be said to be missing. */
+/** Whether faults may say that something is missing: a file that can't be parsed may hold it. */
 export function isWhole({ file, environment }: Pick<Reading, 'file' | 'environment'>): boolean {
   return !file.broken && !environment.broken;
 }
 
-/** The file and the line of what is, or would be, at a key; nothing where the file has no part in it. */
+/** The file and the line where a key is, or would be; undefined if no part of the key is in the file. */
 export function placeInFile(key: string, { path, placeOf }: ConfigFile): string | undefined {
   const place = placeOf(key);
   return path === undefined || place === undefined ? undefined : `${basename(path)}:${place.line}`;
 }
 
-/** Where a setting's value comes from: the key that a fault is to name, and the folder where its paths begin. */
+/** The key by which faults name a setting, and the folder where its relative paths begin. */
 export function sourceOf(
   setting: { readonly variable: string; readonly key?: string },
   reading: Reading,

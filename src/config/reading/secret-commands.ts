@@ -13,36 +13,36 @@ export interface SecretCommand {
   readonly timeoutMs: number;
   /** The program as a message may show it. */
   readonly shown: string;
-  /** May show that it is the program's name after all: it has run. */
+  /** The program once it has run: only then is it known that the word is no secret. */
   readonly shownOnceRun?: string;
 }
 
-/** What a command has given, as it was then. */
+/** What a command printed, and the command as it was then. */
 export interface Given {
   readonly asked: SecretCommand;
   readonly secret: Secret;
 }
 
-/** `problem`: why there is no value, or only that of before. It holds nothing of the output. */
+/** `problem` says why there is no value, or only the one of before; it holds nothing of the output. */
 interface Outcome {
   readonly text?: string | undefined;
   readonly problem?: string;
 }
 
-/** Does something while commands run that leaves none of them behind. */
+/** Runs the commands so that none of them outlives the process. */
 export type Around = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface SecretCommandsOptions {
-  /** By key, what the commands of the configuration in use have given. */
+  /** By key, what the commands of the configuration in use printed. */
   readonly given?: ReadonlyMap<string, Given>;
-  /** Whether a command that has given something is to run again. */
+  /** Whether to run a command again that printed something before. */
   readonly isDue?: (key: string) => boolean;
-  /** Ends them. */
+  /** Kills the commands. */
   readonly signal?: AbortSignal;
   readonly around?: Around;
-  /** Learns of each command that has run, and whether it gave a value. */
+  /** Called for each command that has run. */
   readonly onRun?: (key: string, result: 'ok' | 'failed') => void;
-  /** No command runs: each value is another one that stands in, for those who need to know only that there is one. */
+  /** Run no command: a different made-up value stands for each secret, for callers that only check the rest. */
   readonly standIns?: boolean;
 }
 
@@ -53,14 +53,14 @@ interface Ran {
 }
 
 /**
- * The commands that a configuration takes secrets from. Reading asks for each by its key, and finds none; then all that
- * were asked for run at once, and it is read once more.
+ * The commands that a configuration takes secrets from. The first reading asks for each by its key and finds no value;
+ * then all of them run at once, and the configuration is read again.
  */
 export class SecretCommands {
   readonly #options: SecretCommandsOptions;
   readonly #asked = new Map<string, SecretCommand>();
   readonly #outcomes = new Map<string, Outcome>();
-  /** Texts of secrets, whatever they come from. */
+  /** Texts of secrets from every source, which no fault may show. */
   readonly #known = new Set<string>();
 
   constructor(options: SecretCommandsOptions = {}) {
@@ -76,7 +76,7 @@ export class SecretCommands {
     return [...this.#asked.keys()];
   }
 
-  /** What is there to be remembered for the next reading. */
+  /** For the next reading. */
   get given(): ReadonlyMap<string, Given> {
     return new Map(
       [...this.#asked].flatMap(([key, asked]) => {
@@ -86,7 +86,6 @@ export class SecretCommands {
     );
   }
 
-  /** Notes what no fault may show. */
   knows(text: string): void {
     this.#known.add(text);
   }
@@ -100,16 +99,16 @@ export class SecretCommands {
     return this.#outcomes.get(key);
   }
 
-  /** What stands at a key for its value, to be shown; empty where no command does. */
+  /** Shows a key's command; empty if it has none. */
   words(key: string): string {
     const asked = this.#asked.get(key);
     return asked === undefined ? '' : ` { command: ${asked.shownOnceRun ?? asked.shown} … }`;
   }
 
   /**
-   * Runs all that were asked for and have no outcome.
+   * Runs all commands that were asked for and have no outcome.
    *
-   * @param secretVariables what their environment lacks
+   * @param secretVariables are removed from their environment
    * @returns whether there were any
    */
   async run(secretVariables: readonly string[]): Promise<boolean> {
@@ -130,7 +129,7 @@ export class SecretCommands {
       ];
     };
     const ran = await around(() => Promise.all(due.map(runOne)));
-    // One may have written what another has printed.
+    // One command may have written to stderr what another has printed.
     for (const [, { end }] of ran) if (end.kind === 'ended') this.knows(textOf(end.stdout));
     for (const { secret } of this.#options.given?.values() ?? []) this.knows(secret.expose());
     for (const [key, each] of ran) {
@@ -160,12 +159,12 @@ export class SecretCommands {
   }
 }
 
-/** As long as a good one, different for each key, and a URL of a Redis where one is asked for. */
+/** Different for each key, as long as a good secret, and valid as the URL of a Redis. */
 function standIn(key: string): string {
   return `redis://${new Secret(key).fingerprint()}.not-run.invalid`;
 }
 
-/** The final line end that programs print is no part of a secret, as that of a secret's file isn't. */
+/** As in a secret's file, the final line end is no part of the secret. */
 function textOf(stdout: Uint8Array): string {
   return withoutLineEnd(Buffer.from(stdout).toString('utf8'));
 }
@@ -192,7 +191,7 @@ function problemIn(text: string): string | undefined {
   return isOtherEncoding(text) ? 'printed what is not UTF-8 text' : undefined;
 }
 
-/** What a shell answers where it finds no such program, or may not run it. */
+/** Exit codes of a shell that can't find the program, or may not run it. */
 const NOT_RUN: readonly (number | null)[] = [126, 127];
 
 function isNotRun(end: CommandEnd): boolean {

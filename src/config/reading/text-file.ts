@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Reading } from './reading.ts';
 
-/** Why a file can't be read, in words that come from the code alone. */
+/** Why a file can't be read. The words depend on the error's code only. */
 export interface ReadFailure {
   readonly reason: string;
   readonly missing: boolean;
@@ -23,13 +23,13 @@ export function readFailure(error: unknown): ReadFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'not readable';
   return {
     reason: REASONS[code] ?? code,
-    // What Node's permission model keeps from us is not there, as far as we are concerned.
+    // A file that Node's permission model hides counts as missing.
     missing: code === 'ENOENT' || code === 'ENOTDIR' || code === 'ERR_ACCESS_DENIED',
     folder: code === 'EISDIR',
   };
 }
 
-/** Nothing is below it: so a relative path names no file where the working directory has been deleted. */
+/** Stands for a working directory that has been deleted. No file is below it, so a relative path names none. */
 export const DELETED = '/dev/null';
 
 export function workingDirectory(): string {
@@ -55,8 +55,8 @@ export function shown(path: string, folder: string): string {
 }
 
 /**
- * The text of a secret or TLS file; a fault when there is none. A relative path begins at `folder`. The file is
- * to be watched from now on.
+ * The text of a secret or TLS file; reports a fault if there is none. A relative path begins at `folder`. The file
+ * is watched from now on.
  */
 export function readTextFile(
   path: string,

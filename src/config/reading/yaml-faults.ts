@@ -1,7 +1,7 @@
 import type { ErrorCode } from 'yaml';
 import { brokenPlaceholder } from '../values/placeholders.ts';
 
-/** Our own words for the parser's, which quote the line, secret and all. */
+/** In place of the parser's messages, which quote the line and with it a secret. */
 const PROBLEMS: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) has a tag or an anchor; put a value that begins with * in quotes',
   BAD_ALIAS: 'a value begins with & or *, which needs quotes',
@@ -30,10 +30,10 @@ const PROBLEMS: Readonly<Record<ErrorCode, string>> = {
     'a bracket, a comma or a text stands where none can; put texts with such characters in quotes',
 };
 
-/** Every word that is a key somewhere. Others are not shown: they may be a part of a secret. */
+/** All words that are keys somewhere. Others are not shown, because they may be part of a secret. */
 export type Words = ReadonlySet<string>;
 
-/** What keeps a line from being a key and its value, as a person would have meant it; nothing where it is one. */
+/** Why a line is no key with a value, if it was probably meant as one. */
 function slipIn(line: string, words: Words): string | undefined {
   const [, word = '', rest = ''] = /^\s*(?:- +)*([A-Za-z][\w-]*)(.*)$/.exec(line) ?? [];
   const isKnown = words.has(word);
@@ -57,7 +57,7 @@ export function slipsFrom(text: string, offset: number, words: Words): readonly 
   return slips;
 }
 
-/** What to say of a fault that the parser found. */
+/** The messages for a fault that the parser found. */
 export function yamlProblems(
   code: ErrorCode,
   text: string,
@@ -65,7 +65,7 @@ export function yamlProblems(
 ): readonly string[] {
   const line = text.slice(0, offset).split('\n').length;
   const placeholder = brokenPlaceholder(text, offset);
-  // Once for its line: it causes the faults after it.
+  // One message for its line, since it causes the faults after it.
   if (placeholder !== undefined) return [`line ${line}: ${placeholder}`];
   const slips =
     code === 'MULTILINE_IMPLICIT_KEY' || code === 'MISSING_CHAR' ? slipsFrom(text, offset, words) : [];

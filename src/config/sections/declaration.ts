@@ -1,8 +1,8 @@
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { valueAt } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
-import { At } from '../shapes/at.ts';
 import { readSecret } from '../shapes/secret.ts';
+import { At } from '../shapes/shape.ts';
 import { CALLERS, type Callers } from './callers.ts';
 import { type Credentials, readCredentials } from './credentials/credentials.ts';
 import { reportUnknownSettings } from './file.ts';

@@ -1,10 +1,10 @@
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../declaration/settings.ts';
 import { entry, nested } from '../reading/maps.ts';
 import type { Reading } from '../reading/reading.ts';
-import { At } from '../shapes/at.ts';
 import type { Field, Fields } from '../shapes/field.ts';
 import { type ObjectShape, object } from '../shapes/object.ts';
 import { secret, secretSchema } from '../shapes/secret.ts';
+import { At } from '../shapes/shape.ts';
 import { mapAt, reportUnknown } from '../shapes/unknown-keys.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import { CALLERS } from './callers.ts';

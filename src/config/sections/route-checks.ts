@@ -1,5 +1,5 @@
 import { SETTINGS, type Values } from '../declaration/settings.ts';
-import type { At } from '../shapes/at.ts';
+import type { At } from '../shapes/shape.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { isInsecure } from '../values/urls.ts';
 import { RESERVED_NAMES } from './credentials/credential.ts';

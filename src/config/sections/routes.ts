@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SETTINGS, type Timeouts, type Values } from '../declaration/settings.ts';
 import { isWhole, type Reading } from '../reading/reading.ts';
-import { standIn } from '../shapes/at.ts';
 import { listOf, type Placed, placed } from '../shapes/collections.ts';
 import { type Declared, object } from '../shapes/object.ts';
+import { standIn } from '../shapes/shape.ts';
 import type { UpstreamAddress } from '../values/addresses.ts';
 import { type RouteKey, routeName } from '../values/route-names.ts';
 import type { Upstream } from '../values/urls.ts';

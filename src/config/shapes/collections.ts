@@ -1,7 +1,6 @@
 import { isAbsent } from '../reading/maps.ts';
 import type { JsonSchema } from '../values/kind.ts';
-import type { At } from './at.ts';
-import type { Shape } from './shape.ts';
+import type { At, Shape } from './shape.ts';
 import { mapAt } from './unknown-keys.ts';
 
 /** Something declared, with its place: what there is to say of it can be said later, when all is read. */

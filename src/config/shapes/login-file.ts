@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 import { entry, isAbsent, isMap } from '../reading/maps.ts';
 import { folderOf } from '../reading/reading.ts';
 import { shown } from '../reading/text-file.ts';
-import type { At } from './at.ts';
 import { mapSchema } from './field.ts';
-import type { Shape } from './shape.ts';
+import type { At, Shape } from './shape.ts';
 
 /** A file that is read anew at each login: a change needs no reload. */
 export interface LoginFile {

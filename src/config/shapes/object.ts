@@ -1,8 +1,7 @@
-import { entry, isAbsent, type YamlMap } from '../reading/maps.ts';
+import { entry, isAbsent } from '../reading/maps.ts';
 import type { JsonSchema } from '../values/kind.ts';
-import type { At } from './at.ts';
-import { type Conditions, defaultOf, type Field, type Fields, objectSchema, type TypeOf } from './field.ts';
-import { asShape, type Shape } from './shape.ts';
+import { type Conditions, defaultOf, type Fields, objectSchema, type TypeOf } from './field.ts';
+import { type At, asShape, type Shape } from './shape.ts';
 import { type Known, mapAt, reportUnknown } from './unknown-keys.ts';
 
 /** What the file says, read, without what it doesn't say or says wrong. */
@@ -49,15 +48,34 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
     const map = mapAt(raw, at);
     if (map === undefined) return undefined;
     const glued = reportUnknown(map, at, keys);
-    const reading = new ObjectReading(map, at, shapes, glued);
+    const given: Entry = {
+      at,
+      has(name) {
+        // A secret without a value got lost; any other key without one says nothing.
+        const value = entry(map, name);
+        const isSecret = shapes.get(name)?.holdsSecrets === true;
+        return glued.has(name) || (isSecret ? value !== undefined : !isAbsent(value));
+      },
+      report: (name, problem) => at.below(name).report(problem),
+    };
     const declared: Record<string, unknown> = {};
+    const faulty: string[] = [];
     for (const [name, field] of Object.entries(fields)) {
-      const value = reading.read(name, field) ?? defaultOf(field, declared);
-      if (value !== undefined) declared[name] = value;
+      const own = entry(map, name);
+      const value = own === undefined ? undefined : shapes.get(name)?.read(own, at.below(name), map);
+      const inForce = value ?? defaultOf(field, declared);
+      if (inForce !== undefined) declared[name] = inForce;
+      if (given.has(name) && value === undefined) faulty.push(name);
+      if (!given.has(name) && field.required === true) given.report(name, 'is missing');
     }
-    for (const [name, field] of Object.entries(fields)) reading.compare(name, field, declared);
+    for (const [name, { onlyWith, neededWith }] of Object.entries(fields)) {
+      // Nothing can be said while the fields that it depends on have a fault themselves.
+      if (faulty.some((other) => other in { ...onlyWith, ...neededWith })) continue;
+      if (given.has(name)) checkMeant(name, onlyWith, declared, given);
+      else checkNeeded(name, neededWith, declared, given);
+    }
     // Each value has come out of its own field's shape.
-    rules.check?.(declared as Declared<F>, reading);
+    rules.check?.(declared as Declared<F>, given);
     return declared as Declared<F>;
   };
   return {
@@ -87,56 +105,29 @@ function holds(conditions: Conditions, values: Readonly<Record<string, unknown>>
   return Object.entries(conditions).some(([other, meant]) => meant.includes(String(values[other])));
 }
 
-/** One object, while it is read. */
-class ObjectReading implements Entry {
-  readonly at: At;
-  readonly #map: YamlMap;
-  readonly #shapes: ReadonlyMap<string, Shape<unknown>>;
-  /** Keys that stand there, and are glued to their values. */
-  readonly #glued: ReadonlySet<string>;
-  readonly #faulty = new Set<string>();
+type Values = Readonly<Record<string, unknown>>;
 
-  constructor(map: YamlMap, at: At, shapes: ReadonlyMap<string, Shape<unknown>>, glued: ReadonlySet<string>) {
-    this.#shapes = shapes;
-    this.#map = map;
-    this.at = at;
-    this.#glued = glued;
-  }
+/** A fault where a field is given, and means nothing beside the others. */
+function checkMeant(
+  name: string,
+  onlyWith: Conditions | undefined,
+  declared: Values,
+  { report }: Entry,
+): void {
+  if (onlyWith === undefined || holds(onlyWith, declared)) return;
+  const [[other, meant] = ['', []]] = Object.entries(onlyWith);
+  const here = `it means nothing with ${other}: ${declared[other]}`;
+  report(name, `is for ${other}: ${meant.join(' or ')}; ${here}`);
+}
 
-  readonly has = (name: string): boolean => {
-    // A secret without a value got lost; any other key without one says nothing.
-    const raw = entry(this.#map, name);
-    const isSecret = this.#shapes.get(name)?.holdsSecrets === true;
-    return this.#glued.has(name) || (isSecret ? raw !== undefined : !isAbsent(raw));
-  };
-
-  readonly report = (name: string, problem: string): void => this.at.below(name).report(problem);
-
-  read(name: string, field: Field): unknown {
-    const isGiven = this.has(name);
-    const raw = entry(this.#map, name);
-    const value =
-      raw === undefined ? undefined : this.#shapes.get(name)?.read(raw, this.at.below(name), this.#map);
-    if (isGiven && value === undefined) this.#faulty.add(name);
-    if (!isGiven && field.required === true) this.report(name, 'is missing');
-    return value;
-  }
-
-  /** The conditions of one field, as far as the fields that they are about have no fault themselves. */
-  compare(name: string, { onlyWith, neededWith }: Field, declared: Readonly<Record<string, unknown>>): void {
-    const others = Object.keys({ ...onlyWith, ...neededWith });
-    if (others.some((other) => this.#faulty.has(other))) return;
-    const isGiven = this.has(name);
-    if (isGiven && onlyWith !== undefined && !holds(onlyWith, declared)) {
-      const [[other, meant] = ['', []]] = Object.entries(onlyWith);
-      const here = `it means nothing with ${other}: ${declared[other]}`;
-      this.report(name, `is for ${other}: ${meant.join(' or ')}; ${here}`);
-    }
-    for (const [other, values] of Object.entries(neededWith ?? {})) {
-      const value = String(declared[other]);
-      if (isGiven || !values.includes(value)) continue;
-      this.report(name, `is missing${this.has(other) ? `; ${other}: ${value} needs it` : ''}`);
-      return;
-    }
-  }
+/** A fault where a field is missing that one of the others needs. */
+function checkNeeded(
+  name: string,
+  neededWith: Conditions = {},
+  declared: Values,
+  { has, report }: Entry,
+): void {
+  const other = Object.keys(neededWith).find((each) => neededWith[each]?.includes(String(declared[each])));
+  if (other === undefined) return;
+  report(name, `is missing${has(other) ? `; ${other}: ${declared[other]} needs it` : ''}`);
 }

@@ -4,8 +4,8 @@ import type { SecretCommand } from '../reading/secret-commands.ts';
 import { isProgramName, placed, shownProgram } from '../values/commands.ts';
 import { formatDuration } from '../values/measures.ts';
 import * as kinds from '../values/vocabulary.ts';
-import type { At } from './at.ts';
 import { object } from './object.ts';
+import type { At } from './shape.ts';
 
 const SHELL = '/bin/sh';
 const TIMEOUT_MS = 30_000;

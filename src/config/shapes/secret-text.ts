@@ -3,7 +3,7 @@ import type { SecretSetting } from '../declaration/setting.ts';
 import { isOtherEncoding, NOT_UTF8 } from '../values/encoding.ts';
 import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header-values.ts';
 import { wholePlaceholder } from '../values/placeholders.ts';
-import type { At } from './at.ts';
+import type { At } from './shape.ts';
 
 /** A header can't carry every text, a cookie or `Basic` even fewer; a request body or a query carries any. */
 export type SecretUse = SecretSetting['secret'] | 'cookie' | 'username' | 'password';

@@ -9,11 +9,10 @@ import { readTextFile } from '../reading/text-file.ts';
 import { isOtherEncoding, NOT_UTF8, withoutLineEnd } from '../values/encoding.ts';
 import type { JsonSchema } from '../values/kind.ts';
 import { variablePlaceholderProblem, wholePlaceholder } from '../values/placeholders.ts';
-import { At } from './at.ts';
 import { mapSchema, objectSchema } from './field.ts';
 import { COMMAND, commandAt, printedBy, shellCommand } from './secret-command.ts';
 import { type SecretUse, secretOf } from './secret-text.ts';
-import type { Shape } from './shape.ts';
+import { At, type Shape } from './shape.ts';
 
 /** A credential's `parameters`. An alias may stand in itself. */
 const DEEPEST_SECRET = 2;

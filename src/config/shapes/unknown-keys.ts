@@ -1,6 +1,6 @@
 import { below, isAbsent, isMap, type YamlMap } from '../reading/maps.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
-import type { At } from './at.ts';
+import type { At } from './shape.ts';
 
 /** A map as it stands in the file, empty where nothing does; a fault when it is something else. */
 export function mapAt(raw: unknown, at: At): YamlMap | undefined {

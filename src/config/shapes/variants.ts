@@ -1,9 +1,8 @@
 import { entry, isAbsent, type YamlMap } from '../reading/maps.ts';
 import { choice } from '../values/vocabulary.ts';
-import type { At } from './at.ts';
 import type { Fields } from './field.ts';
 import type { Declared, ObjectShape } from './object.ts';
-import { asShape, type Shape, single } from './shape.ts';
+import { type At, asShape, type Shape, single } from './shape.ts';
 import { mapAt, reportUnknown } from './unknown-keys.ts';
 
 type Objects = Readonly<Record<string, ObjectShape<Fields>>>;

@@ -1,6 +1,6 @@
 import { Secret } from '../../../base/secret.ts';
-import type { At } from '../../shapes/at.ts';
 import { mapOf } from '../../shapes/collections.ts';
+import type { At } from '../../shapes/shape.ts';
 import { type Variant, variants } from '../../shapes/variants.ts';
 import { EXEC, type ExecCredentialConfig, execInForce } from './exec.ts';
 import {

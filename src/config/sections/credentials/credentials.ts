@@ -2,9 +2,9 @@ import { formsOf, type SecretSetting } from '../../declaration/setting.ts';
 import { SETTINGS } from '../../declaration/settings.ts';
 import { entry, isMap, valueAt } from '../../reading/maps.ts';
 import type { Reading } from '../../reading/reading.ts';
-import { At } from '../../shapes/at.ts';
 import type { Placed } from '../../shapes/collections.ts';
 import { FromVariables, noteVariables, variableOf } from '../../shapes/secret.ts';
+import { At } from '../../shapes/shape.ts';
 import {
   CREDENTIAL,
   CREDENTIAL_TYPES,

@@ -1,7 +1,7 @@
 import { LONGEST_TIMER } from '../../declaration/setting.ts';
 import { folderOf } from '../../reading/reading.ts';
-import type { At } from '../../shapes/at.ts';
 import type { Declared } from '../../shapes/object.ts';
+import type { At } from '../../shapes/shape.ts';
 import { placed } from '../../values/commands.ts';
 import * as kinds from '../../values/vocabulary.ts';
 import { credential, type InForce } from './placement.ts';

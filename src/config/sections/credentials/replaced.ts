@@ -1,7 +1,7 @@
 import { formsOf, type SecretSetting } from '../../declaration/setting.ts';
 import { entry, isMap, type YamlMap } from '../../reading/maps.ts';
-import type { At } from '../../shapes/at.ts';
 import { type FromVariables, variableNamed } from '../../shapes/secret.ts';
+import type { At } from '../../shapes/shape.ts';
 import { PAIRS } from './session.ts';
 
 /** What variables make of an entry of the file. */
