@@ -47,7 +47,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
         if (line !== undefined) write(...line);
       } else if (logger.isLevelEnabled('info')) {
         output.write(requestLine(event, timestamp()));
-        const hint = event.code === undefined ? undefined : hints?.lineFor(event, performance.now());
+        const hint = hints?.lineFor(event, performance.now());
         if (hint !== undefined) write(...hint);
       }
     },

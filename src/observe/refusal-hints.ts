@@ -1,9 +1,9 @@
 import type { RequestEvent } from '../base/events.ts';
-import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Line } from './event-line.ts';
+import { remedyFor } from './why.ts';
 
-/** One code is explained again at most this often: clients choose how many requests are refused. */
+/** A code or a status is explained again at most this often: clients choose how many requests are refused. */
 const AGAIN_MS = 60_000;
 
 /** A line of its own tells of these when the cause comes up. */
@@ -16,15 +16,21 @@ const TOLD_ELSEWHERE: ReadonlySet<ProblemCode> = new Set([
   'draining',
 ]);
 
-/** For a person who watches: what to do about a request that bearerd refused, after the line that has only its code. */
-export class RefusalHints {
-  readonly #toldMs = new Map<ProblemCode, number>();
+/** Answers of the upstream that call for an action of the operator. */
+const REFUSING: ReadonlySet<number> = new Set([401, 403, 407, 429]);
 
-  /** @returns undefined where nothing was refused, or it has been said already */
-  lineFor({ code, remedy, requestId }: RequestEvent, nowMs: number): Line | undefined {
-    if (code === undefined || TOLD_ELSEWHERE.has(code)) return undefined;
-    if (nowMs - (this.#toldMs.get(code) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS) return undefined;
-    this.#toldMs.set(code, nowMs);
-    return ['info', { requestId }, `${code}: ${remedy ?? PROBLEM_REMEDIES[code]}`];
+/** For a person who watches: what to do about a refusal, after the line of the request that has only its code or status. */
+export class RefusalHints {
+  readonly #toldMs = new Map<ProblemCode | number, number>();
+
+  /** @returns undefined where nothing was refused, or the hint has been given already */
+  lineFor(event: RequestEvent, nowMs: number): Line | undefined {
+    const { code, status, aborted, requestId } = event;
+    if (code === undefined ? aborted || !REFUSING.has(status) : TOLD_ELSEWHERE.has(code)) return undefined;
+    const what = code ?? status;
+    if (nowMs - (this.#toldMs.get(what) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS) return undefined;
+    this.#toldMs.set(what, nowMs);
+    const remedy = remedyFor(event);
+    return remedy === undefined ? undefined : ['info', { requestId }, `${what}: ${remedy}`];
   }
 }

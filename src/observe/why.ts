@@ -82,7 +82,7 @@ export function whyOf(event: RequestEvent, bootMs: number): Why {
     attempts: attempts.map((attempt, i) => shown(attempt, attempts[i + 1], event)),
     waits: waitsOf(event, attempts),
     durationMs: hundredths(durationMs),
-    remedy: withLimit(remedyOf(event), event) ?? null,
+    remedy: remedyFor(event) ?? null,
   };
 }
 
@@ -96,6 +96,11 @@ function whyThisRoute({ why, route, code, detail }: RequestEvent): string {
 function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['answeredBy'] {
   if (status === 0) return null;
   return (code === undefined && attempt !== undefined) || brokeOff ? 'upstream' : 'bearerd';
+}
+
+/** What to do about a request; undefined where its status says enough. */
+export function remedyFor(event: RequestEvent): string | undefined {
+  return withLimit(remedyOf(event), event);
 }
 
 function remedyOf(event: RequestEvent): string | undefined {

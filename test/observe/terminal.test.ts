@@ -1,8 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
+import type { RequestEvent } from '../../src/base/events.ts';
 import { PROBLEM_REMEDIES } from '../../src/base/failures/problem-remedies.ts';
+import { STATUS_REMEDIES } from '../../src/base/failures/status-words.ts';
+import { AttemptRecord } from '../../src/base/journey.ts';
 import { LoginError } from '../../src/base/login-error.ts';
-import type { ProblemCode } from '../../src/base/problem.ts';
 import { newRequestEvent } from '../../src/listen/request-event.ts';
 import { RefusalHints } from '../../src/observe/refusal-hints.ts';
 import { RepeatedFailures } from '../../src/observe/repeated-failures.ts';
@@ -112,16 +114,22 @@ t.test('a login that fails again in the same way is told once, and then how ofte
   t.equal(at(74, 'it refuses', true), 'login failed: it refuses', 'and one after a login');
 });
 
-t.test('a refusal is followed by what to do, once a minute for each code', async (t) => {
+t.test('a refusal is followed by what to do, once a minute for each code and status', async (t) => {
   const hints = new RefusalHints();
-  const hint = (code: ProblemCode | undefined, seconds: number, remedy?: string) =>
-    hints.lineFor({ ...newRequestEvent('id-1', 'GET', 0), code, remedy }, seconds * 1000);
-  t.same(hint('no-route', 0, 'Call /x.'), ['info', { requestId: 'id-1' }, 'no-route: Call /x.']);
-  t.equal(hint('no-route', 59, 'Call /x.'), undefined);
-  t.equal(hint('host-refused', 59)?.[2], `host-refused: ${PROBLEM_REMEDIES['host-refused']}`);
-  t.equal(hint('no-route', 61, 'Call /y.')?.[2], 'no-route: Call /y.');
-  t.equal(hint(undefined, 0), undefined, 'an answer of the upstream');
-  t.equal(hint('upstream-unreachable', 0), undefined, 'which has a line of its own');
+  const hint = (seconds: number, what: Partial<RequestEvent>) =>
+    hints.lineFor({ ...newRequestEvent('id-1', 'GET', 0), ...what }, seconds * 1000);
+  const call = (remedy: string) => ({ code: 'no-route', status: 404, remedy }) as const;
+  t.same(hint(0, call('Call /x.')), ['info', { requestId: 'id-1' }, 'no-route: Call /x.']);
+  t.equal(hint(59, call('Call /x.')), undefined);
+  t.equal(hint(59, { code: 'host-refused' })?.[2], `host-refused: ${PROBLEM_REMEDIES['host-refused']}`);
+  t.equal(hint(61, call('Call /y.'))?.[2], 'no-route: Call /y.');
+  const attempt = new AttemptRecord('https://api.example.com', 0, undefined);
+  const refused = { status: 401, tokenState: 'ready', credential: 'apiKey', attempt } as const;
+  t.equal(hint(0, refused)?.[2], `401: ${STATUS_REMEDIES['401 key']}`);
+  t.equal(hint(1, refused), undefined);
+  t.equal(hint(0, { ...refused, status: 200 }), undefined);
+  t.equal(hint(0, { ...refused, status: 403, aborted: true }), undefined, 'the client left');
+  t.equal(hint(0, { code: 'upstream-unreachable' }), undefined, 'which has a line of its own');
 });
 
 t.test('nothing that a client or a file says can act on the terminal', async (t) => {
