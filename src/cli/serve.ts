@@ -39,11 +39,12 @@ export async function serve({ source, onListening }: ServeOptions): Promise<numb
 
   const stop = async (signal: string) => {
     reloads.stop();
-    void notifier?.say('STOPPING=1');
+    const told = notifier?.say('STOPPING=1');
     const { shutdownDelayMs, drainTimeoutMs } = config();
     if (shutdownDelayMs > 0) await gateway.announceStop(shutdownDelayMs, signal);
     const cut = await gateway.drain(drainTimeoutMs, signal);
     notifier?.end();
+    await told;
     await end();
     return cut === 0 ? EXIT.done : EXIT.failed;
   };

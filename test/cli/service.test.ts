@@ -56,14 +56,17 @@ function sockets(t: Test, count: number): PassedSocket[] {
 }
 
 /** In the place of systemd-notify: writes down what it is told, and the environment that it gets. */
-function fakeNotify(t: Test): {
+function fakeNotify(
+  t: Test,
+  first = '',
+): {
   readonly PATH: string;
   readonly said: () => string[];
   readonly environment: () => string;
 } {
   const dir = t.testdir({});
   const [program, log, variables] = [join(dir, 'systemd-notify'), join(dir, 'said'), join(dir, 'env')];
-  writeFileSync(program, `#!/bin/sh\nenv > '${variables}'\necho "$1" >> '${log}'\n`);
+  writeFileSync(program, `#!/bin/sh\n${first}\nenv > '${variables}'\necho "$1" >> '${log}'\n`);
   chmodSync(program, 0o755);
   return {
     PATH: `${dir}:${process.env.PATH}`,
@@ -117,6 +120,16 @@ t.test('it tells systemd that it is ready, that it lives, and that it stops', as
   t.notMatch(environment(), /BEARERD_|LISTEN_/, 'nothing else is given away');
   t.equal(await stop(), 0);
   await until(() => said().includes('STOPPING=1'), 'it does not say that it stops');
+});
+
+t.test('a systemd-notify that takes longer than the interval of the watchdog holds up no stop', async (t) => {
+  const [socket] = sockets(t, 1) as [PassedSocket];
+  const { PATH, said } = fakeNotify(t, 'sleep 0.3');
+  const env = { ...account(mock), PATH, NOTIFY_SOCKET: '@/nowhere', WATCHDOG_USEC: '20000' };
+  const { stop } = serve(t, env, [socket]);
+  await until(() => said().includes('WATCHDOG=1'), 'no sign of life', LIMIT_MS);
+  t.equal(await stop(), 0);
+  t.equal(said().at(-1), 'STOPPING=1', 'it is told before the end');
 });
 
 t.test('where it can not be told, the log says so, and all goes on', async (t) => {

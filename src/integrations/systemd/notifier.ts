@@ -26,6 +26,7 @@ export function notifierFor(
   const { NOTIFY_SOCKET, PATH } = env;
   if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return undefined;
   let last = Promise.resolve();
+  let waiting = 0;
   let hasFailed = false;
   const send = (state: string): Promise<void> =>
     new Promise((resolve) => {
@@ -39,11 +40,14 @@ export function notifierFor(
       });
     });
   const say = (state: string): Promise<void> => {
-    last = last.then(() => send(state));
+    waiting++;
+    last = last.then(() => send(state)).then(() => void waiting--);
     return last;
   };
   const timer = watchdogMs(env, pid);
-  const beat = timer === undefined ? undefined : setInterval(() => void say('WATCHDOG=1'), timer).unref();
+  // On a busy machine a message may take longer than the interval. Queued signs of life would hold up STOPPING=1.
+  const signOfLife = () => waiting === 0 && void say('WATCHDOG=1');
+  const beat = timer === undefined ? undefined : setInterval(signOfLife, timer).unref();
   return { say, end: () => clearInterval(beat) };
 }
 
