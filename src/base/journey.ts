@@ -46,6 +46,8 @@ export interface TokenWait {
  */
 export class ConnectionTimes {
   dnsMs = -1;
+  /** Why another address of the name gave no connection before: the system's code, or `silent`. */
+  lostAddress: string | undefined = undefined;
   /** TCP; with an outbound proxy, everything up to its tunnel. */
   connectMs = -1;
   tlsMs = -1;

@@ -9,8 +9,8 @@ const MOST = 10;
 export interface Jump {
   /** Negative where it was set back. */
   readonly byMs: number;
-  /** When it was noticed, on the wall clock as it is since then. */
-  readonly noticedMs: number;
+  /** When it was noticed. */
+  readonly noticedMonoMs: number;
 }
 
 /** Notices jumps of the wall clock, for people, each time that it is asked to look. */
@@ -32,7 +32,7 @@ export class ClockWatch {
     const passedMs = monoMs - this.#monoMs;
     const byMs = wallMs - this.#wallMs - passedMs;
     if (Math.abs(byMs) >= Math.max(NOTICEABLE_MS, passedMs * DRIFT))
-      this.#jumps = [...this.#jumps, { byMs, noticedMs: wallMs }].slice(-MOST);
+      this.#jumps = [...this.#jumps, { byMs, noticedMonoMs: monoMs }].slice(-MOST);
     this.#wallMs = wallMs;
     this.#monoMs = monoMs;
   }

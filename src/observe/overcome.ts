@@ -44,6 +44,11 @@ export function overcome(requests: readonly RequestEvent[], bootMs: number): Tro
 function metBy({ attempt, tokenWait }: RequestEvent): string[] {
   const found: string[] = [];
   for (let each = attempt?.before; each !== undefined; each = each.before) found.push(again(each));
+  const lost = attempt?.times?.lostAddress;
+  if (lost !== undefined)
+    found.push(
+      `One of the addresses of the upstream's name took no connection (${lost}): bearerd took another one at once, and the request was served. See why DNS gives that address, if it lasts.`,
+    );
   if (found.length === 0 && tokenWait !== undefined)
     found.push('A request came while there was no token: it waited for a login, and was served.');
   return found;

@@ -58,7 +58,9 @@ export function pauseTrouble({ ms, endedMs }: Pause): Trouble {
   };
 }
 
-export function jumpTrouble({ byMs, noticedMs }: Jump): Trouble {
+/** @param bootMs what a moment on the monotonic clock is to be added to, to be one on the wall clock */
+export function jumpTrouble({ byMs, noticedMonoMs }: Jump, bootMs: number): Trouble {
+  const noticedMs = bootMs + noticedMonoMs;
   const back = byMs < 0;
   const how = back
     ? `was set back by ${span(-byMs)}`

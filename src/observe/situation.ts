@@ -86,7 +86,7 @@ export function situationOf(view: SituationView): Situation {
     ...fromEvents,
     ...(lost === undefined ? [] : [lost]),
     ...view.pauses.map(pauseTrouble),
-    ...view.jumps.map(jumpTrouble),
+    ...view.jumps.map((jump) => jumpTrouble(jump, bootMs)),
     ...overcome(requests, bootMs),
   ].filter((trouble) => !goesOn.includes(trouble));
   return {

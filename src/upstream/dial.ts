@@ -50,8 +50,12 @@ export async function dial(to: Destination, find: Lookup, { signal, times }: Sea
   const addresses = family === 0 ? await addressesOf(host, find, signal) : [{ address: host, family }];
   const foundMonoMs = performance.now();
   if (family === 0 && times !== undefined) times.dnsMs = foundMonoMs - beganMonoMs;
-  const socket = await new Race(inTurns(addresses), to, signal).winner;
-  if (times !== undefined) times.connectMs = performance.now() - foundMonoMs;
+  const race = new Race(inTurns(addresses), to, signal);
+  const socket = await race.winner;
+  if (times !== undefined) {
+    times.connectMs = performance.now() - foundMonoMs;
+    times.lostAddress = race.lost;
+  }
   return socket;
 }
 
@@ -76,6 +80,8 @@ export function inTurns(addresses: readonly LookupAddress[]): LookupAddress[] {
 
 class Race {
   readonly winner: Promise<Socket>;
+  /** Why an address before the winner gave no connection: the system's code, or `silent`. */
+  lost: string | undefined;
   readonly #waiting: LookupAddress[];
   readonly #to: Destination;
   readonly #running = new Set<Socket>();
@@ -116,6 +122,7 @@ class Race {
 
   #win(socket: Socket): void {
     this.#running.delete(socket);
+    this.lost = this.#errors[0]?.code ?? (this.#running.size > 0 ? 'silent' : undefined);
     this.#end();
     this.#settle.resolve(socket);
   }

@@ -444,6 +444,23 @@ t.test('what requests met that were served all the same is told of, and how ofte
   t.match((await troubles())[0]!.what, requestId);
 });
 
+t.test('a request that reached the second address of a name says that the first was lost', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const lookup: Lookup = (_hostname, _options, callback) =>
+    setImmediate(() =>
+      callback(null, [
+        { address: '::1', family: 6 },
+        { address: '127.0.0.1', family: 4 },
+      ]),
+    );
+  const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
+  const proxy = await gatewayFor(t, { baseUrl, lookup, env: { ...ADMIN, BEARERD_ROUTES: '/=none' } });
+  t.equal((await proxy.get('/x')).status, 200);
+  await until(() => proxy.requests().length === 1, 'it is over');
+  const { text } = await ask(proxy.adminPort, request('GET', '/troubles'));
+  t.match((JSON.parse(text) as Situation).lately, [{ what: /took no connection \(E[A-Z]+\): .*\(GET \/x/ }]);
+});
+
 t.test('an upstream that fails is a trouble of now until it has served again', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   const troubles = async () =>
