@@ -14,6 +14,8 @@ const COMMON = {
   version: { type: 'boolean', short: 'V' },
 } as const;
 
+const SHORT = Object.values(COMMON).flatMap((option) => ('short' in option ? [`-${option.short}`] : []));
+
 /** For `parseArgs` each takes a value; `withBareValues` gives a bare one its `true`. */
 const SETTING_OPTIONS: Options = Object.fromEntries(FLAGS.map(({ name }) => [name, { type: 'string' }]));
 const BARE = new Set(FLAGS.filter(({ bare }) => bare).map(({ name }) => name));
@@ -37,8 +39,10 @@ export function commandIndex(argv: readonly string[]): number {
 
 /** The first flag that no command has: what follows may be its value, and not a command. */
 export function unknownFlag(argv: readonly string[]): string | undefined {
-  const flags = argv.filter((argument) => /^--[^=]/.test(argument)).map((flag) => flag.replace(/=.*/s, ''));
-  return flags.find((flag) => !Object.hasOwn(ANYWHERE, flag.slice(2)));
+  const flags = argv.filter((argument) => /^-[^=]/.test(argument)).map((flag) => flag.replace(/=.*/s, ''));
+  const isKnown = (flag: string) =>
+    flag.startsWith('--') ? Object.hasOwn(ANYWHERE, flag.slice(2)) : SHORT.includes(flag);
+  return flags.find((flag) => !isKnown(flag));
 }
 
 export function optionsOf({ options, settings = [] }: Command): Options {
@@ -63,14 +67,10 @@ export function parseArguments(
     });
     return { values: values as OptionValues, positionals };
   } catch (error) {
-    const hint = lacksSeparator(command, args) ? '; the flags of a command stand behind --' : '';
-    throw new UsageError(`${problemOf(error, options)}${hint}\nusage: ${usageOf(name, command)}`);
+    const slip = command.slip?.(args);
+    const problem = problemOf(error, options) + (slip === undefined ? '' : `; ${slip}`);
+    throw new UsageError(`${problem}\nusage: ${usageOf(name, command)}`);
   }
-}
-
-/** `bearerd exec curl -s URL`: the flag is another program's. */
-function lacksSeparator({ synopsis }: Command, args: readonly string[]): boolean {
-  return synopsis.includes('-- CMD') && !args.includes('--') && !args[0]?.startsWith('-');
 }
 
 /** `--browser-cookies` is `--browser-cookies=true`. */

@@ -56,6 +56,9 @@ stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
   options: { env: { type: 'string', multiple: true }, 'key-env': { type: 'string', multiple: true } },
   positionals: [1, Number.POSITIVE_INFINITY],
   settings: true,
+  // `bearerd exec curl -s URL`: the flag is another program's.
+  slip: (args) =>
+    args.includes('--') || args[0]?.startsWith('-') ? undefined : 'the flags of a command stand behind --',
   async run(values, [command, ...args]) {
     leaveReapingToShell(); // The command may leave processes behind.
     const variables = childVariables(values);

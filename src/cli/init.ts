@@ -40,6 +40,11 @@ On a terminal it asks for what isn't given.
     output: { type: 'string' },
   },
   positionals: [0, 0],
+  slip: (args) => {
+    if (args[args.indexOf('--from-curl') + 1] === 'curl')
+      return 'put the whole line of curl in single quotes';
+    return /^https?:/i.test(args[0] ?? '') ? 'give the URL with --base-url' : undefined;
+  },
   async run(values) {
     const output = textOption(values, 'output') ?? DEFAULT_OUTPUT;
     const given = { url: textOption(values, 'base-url'), account: textOption(values, 'account') };

@@ -22,6 +22,8 @@ export function oneRequest(command: string, [method, target]: readonly string[])
   if (target === undefined && PATH.test(method)) return { method: 'GET', target: method };
   const name = method.toUpperCase();
   const isMethod = METHODS.includes(name);
+  if (/\.ya?ml$/i.test(target ?? method) && !PATH.test(target ?? method))
+    throw new UsageError('a configuration file is given with --config');
   if (target === undefined) {
     const problem = isMethod ? 'PATH is missing' : 'PATH must begin with / (or be a URL)';
     throw new UsageError(`${problem}\nusage: bearerd ${command} [METHOD PATH]`);

@@ -51,9 +51,20 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
 };
 
 function hintFor(name: string): string {
+  if (/\.ya?ml$/i.test(name)) return '; a configuration file is given with --config';
   if (Object.hasOwn(OTHER_COMMANDS, name)) return `; ${OTHER_COMMANDS[name]}`;
   const near = nearest(name, Object.keys(COMMANDS));
   return near === undefined ? '' : `; did you mean "${near}"?`;
+}
+
+function commandNamed(name: string): (typeof COMMANDS)[string] | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}
+
+/** `bearerd help exec`, as other programs have it. */
+async function helpOn(name = ''): Promise<string> {
+  const load = commandNamed(name);
+  return load === undefined ? overview() : commandHelp(name, await load());
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {
@@ -61,11 +72,15 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   const at = commandIndex(argv);
   const name = at === -1 ? 'start' : argv[at]!;
   const rest = at === -1 ? argv : [...argv.slice(0, at), ...argv.slice(at + 1)];
-  if (name === 'help' || name === 'version') {
-    await print(name === 'help' ? await overview() : `${VERSION}\n`);
+  if (name === 'version') {
+    await print(`${VERSION}\n`);
     return EXIT.done;
   }
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (name === 'help') {
+    await print(await helpOn(rest[0]));
+    return EXIT.done;
+  }
+  const load = commandNamed(name);
   if (load === undefined) {
     const flag = unknownFlag(argv.slice(0, at));
     if (flag !== undefined) throw new UsageError(flagProblem(flag));

@@ -43,6 +43,13 @@ t.test('the example lines are lines that the command takes', async (t) => {
   }
 });
 
+t.test('help COMMAND is COMMAND --help', async (t) => {
+  t.testdir({});
+  const [one, other] = await Promise.all([call(t, ['help', 'exec']), call(t, ['exec', '--help'])]);
+  t.equal(one.stdout, other.stdout);
+  t.match(await call(t, ['help', 'nothing']), { code: 0, stdout: await overview() });
+});
+
 t.test('start --help lists each setting with its flag, variable and default', async (t) => {
   t.testdir({});
   const { stdout } = await call(t, ['start', '--help']);

@@ -195,6 +195,36 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 64,
     names: [/unknown flag -s; the flags of a command stand behind --$/m, /usage: bearerd exec .* -- CMD/],
   },
+  'a line of curl without quotes': {
+    args: ['init', '--from-curl', 'curl', 'https://api.example.com', '-H', 'X-Api-Key: abc'],
+    code: 64,
+    names: [/put the whole line of curl in single quotes$/m],
+  },
+  'a URL as the argument of init': {
+    args: ['init', 'https://api.example.com'],
+    code: 64,
+    names: [/give the URL with --base-url$/m],
+  },
+  'a file as the command': {
+    args: ['bearerd.yaml'],
+    code: 64,
+    names: [/a configuration file is given with --config$/m],
+  },
+  'a file as the argument of check': {
+    args: ['check', 'bearerd.yaml'],
+    code: 64,
+    names: [/a configuration file is given with --config$/m],
+  },
+  'a short flag of other programs': {
+    args: ['-c', 'bearerd.yaml'],
+    code: 64,
+    names: [/unknown flag -c; use --config FILE$/m],
+  },
+  'a file below ~': {
+    args: ['check', '--config=~/bearerd.yaml'],
+    code: 66,
+    names: [/no such file; nothing replaces the ~ here/],
+  },
   'an argument too few': { args: ['exec'], code: 64, names: [/an argument is missing/, /-- CMD/] },
   'a file that is not there': {
     args: ['check', '--config', 'no.yaml'],

@@ -6,7 +6,7 @@ import type { Report } from './faults.ts';
 import { type PlaceOf, placeFinder } from './lines.ts';
 import { isAbsent, isMap } from './maps.ts';
 import type { ConfigFile, LoadInput, Reading } from './reading.ts';
-import { DELETED, readFailure, withoutMark } from './text-file.ts';
+import { DELETED, homeHint, readFailure, withoutMark } from './text-file.ts';
 import { slipsFrom, type Words, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;
@@ -81,7 +81,7 @@ export async function readConfigFile(
       if (cwd === DELETED && named !== undefined && !isAbsolute(named)) {
         throw new ConfigFileError(named, 'the working directory has been deleted; name an absolute path');
       }
-      throw new ConfigFileError(path, failure.reason);
+      throw new ConfigFileError(path, failure.reason + homeHint(named ?? ''));
     }
     return parseYaml(text, { path, words }, report);
   }

@@ -54,6 +54,11 @@ export function shown(path: string, folder: string): string {
   return `the file that it names (read from ${folder === DELETED ? 'a folder that has been deleted' : folder})`;
 }
 
+/** Only a shell replaces the `~`, and not in a file, a unit or behind `=`. */
+export function homeHint(path: string): string {
+  return path.startsWith('~/') ? '; nothing replaces the ~ here: write the whole path' : '';
+}
+
 /**
  * The text of a secret or TLS file; reports a fault if there is none. A relative path begins at `folder`. The file
  * is watched from now on.
@@ -71,8 +76,8 @@ export function readTextFile(
     return { path: absolute, content };
   } catch (error) {
     const { reason } = readFailure(error);
-    const hint = path.startsWith('~/') ? '; nothing replaces the ~ here: write the whole path' : '';
-    reading.report(key, `cannot read ${shown(path, folder)}: ${reason}${hint}`, { ofFile: true });
+    const problem = `cannot read ${shown(path, folder)}: ${reason}${homeHint(path)}`;
+    reading.report(key, problem, { ofFile: true });
     return undefined;
   }
 }
