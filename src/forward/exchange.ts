@@ -114,7 +114,7 @@ export class Exchange implements Watched, SendingOwner {
 
   ended(): void {
     if (!this.#progress.enter('answered')) return;
-    this.#body?.detach(); // The upstream has answered before the end of the request.
+    this.#body?.detach(); // The request may still be incomplete.
     this.#answer.end();
     this.deadlineMonoMs = this.#answer.watchClient();
   }

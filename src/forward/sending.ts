@@ -129,7 +129,7 @@ export class Sending implements AttemptOwner {
   }
 
   get #sendable() {
-    return { method: this.#forwardable.request.method!, body: this.#body };
+    return { method: this.#forwardable.event.method, body: this.#body };
   }
 
   connected(attempt: Attempt, carrier: Carrier): void {
@@ -145,12 +145,12 @@ export class Sending implements AttemptOwner {
   }
 
   #send({ token, trace }: Attempt, carrier: Carrier): void {
-    const { request, head } = this.#forwardable;
+    const { event, head } = this.#forwardable;
     const body = this.#body?.begin(carrier) ?? NOTHING;
     const headers = headersUpstream(this.#forwardable, token, this.#context.via);
     trace?.carry(headers);
     carrier.send({
-      method: request.method!,
+      method: event.method,
       target: targetUpstream(this.#forwardable, token),
       headers,
       chunked: head.contentLength === -1,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Problem } from '../base/problem.ts';
 import { answerProblem } from '../forward/client/problem.ts';
@@ -16,7 +16,7 @@ import { isLoopback } from './arrival.ts';
 import type { ListenTarget } from './bind.ts';
 import { arrivalOf } from './client-connection.ts';
 import type { HttpListeners } from './http-listeners.ts';
-import { headOf, onceRead } from './joined-request.ts';
+import { type JoinedRequest, onceRead } from './joined-request.ts';
 import { answerOptions } from './options.ts';
 import { ownListeners } from './own-listeners.ts';
 import { StatusFeed } from './status-feed.ts';
@@ -40,7 +40,7 @@ export class AdminListener {
     this.#listeners = ownListeners((request, response) => {
       const problem = this.#refusal(request);
       if (problem !== undefined) onceRead(request, () => answerProblem(response, problem));
-      else if (asksForServer(request.method!, request.url!)) answerOptions(response, SERVER_METHODS);
+      else if (asksForServer(request.method, request.url)) answerOptions(response, SERVER_METHODS);
       else handler(request, response);
     }, headerSizeBytes);
     this.#app = fastify({
@@ -79,12 +79,9 @@ export class AdminListener {
   }
 
   /** Applies the proxy's rules before the framework sees the request, and then checks path and method. */
-  #refusal(request: IncomingMessage): Problem | undefined {
-    const { httpVersion, socket } = request;
-    const method = request.method!;
-    const url = request.url!;
+  #refusal(request: JoinedRequest): Problem | undefined {
+    const { httpVersion, method, url, head, socket } = request;
     if (method === 'TRACE') return new Problem('method-refused', { allow: 'GET, HEAD, POST' });
-    const head = headOf(request);
     const guard = this.#view.guard();
     const malformed = headProblem({ method, target: url, httpVersion }, head, this.#headerSizeBytes);
     if (malformed !== undefined) return malformed;

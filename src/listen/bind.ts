@@ -66,8 +66,7 @@ async function bindLocalhost(server: () => BoundServer, port: number): Promise<n
     const bound = await bindIfPresent(v4, '127.0.0.1', port);
     try {
       const second = await bindIfPresent(v6, '::1', bound ?? port);
-      if (bound === undefined && second === undefined) return await bindTcp(v4, '127.0.0.1', port);
-      return (bound ?? second)!;
+      return bound ?? second ?? (await bindTcp(v4, '127.0.0.1', port));
     } catch (error) {
       if (port !== 0 || tries === FREE_PORT_TRIES) throw error;
       await new Promise((resolve) => v4.close(resolve));

@@ -31,11 +31,11 @@ const NO_TLS = new Problem('bad-request', {
 });
 
 interface BoundHttpServer extends BoundServer {
-  readonly server: http.Server | https.Server;
+  readonly server: http.Server<typeof JoinedRequest> | https.Server<typeof JoinedRequest>;
 }
 
 export interface ListenerOptions extends Pick<Servers, 'onReplaced'> {
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly handler: (request: JoinedRequest, response: ServerResponse) => void;
   readonly headerSizeBytes: number;
   /** A new connection past so many open ones is answered with 503 and closed. */
   readonly maxConnections: () => number;
@@ -86,7 +86,7 @@ export class HttpListeners {
     return Math.max(this.#connections.size, this.#secure.size);
   }
 
-  createServer(): http.Server {
+  createServer(): http.Server<typeof JoinedRequest> {
     return this.#createPlain().server;
   }
 
@@ -130,17 +130,15 @@ export class HttpListeners {
   #serve(bound: BoundHttpServer): BoundHttpServer {
     const { server } = bound;
     server.maxHeadersCount = 0; // Only the size of the headers is limited.
-    const handler = (request: IncomingMessage, response: ServerResponse) => {
-      connectionOf(request.socket)?.begin(request as JoinedRequest);
+    const handler = (request: JoinedRequest, response: ServerResponse) => {
+      connectionOf(request.socket)?.begin(request);
       this.#options.handler(request, response);
     };
     server
       .on('request', handler)
       .on('checkContinue', handler)
       .on('checkExpectation', handler)
-      .on('upgrade', (request, stream) =>
-        connectionOf(request.socket)?.upgrade(request as JoinedRequest, stream),
-      )
+      .on('upgrade', (request, stream) => connectionOf(request.socket)?.upgrade(request, stream))
       .on('connect', ({ socket }) => {
         socket.on('error', () => {}); // Node has detached the socket, and removed its own listeners.
         connectionOf(socket)?.closeWith(NO_TUNNEL);

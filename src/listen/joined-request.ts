@@ -12,6 +12,9 @@ const BLOCK_BYTES = 16 * 1024;
  * Joined are the pieces of one turn of the event loop; or, while the request is paused, as many as fit into a block.
  */
 export class JoinedRequest extends DirectRequest {
+  // Node's server always sets both.
+  declare method: string;
+  declare url: string;
   /** The only piece so far, as it came; or the block that several were copied into. */
   #joined: Buffer | undefined;
   #bytes = 0;

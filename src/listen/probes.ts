@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Problem } from '../base/problem.ts';
 import { isRemotelyReachable, type ListenAddress } from '../config/values/addresses.ts';
 import { answerProblem } from '../forward/client/problem.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type AdminView, healthText } from './admin-endpoints.ts';
 import type { HttpListeners } from './http-listeners.ts';
+import type { JoinedRequest } from './joined-request.ts';
 import { ownListeners } from './own-listeners.ts';
 
 type ProbesView = Pick<AdminView, 'healthy' | 'readiness'>;
@@ -61,10 +62,10 @@ export class ProbesListener {
 function answerProbe(
   view: ProbesView,
   statusOnly: boolean,
-  request: IncomingMessage,
+  request: JoinedRequest,
   response: ServerResponse,
 ): void {
-  const found = probeAnswer(view, splitTarget(request.url!)?.path);
+  const found = probeAnswer(view, splitTarget(request.url)?.path);
   if (found === undefined) {
     answerProblem(response, NO_ROUTE);
   } else if (request.method !== 'GET' && request.method !== 'HEAD') {

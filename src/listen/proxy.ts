@@ -16,7 +16,7 @@ import { answerHere, DRAINING, MALFORMED, UNKNOWN_LANE } from './answer-here.ts'
 import type { ListenTarget } from './bind.ts';
 import { arrivalOf, type ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
-import { headOf, onceRead } from './joined-request.ts';
+import { headOf, type JoinedRequest, onceRead } from './joined-request.ts';
 import { mount } from './mount.ts';
 import { newRequestEvent } from './request-event.ts';
 import { RequestIds, setRequestId } from './request-id.ts';
@@ -60,9 +60,9 @@ export class ProxyListener {
     this.#listeners = new HttpListeners({
       // A method that only the parser knows (RTSP's) has no Fastify route; Fastify would answer it in its own words.
       handler: (request, response) =>
-        METHOD_NAMES.has(request.method!)
+        METHOD_NAMES.has(request.method)
           ? handler(request, response)
-          : this.take(request, response, request.url!),
+          : this.take(request, response, request.url),
       headerSizeBytes,
       maxConnections: () => settings().maxConnections,
       tooMany: () => settings().tooMany,
@@ -130,7 +130,7 @@ export class ProxyListener {
     }
   }
 
-  #upgrade(request: IncomingMessage, socket: Socket, connection: ClientConnection): void {
+  #upgrade(request: JoinedRequest, socket: Socket, connection: ClientConnection): void {
     const response = new http.ServerResponse(request);
     response.assignSocket(socket);
     response.shouldKeepAlive = false;
@@ -139,7 +139,7 @@ export class ProxyListener {
     socket.on('error', () => {}).on('drain', () => response.emit('drain'));
     try {
       const { tunnelsExpire } = this.#settings();
-      const forwardable = this.#admit(request, response, request.url!);
+      const forwardable = this.#admit(request, response, request.url);
       if (forwardable === undefined) return;
       const { head } = forwardable;
       const { departures } = this.#context;

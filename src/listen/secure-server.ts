@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { ListenTls } from '../config/sections/tls.ts';
 import { strictCiphers } from '../node/loosening.ts';
+import type { JoinedRequest } from './joined-request.ts';
 
 /** Time limit for the first byte, and then for the handshake. */
 const HANDSHAKE_MS = 10_000;
@@ -18,10 +19,10 @@ export interface BeforeTls {
 
 /** An HTTPS server for HTTP/1.1, with all that Node has for HTTP servers, such as time limits. */
 export function createSecureServer(
-  options: https.ServerOptions,
+  options: https.ServerOptions<typeof JoinedRequest>,
   tls: ListenTls,
   beforeTls: BeforeTls,
-): https.Server {
+): https.Server<typeof JoinedRequest> {
   const server = https.createServer({
     ...options,
     ...contextOf(tls),

@@ -17,9 +17,11 @@ export async function endedConnections(): Promise<ReadonlySet<string>> {
   const ended = new Set<string>();
   for (const table of TABLES) {
     const text = await readFile(table, 'latin1').catch(() => '');
-    for (const [, address, port, otherAddress, otherPort, state] of text.matchAll(ENDED)) {
-      const here = `${addressText(address!)} ${Number.parseInt(port!, 16)}`;
-      const there = `${addressText(otherAddress!)} ${Number.parseInt(otherPort!, 16)}`;
+    for (const [, address = '', port = '', otherAddress = '', otherPort = '', state] of text.matchAll(
+      ENDED,
+    )) {
+      const here = `${addressText(address)} ${Number.parseInt(port, 16)}`;
+      const there = `${addressText(otherAddress)} ${Number.parseInt(otherPort, 16)}`;
       ended.add(state === CLOSE_WAIT ? `${here} ${there}` : `${there} ${here}`);
     }
   }
@@ -27,8 +29,13 @@ export async function endedConnections(): Promise<ReadonlySet<string>> {
 }
 
 /** Our end of a connection, and the client's end. */
-export function connectionName({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
-  return `${plain(localAddress!)} ${localPort} ${plain(remoteAddress!)} ${remotePort}`;
+export function connectionName({
+  localAddress = '',
+  localPort,
+  remoteAddress = '',
+  remotePort,
+}: Socket): string {
+  return `${plain(localAddress)} ${localPort} ${plain(remoteAddress)} ${remotePort}`;
 }
 
 /** The kernel prints an address as words of 32 bits, each in the machine's byte order. */
@@ -36,7 +43,7 @@ function addressText(hex: string): string {
   const bytes = Buffer.from(hex, 'hex');
   if (endianness() === 'LE') bytes.swap32();
   if (bytes.length === 4) return bytes.join('.');
-  const groups = bytes.toString('hex').match(/.{4}/g)!.join(':');
+  const groups = bytes.toString('hex').replace(/.{4}(?!$)/g, '$&:');
   return plain(new SocketAddress({ address: groups, family: 'ipv6' }).address);
 }
 

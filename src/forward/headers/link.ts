@@ -27,7 +27,8 @@ export function clientLinks(value: string, route: Route): string {
     if (rest !== null) return mapped + rest[0];
     const target = take(TARGET);
     if (target === null) return value;
-    mapped += `${target[1]}${clientLocation(target[2]!, route)}>`;
+    const [, before = '', reference = ''] = target;
+    mapped += `${before}${clientLocation(reference, route)}>`;
     for (let parameter = take(PARAMETER); parameter !== null; parameter = take(PARAMETER))
       mapped += clientParameter(parameter, route);
     const end = take(END);
@@ -37,6 +38,6 @@ export function clientLinks(value: string, route: Route): string {
 }
 
 function clientParameter([text, name, quoted]: RegExpExecArray, route: Route): string {
-  if (quoted === undefined || name!.toLowerCase() !== 'anchor') return text;
+  if (quoted === undefined || name?.toLowerCase() !== 'anchor') return text;
   return `${text.slice(0, -quoted.length - 1)}${clientLocation(quoted, route)}"`;
 }

@@ -18,9 +18,9 @@ export function clientLocation(value: string, route: Route): string {
 function ownPath(value: string, origin: string): string | undefined {
   if (/^\/(?![/\\])/.test(value)) return value;
   const absolute = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#\\]*)(.*)$/is.exec(value);
-  if (absolute === null || absolute[1]!.includes('@')) return undefined;
-  if (URL.parse(value, origin)?.origin !== origin) return undefined;
-  const rest = absolute[2]!;
+  if (absolute === null) return undefined;
+  const [, authority = '', rest = ''] = absolute;
+  if (authority.includes('@') || URL.parse(value, origin)?.origin !== origin) return undefined;
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 

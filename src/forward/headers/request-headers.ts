@@ -41,7 +41,7 @@ const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 
 
 /** The headers of a request to the upstream. @param token the present token; undefined unless the route sends one */
 export function headersUpstream(
-  { request, head, route, keepsClientCredential, dropCookies, event }: Forwardable,
+  { head, route, keepsClientCredential, dropCookies, event }: Forwardable,
   token: AccessToken | undefined,
   via: string,
 ): string[] {
@@ -70,7 +70,7 @@ export function headersUpstream(
   });
   if (head.length !== undefined) headers.push('content-length', head.length);
   // RFC 9110 §8.6: a method that usually has a body says that there is none.
-  else if (!head.hasBody && USUALLY_WITH_BODY.has(request.method!)) headers.push('content-length', '0');
+  else if (!head.hasBody && USUALLY_WITH_BODY.has(event.method)) headers.push('content-length', '0');
   return headers;
 }
 

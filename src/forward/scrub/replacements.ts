@@ -22,7 +22,8 @@ export function withReplacement(
   if (symbols === 0 && before.symbols === 0 && before.to === at) return { ...before, to };
   if (before.count < 2 * most) return { at, to, symbols, before, count: before.count + 1 };
   const kept: Replacement[] = [];
-  for (let one: Replacement | undefined = before; kept.length < most; one = one?.before) kept.push(one!);
+  for (let one: Replacement | undefined = before; one !== undefined && kept.length < most; one = one.before)
+    kept.push(one);
   let shorter: Replacement | undefined;
   for (const one of kept.reverse()) shorter = { ...one, before: shorter, count: (shorter?.count ?? 0) + 1 };
   return { at, to, symbols, before: shorter, count: most + 1 };
