@@ -166,7 +166,7 @@ export class Sending implements AttemptOwner {
     this.#owner.limit(this.#awaitsAnswer ? responseMs : idleMs);
   }
 
-  /** The limit that is running, for people. */
+  /** The present time limit, for reports to people. */
   get timeLimit(): TimeLimit {
     const { responseMs, idleMs } = this.#forwardable.route.timeouts;
     return this.#awaitsAnswer ? { setting: 'response', ms: responseMs } : { setting: 'idle', ms: idleMs };

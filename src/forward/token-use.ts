@@ -19,7 +19,7 @@ export function replacementToken(
   return token === undefined ? undefined : tokenSource(forwardable)?.rejected(token);
 }
 
-/** Tells the source that the upstream answered 401 to the token of the second try, too. */
+/** Tells the token's source that the upstream answered 401 to the replayed request, too. */
 export function newTokenRejected(forwardable: Forwardable, token: AccessToken | undefined): void {
   if (token !== undefined) tokenSource(forwardable)?.newTokenRejected(token);
 }

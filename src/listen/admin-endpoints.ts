@@ -12,7 +12,7 @@ interface Page {
   readonly contentSecurityPolicy: string;
 }
 
-/** The same for programs and for people. */
+/** A report, for programs and as text for people. */
 interface Report {
   readonly report: unknown;
   readonly text: () => Promise<string>;
@@ -26,11 +26,11 @@ export interface AdminView {
   readonly status: () => unknown;
   /** The last requests. */
   readonly requests: () => unknown;
-  /** Why one of them went as it did, for programs and for people. */
+  /** Why a remembered request went as it did; undefined if the ID is not known. */
   readonly why: (id: string) => Report | undefined;
-  /** What is wrong with the whole process; to people it tells of the last request that failed, too. */
+  /** What is wrong with the whole process; the text also explains the last failed request. */
   readonly troubles: () => Report & {
-    /** The report of that request; undefined where none has failed. */
+    /** The report of the last failed request; undefined if none has failed. */
     readonly lastFailed: unknown;
   };
   readonly configuration: () => Promise<unknown>;
@@ -177,7 +177,7 @@ function addForPeople(app: FastifyInstance, view: AdminView, feed: StatusFeed): 
   app.get<{ Params: { '*': string } }>(PAGE_ROUTE, ({ params }, reply) => sendFile(reply, page, params['*']));
 }
 
-/** A browser asks for text/html first, and gets the same text. */
+/** A browser asks for text/html first, and gets plain text. */
 function isForPeople({ accept }: IncomingHttpHeaders): boolean {
   return accept?.startsWith('text/') === true;
 }
@@ -187,7 +187,7 @@ async function sendReport(headers: IncomingHttpHeaders, reply: FastifyReply, { r
   return sendOnce(reply, 'application/json', JSON.stringify(report));
 }
 
-/** As a program gets it, of that request alone. */
+/** A program gets the report of the request alone, a person the whole text. */
 async function sendLastFailed(
   headers: IncomingHttpHeaders,
   reply: FastifyReply,

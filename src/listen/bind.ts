@@ -26,13 +26,13 @@ export interface BoundServer {
   readonly forRetries: boolean;
 }
 
-/** What to listen with. */
+/** Makes the servers that listen. */
 export interface Servers {
-  /** A new server at each call: `localhost` may need two. */
+  /** Gives a new server at each call: `localhost` may need two. */
   readonly plain: () => BoundServer;
-  /** The same for TCP, where TLS is spoken there. A Unix socket has no network in between. */
+  /** The same, for TLS on TCP; undefined without TLS. A Unix socket stays plain: it crosses no network. */
   readonly secure?: (() => BoundServer) | undefined;
-  /** Called where a Unix socket's file without a listener was replaced. */
+  /** Called when a Unix socket's file without a listener was replaced. */
   readonly onReplaced?: ((path: string) => void) | undefined;
 }
 

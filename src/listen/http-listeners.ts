@@ -39,7 +39,7 @@ export interface ListenerOptions extends Pick<Servers, 'onReplaced'> {
   readonly headerSizeBytes: number;
   /** A new connection past so many open ones is answered with 503 and closed. */
   readonly maxConnections: () => number;
-  /** What the refused ones are told. */
+  /** The answer to connections past `maxConnections`. */
   readonly tooMany?: () => Problem;
   /** Decides which requests with `Upgrade` go to `onUpgrade`; the others are ordinary requests. */
   readonly shouldUpgrade: (request: IncomingMessage) => boolean;

@@ -28,7 +28,7 @@ export interface ProxySettings extends AdmissionRules {
   /** Guard and match, and the rate limits if there are any. */
   readonly admit: Admit;
   readonly maxConnections: number;
-  /** What the refused ones are told. */
+  /** The answer to connections past `maxConnections`. */
   readonly tooMany: Problem;
   /** In lower case; undefined if IDs are neither read nor sent. */
   readonly requestIdHeader: string | undefined;
