@@ -1,39 +1,10 @@
 import { type Automaton, ROOT } from './automaton.ts';
-import { escapeAt, INTRODUCERS, lengthIn, NONE, NOTHING, valueIn } from './escapes.ts';
+import { escapedSextet, INDENT, LINE_BREAK, LINE_FEED, RUN_ENDS, SEXTETS } from './base64-alphabet.ts';
+import { escapeAt, INTRODUCERS, lengthIn, NONE, valueIn } from './escapes.ts';
 import type { OnMatch, Reading, TextPart } from './reading.ts';
 import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
-import { ENDS, ENDS_WITHIN_LINE, ShortRuns } from './short-runs.ts';
-
-/** The six bits of each base64 character, in both alphabets (RFC 4648 §4 and §5), or the kind of any other byte. */
-const OTHER = -1;
-const LINE_BREAK = -2;
-const INDENT = -3;
-const SEXTETS = new Int8Array(256).fill(OTHER);
-for (const alphabet of ['+/', '-_']) {
-  const characters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
-  for (let value = 0; value < 64; value++) SEXTETS[characters.charCodeAt(value)] = value;
-}
-const LINE_FEED = 0x0a;
-SEXTETS[LINE_FEED] = LINE_BREAK;
-SEXTETS[0x0d] = LINE_BREAK;
-SEXTETS[0x20] = INDENT;
-SEXTETS[0x09] = INDENT;
-
-/** The six bits of an escape's value, or its kind. Encoders escape only the last two characters, and line breaks. */
-function escapedSextet(value: number): number {
-  if (value === NOTHING) return LINE_BREAK;
-  const sextet = SEXTETS[value] ?? OTHER;
-  return sextet >= 62 || sextet === LINE_BREAK ? sextet : OTHER;
-}
-
-/** Bytes that end a run, however it is broken into lines and escaped. */
-const RUN_ENDS = Uint8Array.from(SEXTETS, (kind, byte) => {
-  if (kind === INDENT) return ENDS_WITHIN_LINE;
-  return kind === OTHER && INTRODUCERS[byte] === 0 ? ENDS : 0;
-});
-// An HTML reference may hold them: `&#43;`.
-for (const character of '#;') RUN_ENDS[character.charCodeAt(0)] = 0;
+import { ShortRuns } from './short-runs.ts';
 
 /** Encoders break lines after 60, 64 or 76 characters, or a few less in the first one if a name comes before it. */
 const SHORTEST_LINE = 60;
