@@ -19,7 +19,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     if (error instanceof ConfigError) {
       const { length } = error.faults;
       complain(`the configuration is not valid:\n${error.message}`);
-      complain(length === 1 ? 'that is the only fault' : `these are all ${length} faults`);
+      complain(length === 1 ? 'that is the only fault' : `${length} faults in all`);
     } else if (error instanceof ConfigFileError) {
       complain(`the configuration file can't be read: ${error.message}`);
       complain(

@@ -317,6 +317,10 @@ t.test('a secret that is probably a mistake is a warning, which shows none of it
     ['$(cat c4n4ry)', /^is \$\(…\), which/],
     [`\${C4N4RY}`, /^is \$\{…\}, which/],
     ['Bearer c4n4ry-of-the-day', /^begins with "Bearer ".*; leave it out/],
+    ['<c4n4ry>', /^looks like a placeholder; write/],
+    ['your-c4n4ry', /^looks like a placeholder/],
+    ['***', /^looks like a placeholder/],
+    ['changeme', /^looks like a placeholder/],
     ['"c4n4ry-of-the-day"', /^stands in quotes, .*; leave them out/],
   ];
   for (const [text, problem] of doubts) {

@@ -46,6 +46,9 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=
 /** `id:key` in base64 is the form in which some APIs want it. */
 const PLAIN_TEXT = /^[\x20-\x39\x3b-\x7e]{6,}\r?\n?$/;
 
+/** What stands in documentation and examples in the place of a secret, and what `check` shows of one. */
+const UNFILLED = /^(?:<[^<>]+>|\{[\w .-]+\}|your[ _-].*|x{4,}|\*{3,}|\.{3}|…|change[ _-]?me)$/i;
+
 /** Docker and others hand on the quotes of a line `NAME="value"`. */
 const QUOTED = /^(["']).+\1$/s;
 
@@ -60,6 +63,7 @@ function doubtAbout(secret: string): string | undefined {
   if (/^bearer\s/i.test(secret)) {
     return 'begins with "Bearer ", the scheme of a header, which Authorization gets by itself; leave it out, or give it as scheme';
   }
+  if (UNFILLED.test(secret)) return 'looks like a placeholder; write the secret itself';
   if (QUOTED.test(secret)) return 'stands in quotes, which are sent as a part of it; leave them out';
   return undefined;
 }
