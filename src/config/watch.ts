@@ -34,13 +34,13 @@ export interface SecretFileWatch {
 interface WatchedFile {
   readonly path: string;
   /** The last content that was offered: each is offered once. */
-  settled: string | undefined;
+  settled?: string | undefined;
   /** What the last poll saw; a content is whole when two polls in a row see it. */
-  seen: string | undefined;
+  seen?: string | undefined;
   /** So many polls in a row found no content. */
   misses: number;
   /** Taken before the last poll read it. */
-  stamp: FileStamp;
+  stamp?: FileStamp;
   /** Two polls in a row saw this stamp and the settled content: it is read again when the stamp differs. */
   rests: boolean;
   reading: boolean;
@@ -105,15 +105,7 @@ export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
   const update: SecretFileWatch['update'] = (files, known) => {
     for (const path of watched.keys()) if (!files.includes(path)) watched.delete(path);
     for (const path of files) {
-      const file = watched.get(path) ?? {
-        path,
-        settled: undefined,
-        seen: undefined,
-        misses: 0,
-        stamp: undefined,
-        rests: false,
-        reading: false,
-      };
+      const file: WatchedFile = watched.get(path) ?? { path, misses: 0, rests: false, reading: false };
       file.settled = known?.get(path) ?? file.settled;
       watched.set(path, file);
     }

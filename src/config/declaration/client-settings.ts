@@ -1,86 +1,55 @@
 import * as kinds from '../values/vocabulary.ts';
-import type { SecretSetting, Setting } from './setting.ts';
+import { secret, setting } from './setting.ts';
 
 /** Where clients connect, and what they may do. */
 export const CLIENT_SETTINGS = {
-  listen: {
-    variable: 'BEARERD_LISTEN',
-    key: 'listen',
-    kind: kinds.addresses,
+  listen: setting('BEARERD_LISTEN', 'listen', kinds.addresses, {
     default: 'localhost:9180',
     description:
       'list of `HOST:PORT`, `[v6]:PORT`, `unix:/path`; `localhost` is both 127.0.0.1 and ::1, port 0 a free port',
-  },
-  adminListen: {
-    variable: 'BEARERD_ADMIN_LISTEN',
-    key: 'admin.listen',
-    kind: kinds.addressesOrOff,
+  }),
+  adminListen: setting('BEARERD_ADMIN_LISTEN', 'admin.listen', kinds.addressesOrOff, {
     default: 'localhost:9181',
     description: 'list of the same for health, metrics and the status page, or `off`',
-  },
-  probesListen: {
-    variable: 'BEARERD_PROBES_LISTEN',
-    key: 'admin.probes',
-    kind: kinds.addressesOrOff,
+  }),
+  probesListen: setting('BEARERD_PROBES_LISTEN', 'admin.probes', kinds.addressesOrOff, {
     default: 'off',
     description:
       'list of the same for `/healthz` and `/readyz` alone, which answer whatever the `Host` and without a caller key: for `httpGet` probes. On an address beyond loopback they answer with a status and no body',
-  },
-  listenCertFile: {
-    variable: 'BEARERD_LISTEN_TLS_CERT_FILE',
-    key: 'listenTls.certFile',
-    kind: kinds.text,
+  }),
+  listenCertFile: setting('BEARERD_LISTEN_TLS_CERT_FILE', 'listenTls.certFile', kinds.text, {
     description:
       'PEM file of the certificate, with the chain below it, that clients are shown: the proxy then speaks HTTPS on all addresses but Unix sockets; together with its key',
-  },
-  listenKeyFile: {
-    variable: 'BEARERD_LISTEN_TLS_KEY_FILE',
-    key: 'listenTls.keyFile',
-    kind: kinds.text,
+  }),
+  listenKeyFile: setting('BEARERD_LISTEN_TLS_KEY_FILE', 'listenTls.keyFile', kinds.text, {
     description: 'PEM file of its private key, without a passphrase',
-  },
-  allowedHosts: {
-    variable: 'BEARERD_ALLOWED_HOSTS',
-    key: 'allowedHosts',
-    kind: kinds.allowedHosts,
+  }),
+  allowedHosts: setting('BEARERD_ALLOWED_HOSTS', 'allowedHosts', kinds.allowedHosts, {
     default: '',
     description: 'list of more names that the `Host` header may have (`sidecar`, `*.svc.cluster.local`)',
-  },
-  browserCookies: {
-    variable: 'BEARERD_BROWSER_COOKIES',
-    key: 'browserCookies',
-    kind: kinds.flag,
+  }),
+  browserCookies: setting('BEARERD_BROWSER_COOKIES', 'browserCookies', kinds.flag, {
     default: 'false',
     description: 'let cookies through in requests that come from a browser',
-  },
-  allowedOrigins: {
-    variable: 'BEARERD_ALLOWED_ORIGINS',
-    key: 'allowedOrigins',
-    kind: kinds.webOrigins,
+  }),
+  allowedOrigins: setting('BEARERD_ALLOWED_ORIGINS', 'allowedOrigins', kinds.webOrigins, {
     default: '',
     description: 'list of web origins whose pages may call (`http://localhost:3000`)',
-  },
-  scrub: {
-    variable: 'BEARERD_SCRUB',
-    key: 'scrub',
-    kind: kinds.flag,
+  }),
+  scrub: setting('BEARERD_SCRUB', 'scrub', kinds.flag, {
     default: 'false',
     description:
       'strike every credential and token out of answers that hold one, in each usual encoding; `true` unless given in `bearerd exec`',
-  },
-  callerKey: {
-    secret: 'header',
-    variable: 'BEARERD_CALLER_KEY',
-    key: 'callerKey',
-    description:
-      'what each client must send, as `X-Bearerd-Key`, `Proxy-Authorization: Bearer …`, or where it would put an API key; it or `callers` are required to listen on an address that is not loopback',
-  },
-  allowRemoteCallers: {
-    variable: 'BEARERD_ALLOW_REMOTE_CALLERS',
-    key: 'allowRemoteCallers',
-    kind: kinds.flag,
+  }),
+  callerKey: secret(
+    'header',
+    'BEARERD_CALLER_KEY',
+    'callerKey',
+    'what each client must send, as `X-Bearerd-Key`, `Proxy-Authorization: Bearer …`, or where it would put an API key; it or `callers` are required to listen on an address that is not loopback',
+  ),
+  allowRemoteCallers: setting('BEARERD_ALLOW_REMOTE_CALLERS', 'allowRemoteCallers', kinds.flag, {
     default: 'false',
     description:
       'listen on an address that is not loopback without a caller key: everyone who reaches it may call',
-  },
-} as const satisfies Record<string, Setting<unknown> | SecretSetting>;
+  }),
+};

@@ -20,6 +20,28 @@ export interface SecretSetting {
   readonly description: string;
 }
 
+/** What a setting is, beside its variable, its key in the file, and its kind. */
+type Rest = Omit<Setting<unknown>, 'variable' | 'key' | 'kind'>;
+
+export function setting<const V extends string, const K extends string, T, const R extends Rest>(
+  variable: V,
+  key: K,
+  kind: Kind<T>,
+  rest: R,
+): { readonly variable: V; readonly key: K; readonly kind: Kind<T> } & R {
+  return { variable, key, kind, ...rest };
+}
+
+/** @param use what it has to fit into */
+export function secret<const V extends string, const K extends string>(
+  use: SecretSetting['secret'],
+  variable: V,
+  key: K,
+  description: string,
+) {
+  return { secret: use, variable, key, description };
+}
+
 /** The variables that may give a secret: one that holds it, one that names a file, and one with a command. */
 export function formsOf({ variable }: SecretSetting): readonly [string, string, string] {
   return [variable, `${variable}_FILE`, `${variable}_COMMAND`];

@@ -2,7 +2,7 @@ import type { Secret } from '../../base/secret.ts';
 import { mapOf, type Named, valuesOf } from '../shapes/collections.ts';
 import { type Declared, object } from '../shapes/object.ts';
 import { type GivenSecret, secret } from '../shapes/secret.ts';
-import { didYouMean, nearest } from '../values/nearest.ts';
+import { insteadOf } from '../values/nearest.ts';
 import * as kinds from '../values/vocabulary.ts';
 import { NAMES, nameProblem } from './credentials/credential.ts';
 
@@ -39,19 +39,15 @@ export function asksForKey({ unnamed, named }: Callers): boolean {
  * caller is known by.
  */
 export function checkCallers({ unnamed, named }: Callers, names: readonly string[]): void {
-  const others: { readonly key: string; readonly secret: Secret }[] = unnamed?.secret
-    ? [{ key: unnamed.key, secret: unnamed.secret }]
-    : [];
+  const others: GivenSecret[] = unnamed === undefined ? [] : [unnamed];
   for (const { at, value } of named.values()) {
     const { key: secret, routes = [] } = value ?? {};
-    const { key } = at.below('key');
-    const other = others.find((each) => each.secret.equals(secret));
-    if (other !== undefined) at.below('key').report(`is the same as ${other.key}; each needs its own`);
-    if (secret !== undefined) others.push({ key, secret });
+    const place = at.below('key');
+    const other = secret && others.find((each) => secret.equals(each.secret));
+    if (other !== undefined) place.report(`is the same as ${other.key}; each needs its own`);
+    others.push({ key: place.key, secret });
     for (const name of routes.filter((each) => !names.includes(each))) {
-      const known = `there are ${names.join(', ')}`;
-      const hint = didYouMean(nearest(name, names));
-      at.below('routes').report(`${name} is not the prefix of a route (${known})${hint}`);
+      at.below('routes').report(`${name} is not the prefix of a route ${insteadOf(name, names)}`);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import type { At } from '../shapes/shape.ts';
-import { didYouMean, nearest } from '../values/nearest.ts';
+import { insteadOf } from '../values/nearest.ts';
 import { isInsecure } from '../values/urls.ts';
 import { RESERVED_NAMES } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
@@ -29,7 +29,7 @@ function checkCredential(route: DeclaredRoute, at: At, values: Values, credentia
   if (!credentials.names.includes(name)) {
     at.below('credential').report(
       `sends ${nameOf(route) ?? 'a route'} to the credential ${name}, which does not exist ` +
-        `(there are ${names.join(', ')})${didYouMean(nearest(name, names))}; ${definitionOf(name)}`,
+        `${insteadOf(name, names)}; ${definitionOf(name)}`,
     );
     return;
   }

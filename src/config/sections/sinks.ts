@@ -2,10 +2,9 @@ import { resolve } from 'node:path';
 import { entry, isAbsent, isMap } from '../reading/maps.ts';
 import { folderOf, type Reading } from '../reading/reading.ts';
 import { listOf, type Placed } from '../shapes/collections.ts';
-import type { Field } from '../shapes/field.ts';
 import { type Declared, object } from '../shapes/object.ts';
 import type { Shape } from '../shapes/shape.ts';
-import { didYouMean, nearest } from '../values/nearest.ts';
+import { didYouMean, insteadOf, nearest } from '../values/nearest.ts';
 import * as kinds from '../values/vocabulary.ts';
 import type { CredentialConfig } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
@@ -16,7 +15,7 @@ const CREDENTIAL = {
   kind: kinds.text,
   default: 'token',
   description: 'name of the credential that it holds',
-} as const satisfies Field<string>;
+} as const;
 
 /** Each type by its first key, which is the place. */
 export const SINK_TYPES = {
@@ -98,11 +97,8 @@ export function checkSinks(sinks: DeclaredSinks, { names }: Credentials, reading
     }
     if (sink.kind === 'haproxy' || names.includes(sink.credential)) continue;
     const { credential } = sink;
-    const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-    const hint = didYouMean(nearest(credential, names));
-    at.below('credential').report(
-      `names the credential ${credential}, which does not exist (${known})${hint}`,
-    );
+    const problem = `names the credential ${credential}, which does not exist ${insteadOf(credential, names)}`;
+    at.below('credential').report(problem);
   }
 }
 

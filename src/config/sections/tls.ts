@@ -1,9 +1,10 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../../base/secret.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
 import { type Reading, sourceOf } from '../reading/reading.ts';
 import { readTextFile } from '../reading/text-file.ts';
+import { At } from '../shapes/shape.ts';
 
 /** PEM texts, read when the configuration was, each with the path of its file. */
 export interface TlsFiles {
@@ -24,28 +25,24 @@ export interface ListenTls extends Required<Pick<TlsFiles, 'certFile' | 'keyFile
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text; none when one of them can't be parsed. */
-function certificatesIn(pem: string): readonly X509Certificate[] {
+/** Undefined if it can't be parsed: OpenSSL's reasons don't help, and its text may hold anything. */
+function parsed<T>(parse: () => T): T | undefined {
   try {
-    return (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
+    return parse();
   } catch {
-    return [];
+    return undefined;
   }
 }
 
-function privateKeyIn(pem: string): KeyObject | undefined {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    // OpenSSL's reasons don't help, and its text may hold anything.
-    return undefined;
-  }
+/** The certificates of a PEM text; none if one of them can't be parsed. */
+function certificatesIn(pem: string): readonly X509Certificate[] {
+  return parsed(() => (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block))) ?? [];
 }
 
 interface TlsFile {
   readonly path: string;
   readonly pem: string;
-  readonly key: string;
+  readonly at: At;
 }
 
 type FileSetting = 'caFile' | 'certFile' | 'keyFile' | 'listenCertFile' | 'listenKeyFile';
@@ -55,54 +52,42 @@ function readPem(name: FileSetting, values: Values, reading: Reading): TlsFile |
   if (path === undefined) return undefined;
   const { key, folder } = sourceOf(SETTINGS[name], reading);
   const file = readTextFile(path, folder, key, reading);
-  return file && { path: file.path, pem: file.content, key };
+  return file && { path: file.path, pem: file.content, at: new At(key, reading) };
 }
 
 /** A certificate and its key: both, or none. */
 function readPair(
-  certName: 'certFile' | 'listenCertFile',
-  keyName: 'keyFile' | 'listenKeyFile',
+  [certName, keyName]: ['certFile', 'keyFile'] | ['listenCertFile', 'listenKeyFile'],
   values: Values,
   reading: Reading,
 ): { readonly cert: TlsFile | undefined; readonly key: TlsFile | undefined } {
   const cert = readPem(certName, values, reading);
   const key = readPem(keyName, values, reading);
-  for (const [missing, there] of [
-    [keyName, certName],
-    [certName, keyName],
-  ] as const) {
-    if (values[missing] !== undefined || values[there] === undefined) continue;
-    reading.report(
-      SETTINGS[missing].variable,
-      `is missing; ${sourceOf(SETTINGS[there], reading).key} needs it`,
-    );
+  const [given, missing] = values[keyName] === undefined ? [certName, keyName] : [keyName, certName];
+  if (values[given] !== undefined && values[missing] === undefined) {
+    const { variable } = SETTINGS[missing];
+    reading.report(variable, `is missing; ${sourceOf(SETTINGS[given], reading).key} needs it`);
   }
-  checkPair(cert, key, reading);
+  checkPair(cert, key);
   return { cert, key };
 }
 
-function checkPair(cert: TlsFile | undefined, key: TlsFile | undefined, reading: Reading): void {
+function checkPair(cert: TlsFile | undefined, key: TlsFile | undefined): void {
   const certificate = cert && certificatesIn(cert.pem)[0];
-  const privateKey = key && privateKeyIn(key.pem);
-  if (cert && certificate === undefined) reading.report(cert.key, 'names a file without a PEM certificate');
-  if (key && privateKey === undefined) {
-    reading.report(key.key, 'names a file without a PEM private key that can be used without a passphrase');
-  }
+  const privateKey = key && parsed(() => createPrivateKey(key.pem));
+  if (certificate === undefined) cert?.at.report('names a file without a PEM certificate');
+  if (privateKey === undefined)
+    key?.at.report('names a file without a PEM private key that can be used without a passphrase');
   if (!certificate || !privateKey || !cert || !key) return;
-  if (!certificate.checkPrivateKey(privateKey)) {
-    reading.report(key.key, 'names a key that does not belong to the certificate');
-  } else if (!isUsable(cert.pem, key.pem)) {
-    reading.report(
-      cert.key,
-      'names a certificate that TLS can not use: it may be too weak, or its chain damaged',
-    );
-  }
+  if (!certificate.checkPrivateKey(privateKey))
+    key.at.report('names a key that does not belong to the certificate');
+  else if (parsed(() => createSecureContext({ cert: cert.pem, key: key.pem })) === undefined)
+    cert.at.report('names a certificate that TLS can not use: it may be too weak, or its chain damaged');
 }
 
-/** A certificate that has expired, or will in this time, is probably a mistake. */
 const SOON_MS = 86_400_000;
 
-/** What is doubtful about the time that a certificate is valid for, if anything is. Pure. */
+/** Warns of a certificate that is not valid now, or not for long. Pure. */
 export function validityProblem(
   { validFromDate, validToDate }: Pick<X509Certificate, 'validFromDate' | 'validToDate'>,
   nowMs: number,
@@ -116,33 +101,23 @@ export function validityProblem(
   return undefined;
 }
 
-/** The first end in the chain; warns where it has come, or nearly so. */
-function validUntilMs({ pem, key }: TlsFile, { warn }: Reading): number {
+/** When the first certificate of the chain expires. */
+function validUntilMs({ pem, at }: TlsFile): number {
   const chain = certificatesIn(pem);
   for (const certificate of chain) {
     const problem = validityProblem(certificate, Date.now());
-    if (problem !== undefined) warn(key, problem);
+    if (problem !== undefined) at.reading.warn(at.key, problem);
   }
   return Math.min(...chain.map(({ validToDate }) => validToDate.getTime()));
 }
 
-function isUsable(cert: string, key: string): boolean {
-  try {
-    createSecureContext({ cert, key });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Reads the TLS files for the upstream, and sees that they are what they have to be. */
+/** The TLS files for the upstream, checked. */
 export function readTls(values: Values, reading: Reading): TlsFiles {
   const ca = readPem('caFile', values, reading);
-  const { cert, key } = readPair('certFile', 'keyFile', values, reading);
-  if (ca && certificatesIn(ca.pem).length === 0) {
-    reading.report(ca.key, 'names a file without a PEM certificate, or with a damaged one');
-  }
-  if (cert) validUntilMs(cert, reading);
+  const { cert, key } = readPair(['certFile', 'keyFile'], values, reading);
+  if (ca && certificatesIn(ca.pem).length === 0)
+    ca.at.report('names a file without a PEM certificate, or with a damaged one');
+  if (cert) validUntilMs(cert);
   return {
     ...(ca && { caFile: ca.path, ca: ca.pem }),
     ...(cert && { certFile: cert.path, cert: new Secret(cert.pem) }),
@@ -150,15 +125,15 @@ export function readTls(values: Values, reading: Reading): TlsFiles {
   };
 }
 
-/** The same for clients; undefined where they speak plain HTTP. */
+/** The same for clients; undefined if they speak plain HTTP. */
 export function readListenTls(values: Values, reading: Reading): ListenTls | undefined {
-  const { cert, key } = readPair('listenCertFile', 'listenKeyFile', values, reading);
+  const { cert, key } = readPair(['listenCertFile', 'listenKeyFile'], values, reading);
   if (cert === undefined || key === undefined) return undefined;
   return {
     certFile: cert.path,
     keyFile: key.path,
     cert: new Secret(cert.pem),
     key: new Secret(key.pem),
-    validUntilMs: validUntilMs(cert, reading),
+    validUntilMs: validUntilMs(cert),
   };
 }

@@ -12,6 +12,13 @@ export function andThen<A, B>(parsed: Parsed<A>, next: (value: A) => Parsed<B>):
   return 'problem' in parsed ? { problem: parsed.problem } : next(parsed.value);
 }
 
+/** What may be wrong, in this order: the first one that holds is the most helpful thing to say. */
+export type Faults = readonly (readonly [holds: (text: string) => boolean, problem: string])[];
+
+export function problemIn(text: string, faults: Faults): string | undefined {
+  return faults.find(([holds]) => holds(text))?.[1];
+}
+
 /** The problems of some entries, each with its number; undefined where none has one. */
 export function problemsOf(entries: readonly (string | undefined)[]): string | undefined {
   const problems = entries.flatMap((problem, index) =>

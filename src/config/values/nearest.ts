@@ -52,6 +52,12 @@ export function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
 }
 
+/** `(there are A, B); did you mean B?`, for a name that is none of them. */
+export function insteadOf(name: string, names: readonly string[]): string {
+  const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
+  return `(${known})${didYouMean(nearest(name, names))}`;
+}
+
 /** What `didYouMean` has put into a text. */
 export function meantIn(text: string): string | undefined {
   return /; did you mean (\S+)\?/.exec(text)?.[1];

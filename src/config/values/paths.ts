@@ -1,4 +1,4 @@
-import type { Parsed } from './kind.ts';
+import { type Faults, type Parsed, problemIn } from './kind.ts';
 
 /** The path with its escapes undone; nothing when they are malformed or no UTF-8. */
 function decoded(path: string): string | undefined {
@@ -22,8 +22,7 @@ function hasDotSegment(path: string): boolean {
   return text.split(/[/\\]/).some((segment) => /^\.\.? *(?:;|$)/.test(segment));
 }
 
-/** In this order, so that the first one that holds is the most helpful thing to say. */
-const FAULTS: readonly (readonly [holds: (path: string) => boolean, problem: string])[] = [
+const FAULTS: Faults = [
   [(path) => !path.startsWith('/'), 'must begin with /'],
   [(path) => /[?#]/.test(path), 'must be a path alone, without ? or #'],
   [(path) => path.includes('\\'), 'may not hold a backslash'],
@@ -43,9 +42,8 @@ const FAULTS: readonly (readonly [holds: (path: string) => boolean, problem: str
 
 /** An absolute path that only reads one way. A trailing slash is dropped, except from `/` itself. */
 export function parsePath(text: string): Parsed<string> {
-  const fault = FAULTS.find(([holds]) => holds(text));
-  if (fault !== undefined) return { problem: fault[1] };
-  return { value: text === '/' ? text : text.replace(/\/$/, '') };
+  const problem = problemIn(text, FAULTS);
+  return problem === undefined ? { value: text === '/' ? text : text.replace(/\/$/, '') } : { problem };
 }
 
 /** The session path: `/` would close the whole upstream, since nothing at or below it is forwarded. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { andThen, type Parsed } from './kind.ts';
+import { andThen, type Faults, type Parsed, problemIn } from './kind.ts';
 import { parsePath } from './paths.ts';
 
 /** What tells one route from another. */
@@ -18,8 +18,7 @@ const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 const MAX_NAME_LENGTH = 253;
 
-/** In this order, so that the first one that holds is the most helpful thing to say. */
-const FAULTS: readonly (readonly [holds: (host: string) => boolean, problem: string])[] = [
+const FAULTS: Faults = [
   [(host) => host.includes('/'), 'must be a host name alone, without http:// and without a path'],
   [(host) => host.includes('*'), 'must name one host; * is not a wildcard here'],
   [
@@ -37,8 +36,8 @@ const FAULTS: readonly (readonly [holds: (host: string) => boolean, problem: str
 /** A host name, in lower case and without a dot at its end. */
 export function parseRouteHost(text: string): Parsed<string> {
   const host = text.toLowerCase().replace(/\.$/, '');
-  const fault = FAULTS.find(([holds]) => holds(host));
-  return fault === undefined ? { value: host } : { problem: fault[1] };
+  const problem = problemIn(host, FAULTS);
+  return problem === undefined ? { value: host } : { problem };
 }
 
 /** `/PREFIX` or `//HOST/PREFIX`. */

@@ -31,13 +31,13 @@ export function parseShareUrl(secret: Secret): Parsed<ShareServer> {
 }
 
 function tcpServer(url: URL): Parsed<ShareServer> {
-  const [, database = ''] = /^\/?(\d{0,5})$/.exec(url.pathname) ?? [];
-  if (url.hostname === '' || url.port === '0' || url.search !== '' || !/^\/?\d{0,5}$/.test(url.pathname)) {
+  const [, database] = /^\/?(\d{0,5})$/.exec(url.pathname) ?? [];
+  if (database === undefined || url.hostname === '' || url.port === '0' || url.search !== '')
     return { problem: SHAPE };
-  }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const address = { host, port: Number(url.port || 6379), tls: url.protocol === 'rediss:' };
-  return { value: { address, ...loginOf(url.username, url.password), database: Number(database) } };
+  const login = loginOf(decodeURIComponent(url.username), decodeURIComponent(url.password));
+  return { value: { address, ...login, database: Number(database) } };
 }
 
 function unixServer(url: URL): Parsed<ShareServer> {
@@ -49,15 +49,11 @@ function unixServer(url: URL): Parsed<ShareServer> {
   }
   const path = decodeURIComponent(url.pathname);
   // In the query, what has been decoded once stays: a password may hold a %.
-  const named = { username: query.get('username') ?? '', password: query.get('password') ?? '' };
-  return { value: { address: { path }, ...credentialsOf(named), database: Number(database) } };
+  const login = loginOf(query.get('username') ?? '', query.get('password') ?? '');
+  return { value: { address: { path }, ...login, database: Number(database) } };
 }
 
 function loginOf(username: string, password: string) {
-  return credentialsOf({ username: decodeURIComponent(username), password: decodeURIComponent(password) });
-}
-
-function credentialsOf({ username, password }: { username: string; password: string }) {
   return {
     ...(username !== '' && { username: new Secret(username) }),
     ...(password !== '' && { password: new Secret(password) }),
