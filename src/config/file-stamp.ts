@@ -1,16 +1,8 @@
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 
-/** A text that differs after each change of a file; undefined where the file can't be found. */
+/** A text that changes with the file; undefined if there is no file. */
 export type FileStamp = string | undefined;
-
-/** Both take a path. */
-export interface FileStamps {
-  /** Whether taking a stamp is quick. */
-  readonly isQuick: (path: string) => Promise<boolean>;
-  /** In microseconds, and without a thread. Only where it is quick: else the process would wait for another machine. */
-  readonly of: (path: string) => FileStamp;
-}
 
 /**
  * `f_type` (statfs(2)) of the file systems that keep a file on this machine: ext2 to ext4, XFS, Btrfs, ZFS, F2FS,
@@ -20,8 +12,9 @@ const LOCAL = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0xca451a4e, 0x01021994, 0x858458f6, 0x794c7630,
 ]);
 
-export const fileStamps: FileStamps = {
-  async isQuick(path) {
+export const fileStamps = {
+  /** Whether taking a stamp is quick. */
+  async isQuick(path: string): Promise<boolean> {
     try {
       return LOCAL.has((await statfs(path)).type);
     } catch {
@@ -29,7 +22,8 @@ export const fileStamps: FileStamps = {
     }
   },
 
-  of(path) {
+  /** Takes microseconds, and no thread. Call it only if it is quick: else the process waits for another machine. */
+  of(path: string): FileStamp {
     try {
       const found = statSync(path, { bigint: true, throwIfNoEntry: false });
       return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
@@ -38,3 +32,5 @@ export const fileStamps: FileStamps = {
     }
   },
 };
+
+export type FileStamps = typeof fileStamps;

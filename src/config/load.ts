@@ -4,7 +4,7 @@ import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './declaration/setting
 import { checkFileIsLeft, checkLost } from './lost.ts';
 import { readConfigFile } from './reading/config-file.ts';
 import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
-import { type FaultList, faultList, type Report } from './reading/faults.ts';
+import { FaultList, type Report } from './reading/faults.ts';
 import { readOutboundProxies } from './reading/outbound-proxy.ts';
 import { type LoadInput, placeInFile, type Reading, sourceOf } from './reading/reading.ts';
 import { SecretCommands } from './reading/secret-commands.ts';
@@ -68,8 +68,8 @@ export async function loadListen(
   name: 'listen' | 'adminListen',
   input: LoadInput,
 ): Promise<Config['listen']> {
-  const faults = faultList();
-  const reading = await startReading(input, faults, faultList());
+  const faults = new FaultList();
+  const reading = await startReading(input, faults, new FaultList());
   const { key } = sourceOf(SETTINGS[name], reading);
   const report: Reading['report'] = (at, problem) => {
     if (at === key) faults.report(at, problem);
@@ -88,8 +88,8 @@ export async function loadListen(
  * @throws {ConfigFileError} when the configuration file can't be read.
  */
 export async function loadConfig(input: LoadInput, inForce?: Config): Promise<Config> {
-  const faults = faultList();
-  const warnings = faultList();
+  const faults = new FaultList();
+  const warnings = new FaultList();
   const reading = await startReading(input, faults, warnings);
   if (inForce !== undefined) checkFileIsLeft(inForce, reading);
   let declaration = readDeclaration(reading);
@@ -127,7 +127,7 @@ export async function loadConfig(input: LoadInput, inForce?: Config): Promise<Co
     secretVariables: secretVariables(reading),
     secretCommands: new Map(reading.commands.keys.map((key) => [key, credentialOf(key, credentials)])),
     effective,
-    provenance: provenanceOf(effective, reading),
+    provenance: provenanceOf(effective, reading, credentials),
     dotEnv: reading.environment.dotEnv,
     warnings: warnings.all(),
   });

@@ -9,32 +9,26 @@ export type Report = (
 ) => void;
 
 /** Collects faults, so that a person can repair all of them at once. */
-export interface FaultList {
-  readonly report: Report;
-  /** Sorted by key, without repetitions. */
-  readonly all: () => readonly ConfigFault[];
-  readonly throwIfAny: () => void;
-}
+export class FaultList {
+  readonly #faults = new Map<string, ConfigFault>();
 
-export function faultList(): FaultList {
-  const faults = new Map<string, ConfigFault>();
-  // Sorts numbers as numbers: routes[2] before routes[10].
-  const byKey = (a: ConfigFault, b: ConfigFault) => a.key.localeCompare(b.key, 'en', { numeric: true });
-  const all = () => [...faults.values()].sort(byKey);
-  return {
-    report: (key, problem, { place, ofFile } = {}) => {
-      const suggestion = meantIn(problem);
-      faults.set(`${key}\n${problem}`, {
-        key,
-        problem,
-        ...(suggestion !== undefined && { suggestion }),
-        ...(place !== undefined && { place }),
-        ...(ofFile && { ofFile }),
-      });
-    },
-    all,
-    throwIfAny: () => {
-      if (faults.size > 0) throw new ConfigError(all());
-    },
+  readonly report: Report = (key, problem, { place, ofFile } = {}) => {
+    const suggestion = meantIn(problem);
+    this.#faults.set(`${key}\n${problem}`, {
+      key,
+      problem,
+      ...(suggestion !== undefined && { suggestion }),
+      ...(place !== undefined && { place }),
+      ...(ofFile && { ofFile }),
+    });
   };
+
+  /** Sorted by key, with numbers as numbers (routes[2] before routes[10]), and without repetitions. */
+  all(): readonly ConfigFault[] {
+    return [...this.#faults.values()].sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true }));
+  }
+
+  throwIfAny(): void {
+    if (this.#faults.size > 0) throw new ConfigError(this.all());
+  }
 }

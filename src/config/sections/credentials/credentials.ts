@@ -39,16 +39,6 @@ const OF_VARIABLES: readonly OfVariables[] = [
   { name: 'apiKey', type: 'apiKey', secrets: { key: SETTINGS.apiKey } },
 ];
 
-/** Which settings give a field of the credentials that variables can make, by its dotted key. */
-export const SETTINGS_OF_FIELDS: ReadonlyMap<string, readonly SecretSetting[]> = new Map(
-  OF_VARIABLES.flatMap(({ name, secrets }) => [
-    [`credentials.${name}.type`, Object.values(secrets)],
-    ...Object.entries(secrets).map(
-      ([field, setting]) => [`credentials.${name}.${field}`, [setting]] as [string, SecretSetting[]],
-    ),
-  ]),
-);
-
 export interface Credentials {
   readonly declared: ReadonlyMap<string, Credential>;
   /** Every name that the configuration gives, those with a fault too. */
@@ -74,7 +64,7 @@ function fromVariables(
   CREDENTIAL.checkKeys(inFile, new At(key, reading));
   noteVariables(inFile, reading);
   const names = named.map(([field, setting, variable = setting.variable]) => [field, variable] as const);
-  const at = new At(key, reading, new Map(names));
+  const at = new At(key, reading, new Map([...names, ['type', given[0]?.[2] ?? '']]));
   const own = new Map(given.map(([field, setting]) => [field, new FromVariables(setting)]));
   if (reportReplaced(inFile, at, { type, secrets, given: own })) return { at, value: undefined };
   const { fields } = CREDENTIAL_TYPES[type];

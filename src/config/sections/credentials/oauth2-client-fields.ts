@@ -1,5 +1,5 @@
 import type { Fields } from '../../shapes/field.ts';
-import { file, type LoginFile, path } from '../../shapes/login-file.ts';
+import { file, path } from '../../shapes/login-file.ts';
 import { type Declared, object } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
@@ -80,25 +80,16 @@ type DeclaredClient = Declared<typeof CLIENT_FIELDS>;
 
 export type SigningAlgorithm = DeclaredClient['algorithm'];
 
-/** What assertions are signed with. */
-export interface SigningKey {
-  readonly privateKey: LoginFile;
-  readonly keyId?: string;
-  readonly algorithm: SigningAlgorithm;
-  /** The token endpoint unless given. */
-  readonly assertionAudience?: string;
-}
+export type ClientCertificate = Readonly<NonNullable<ReturnType<typeof certificateOf>>>;
 
-export interface ClientCertificate {
-  readonly certFile: LoginFile;
-  readonly keyFile: LoginFile;
-}
-
-export function certificateOf({ tls }: DeclaredClient): ClientCertificate | undefined {
+export function certificateOf({ tls }: DeclaredClient) {
   return tls?.certFile && tls.keyFile && { certFile: tls.certFile, keyFile: tls.keyFile };
 }
 
-export function signingKeyOf(declared: DeclaredClient): SigningKey | undefined {
+/** What assertions are signed with. */
+export type SigningKey = Readonly<NonNullable<ReturnType<typeof signingKeyOf>>>;
+
+export function signingKeyOf(declared: DeclaredClient) {
   const { privateKey, algorithm, keyId, assertionAudience } = declared;
   const options = { ...(keyId && { keyId }), ...(assertionAudience && { assertionAudience }) };
   return privateKey && { privateKey, algorithm, ...options };
