@@ -28,7 +28,7 @@ function credentialsIn(states: readonly string[], { credentials }: Readiness, st
       const why =
         told?.[name]?.lastFailure?.message ??
         (reason && `the last login: ${reason}`) ??
-        'no login has ended yet';
+        (state === 'starting' ? 'no login has ended yet' : 'the login for a new one has not ended yet');
       const next =
         nextLoginInSeconds === null || reason === null ? '' : ` Next try in ${nextLoginInSeconds} s.`;
       const what =

@@ -3,6 +3,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { LoginError } from '../../src/base/login-error.ts';
 import { ClockWatch } from '../../src/observe/clock-watch.ts';
 import { logTrouble, memoryTrouble } from '../../src/observe/process-troubles.ts';
+import { failingLogins } from '../../src/observe/readiness-words.ts';
 import { type Situation, situationOf } from '../../src/observe/situation.ts';
 import { situationText } from '../../src/observe/situation-text.ts';
 import type { Status } from '../../src/observe/status.ts';
@@ -221,4 +222,14 @@ t.test('a pause says how long the process did not run', async (t) => {
     situation([], { pauses: [{ ms: 2_400, endedMs: Date.UTC(2026, 0, 2, 3, 59) }] }),
   );
   t.match(text, /^- 2026-01-02T03:59:00Z \(60 s ago\): The process did not run for 2\.4 s/m);
+});
+
+t.test('a token that was lost is waited for, and one that never was is not there yet', async (t) => {
+  const credential = { expiresInSeconds: null, reason: null, nextLoginInSeconds: 0 };
+  const lines = (state: string) =>
+    failingLogins({ ready: false, draining: false, credentials: { a: { ...credential, state } } }, {});
+  t.same(lines('expired'), [
+    'credential a is not ready (expired): the login for a new one has not ended yet.',
+  ]);
+  t.same(lines('starting'), ['credential a is not ready (starting): no login has ended yet.']);
 });
