@@ -24,7 +24,7 @@ function headlines({ ready, now }: Situation): string[] {
   return [
     now.length === 0
       ? 'Now: every credential is ready, and nothing is known to be wrong.'
-      : 'Now: bearerd is ready and serves requests, and this is wrong:',
+      : 'Now: every credential is ready, and this is wrong:',
   ];
 }
 
