@@ -68,7 +68,7 @@ t.test('an upstream whose certificate is for another name gets nothing through a
     {
       error: {
         message:
-          /session endpoint https:\/\/elsewhere\.example\/\S+ can't be trusted: its certificate is for another host name \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+          /session endpoint https:\/\/elsewhere\.example\/\S+ can't be trusted: its certificate is for another host name, it names localhost, 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
       },
     },
   ]);
