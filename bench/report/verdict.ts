@@ -10,8 +10,8 @@ export function verdictLine(verdict: Verdict): string[] {
   return [what, measured, limit(target), limit(must), judgement(verdict)];
 }
 
-function judgement({ figure, target = Number.POSITIVE_INFINITY, must }: Verdict): string {
-  if (figure === undefined) return '';
+function judgement({ figure, target, must }: Verdict): string {
+  if (figure === undefined || target === undefined) return '';
   if (figure <= target) return 'met';
   return must !== undefined && figure <= must ? 'must met, target missed' : 'missed';
 }
