@@ -15,10 +15,10 @@ import type { Upstream } from './values/urls.ts';
  * describes each of the single settings; durations are in milliseconds, and a listener that is off has no address.
  */
 export interface Config extends SettingsInForce, CallersInForce {
-  /** The configuration file that was read, if any. */
+  /** The configuration file, if one was read. */
   readonly file?: string;
   readonly upstream: Upstream;
-  /** By origin: where connections go that no route opens, such as a login's. An origin without one is its own address. */
+  /** By origin, for connections that no route opens, such as a login's; an origin that is missing is its own address. */
   readonly upstreamAddresses: ReadonlyMap<string, UpstreamAddress>;
   readonly credentials: ReadonlyMap<string, CredentialConfig>;
   readonly routes: readonly RouteConfig[];
@@ -27,19 +27,19 @@ export interface Config extends SettingsInForce, CallersInForce {
   readonly share?: ShareConfig;
   readonly tls: TlsFiles;
   readonly outboundProxy: OutboundProxies;
-  /** Every secret and TLS file that was read: what a running proxy has to watch. */
+  /** Every secret and TLS file that was read, to be watched by a running proxy. */
   readonly watchedFiles: readonly string[];
   /** The same files, each with its path as it was configured. */
   readonly fileNames: ReadonlyMap<string, string>;
-  /** Names of environment variables that hold secrets: what a child process must not inherit. */
+  /** Environment variables that hold secrets, which no child process may inherit. */
   readonly secretVariables: readonly string[];
-  /** Each secret that comes from a command, by its key or variable: the name of its credential, if it is of one. */
+  /** By key or variable of each secret from a command: the name of its credential, if it belongs to one. */
   readonly secretCommands: ReadonlyMap<string, string | undefined>;
   /** The configuration as a plain object for a person to read, each secret as `***`. */
   readonly effective: Readonly<Record<string, unknown>>;
-  /** Where each single value of it comes from, by its dotted key. */
+  /** Where each of its values comes from, by dotted key. */
   readonly provenance: Readonly<Record<string, string>>;
-  /** What became of the working directory's `.env`; `ignored` only where it has variables of ours. */
+  /** What became of the working directory's `.env`; `ignored` only if it has variables of ours. */
   readonly dotEnv: 'read' | 'ignored' | 'none';
   /** What works and is probably a mistake. */
   readonly warnings: readonly ConfigFault[];

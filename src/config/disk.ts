@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** What these name belongs to this process, and may be at its end: `<(…)`, standard input. */
+/** Files of this process, which may be read to the end: `<(…)`, standard input. */
 const OF_PROCESS = /^\/(?:dev|proc)\//;
 
 /**
  * Reads text files, and keeps what can be read only once: a pipe (`--config <(…)`, standard input) is empty the second
- * time, and a reader of a named one waits for a writer that may never come.
+ * time, and reading a named pipe waits for a writer that may never come.
  */
 export class Disk {
   readonly #kept = new Map<string, string>();
@@ -23,13 +23,13 @@ export class Disk {
     return this.#kept.size > 0;
   }
 
-  /** Whether what it gave is all that there will be of it. */
+  /** Whether the file can be read only once. */
   keeps(path: string): boolean {
     return this.#kept.has(path);
   }
 }
 
-/** What Node gives a child as standard input is a socket, which can't be opened by its name. */
+/** Node gives a child a socket as standard input, which can't be opened by its name. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -22,7 +22,7 @@ import { checkTogether } from './sections/together.ts';
 import { effectiveView } from './shown/effective.ts';
 import { provenanceOf } from './shown/provenance.ts';
 
-/** A program that hands in an object has set no variable: what it lacks is named by its key. */
+/** A program that passes an object has set no variable: its faults name the key. */
 const KEY_OF = new Map(PLAIN_SETTINGS.map(([, { variable, key }]) => [variable, key]));
 
 /** Opens the sources of a configuration: flags, environment, `.env` and file. */
@@ -35,7 +35,7 @@ async function startReading(input: LoadInput, faults: FaultList, warnings: Fault
     (take: Report): Report =>
     (at, problem, where) => {
       const key = input.content === undefined || at in environment.variables ? at : (KEY_OF.get(at) ?? at);
-      // A variable's fault is that of the flag which gave it; one of the file has its line.
+      // If a flag set the variable, the fault names the flag; a fault of the file has its line.
       if (Object.hasOwn(flags, key)) take(environment.sourceOf(key), problem, where);
       else take(key, problem, { ...where, place: placeInFile(key, file) });
     };
@@ -58,11 +58,11 @@ function secretVariables(reading: Reading): readonly string[] {
 }
 
 /**
- * Where the proxy or its admin listener is, whatever else is wrong: a proxy that runs goes on with what it has when a file of it
- * is missing or faulty, and has to be found then, too.
+ * The address of the proxy or of its admin listener, whatever else is wrong: a running proxy that keeps its configuration
+ * while a file is missing or faulty must be found, too.
  *
- * @throws {ConfigError} when just that can't be told.
- * @throws {ConfigFileError} when the configuration file can't be read.
+ * @throws {ConfigError} if that setting is faulty.
+ * @throws {ConfigFileError} if the configuration file can't be read.
  */
 export async function loadListen(
   name: 'listen' | 'adminListen',
@@ -82,10 +82,10 @@ export async function loadListen(
 /**
  * Reads the environment, `.env`, the configuration file and every file that they name.
  *
- * @param inForce at a reload: what a configuration that has lost a part must not take away
+ * @param inForce at a reload: the present configuration, of which no part may be lost by accident
  * @returns the whole configuration, frozen.
  * @throws {ConfigError} with every fault that there is, never with a secret.
- * @throws {ConfigFileError} when the configuration file can't be read.
+ * @throws {ConfigFileError} if the configuration file can't be read.
  */
 export async function loadConfig(input: LoadInput, inForce?: Config): Promise<Config> {
   const faults = new FaultList();
@@ -93,7 +93,7 @@ export async function loadConfig(input: LoadInput, inForce?: Config): Promise<Co
   const reading = await startReading(input, faults, warnings);
   if (inForce !== undefined) checkFileIsLeft(inForce, reading);
   let declaration = readDeclaration(reading);
-  // A fault that was found before is found again, and told once.
+  // Faults of the first reading are found again, and reported once.
   if (await reading.commands.run(secretVariables(reading))) declaration = readDeclaration(reading);
   const { values, credentials, callers } = declaration;
   const tls = readTls(values, reading);

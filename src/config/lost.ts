@@ -7,10 +7,10 @@ import type { Reading } from './reading/reading.ts';
 import { asksForKey, type Callers } from './sections/callers.ts';
 
 /**
- * A file that has vanished or is empty says nothing: a change on purpose can't be told from a cut copy, an emptied
- * ConfigMap or a full disk, and what the file denies would be forwarded.
+ * A file that has vanished or is empty may be a mistake: an incomplete copy, an emptied ConfigMap, a full disk. What the
+ * file denies would be forwarded.
  *
- * @throws {ConfigFileError} where a file is in force and nothing stands in its place
+ * @throws {ConfigFileError} if a file is in force and its replacement is missing or empty
  */
 export function checkFileIsLeft(inForce: Config, { file, environment }: Reading): void {
   if (inForce.dotEnv === 'read' && environment.dotEnv === 'none') {
@@ -25,14 +25,14 @@ export function checkFileIsLeft(inForce: Config, { file, environment }: Reading)
 
 const STAYS = 'what was read from it before stays in force. To run without it, restart bearerd';
 
-/** Something that is in force comes from the file. */
+/** Whether a value in force comes from the file. */
 function isFilled({ file = '', provenance }: Config): boolean {
   return Object.values(provenance).some((source) => source.startsWith(`${basename(file)}:`));
 }
 
 /**
- * The same where a part is missing: a file that is cut off in the middle is often valid. Without its routes everything
- * would be forwarded, and without its keys everyone might call. Faults, unless nothing was in force.
+ * Reports a missing part, since a file that is cut off in the middle is often valid. Without its routes everything would be
+ * forwarded, and without its keys everyone might call.
  */
 export function checkLost(inForce: Config, callers: Callers, reading: Reading): void {
   const { report, file, environment } = reading;
@@ -40,7 +40,7 @@ export function checkLost(inForce: Config, callers: Callers, reading: Reading): 
   const hasRoutes =
     SETTINGS.routes.variable in environment.variables || !isAbsent(valueAt(file.content, 'routes'));
   if (!hasRoutes && hadRoutes(inForce)) {
-    // What one host has is not for all.
+    // The example must not take a route of a single host.
     const ofAll = inForce.routes.filter(({ host }) => host === undefined);
     const { credential = 'deny' } = ofAll.find(({ prefix }) => prefix === '/') ?? ofAll[0] ?? {};
     const all = credential === 'deny' ? 'NAME' : credential;

@@ -7,21 +7,21 @@ import type { LoadInput } from './reading/reading.ts';
 import { type Given, SecretCommands, type SecretCommandsOptions } from './reading/secret-commands.ts';
 import { readFailure } from './reading/text-file.ts';
 
-/** What says where to look, besides the environment: flags of a command line, or the host's own object. */
+/** The sources besides the environment: flags of a command line, or an object of the host program. */
 export type CommandLine = Pick<LoadInput, 'configFile' | 'content' | 'flags' | 'defaults'>;
 export type Environment = LoadInput['env'];
 
-/** A file that has not changed for this long is whole. */
+/** A file that has not changed for this long is complete. */
 const STILL_MS = 50;
 const LOOKS = 20;
 
-/** Reads the configuration, and remembers what stood in the files: a change of one of them needs the others as they were. */
+/** Reads the configuration, and keeps the content of its files: a change of one file applies with the others as they were. */
 export class ConfigurationSource {
   readonly #env: Environment;
   readonly #commandLine: CommandLine;
   readonly #disk = new Disk();
   #contents = new Map<string, string>();
-  /** What commands gave for the configuration in use. */
+  /** What commands printed for the configuration in use. */
   #given: ReadonlyMap<string, Given> = new Map();
   #inForce: Config | undefined;
 
@@ -30,24 +30,24 @@ export class ConfigurationSource {
     this.#commandLine = commandLine;
   }
 
-  /** What each file held when the configuration in use was read. */
+  /** The content of each file when the configuration in use was read. */
   get contents(): ReadonlyMap<string, string> {
     return this.#contents;
   }
 
-  /** Whether another process could read the same: nothing of it came from a pipe. */
+  /** Whether another process can read the same, because nothing came from a pipe. */
   get isRepeatable(): boolean {
     return !this.#disk.keepsAny;
   }
 
-  /** The files that a configuration was read from and that can change; a pipe can't. */
+  /** The watched files of a configuration, without pipes, which can't change. */
   changing({ watchedFiles }: Config): readonly string[] {
     return watchedFiles.filter((path) => !this.#disk.keeps(path));
   }
 
   /**
-   * Everything anew from the disk. What it read is kept only when it makes a good configuration. From the second time
-   * on it waits until files that are being written are whole, and a configuration that has lost a part is faulty.
+   * Reads everything anew from the disk; keeps it only if the configuration is valid. From the second time on, it waits
+   * until files that are being written are complete, and a configuration that has lost a part is faulty.
    */
   async load(
     options: Pick<SecretCommandsOptions, 'signal' | 'around' | 'onRun' | 'standIns'> = {},
@@ -57,9 +57,9 @@ export class ConfigurationSource {
   }
 
   /**
-   * The configuration in use with what the commands of one credential print by now.
+   * The configuration in use, with the commands of one credential run again.
    *
-   * @returns undefined where it has no commands
+   * @returns undefined if it has no commands
    */
   async loadSecretsOf(
     credential: string,
@@ -78,7 +78,7 @@ export class ConfigurationSource {
     return loadListen(name, this.#input(this.#disk.read));
   }
 
-  /** The configuration in use with the new content of some files: nothing else on the disk is looked at. */
+  /** The configuration in use, with the new content of some files; reads nothing else from the disk. */
   loadWith(changed: ReadonlyMap<string, string>): Promise<Config> {
     return this.#read(this.#before(changed), { isDue: () => false });
   }
@@ -107,7 +107,7 @@ export class ConfigurationSource {
     return config;
   }
 
-  /** Waits until two looks at the files in use find the same. */
+  /** Waits until two looks at the files find the same. */
   async #still(): Promise<void> {
     let changing: string | undefined;
     let before = this.#looks();
@@ -121,7 +121,7 @@ export class ConfigurationSource {
     throw new ConfigFileError(changing ?? '', 'is still being written; reload once it is whole');
   }
 
-  /** What each file in use holds by now, or why it can't be read. */
+  /** The present content of each file in use, or why it can't be read. */
   #looks(): Map<string, string> {
     const look = (path: string) => {
       try {

@@ -2,7 +2,7 @@ import { type FileStamp, type FileStamps, fileStamps } from './file-stamp.ts';
 import { readFailure } from './reading/text-file.ts';
 import { withoutLineEnd } from './values/encoding.ts';
 
-/** Contents by path, as a configuration has read them. */
+/** By path, the contents that a configuration has read. */
 type Contents = ReadonlyMap<string, string>;
 
 export interface WatchOptions {
@@ -10,15 +10,15 @@ export interface WatchOptions {
   readonly readFile: (path: string) => Promise<string>;
   /** A change is offered at the second poll that sees it. While all files rest, polls are twice as far apart. */
   readonly intervalMs?: number;
-  /** By which a file that has not changed is known without being read; the system's unless a test has its own. */
+  /** Tell an unchanged file without reading it; the system's unless a test passes its own. */
   readonly stamps?: FileStamps;
-  /** What the configuration read, so that no change is lost before the first poll; else that poll's content. */
+  /** What the configuration read, so that no change before the first poll is lost. */
   readonly known?: Contents;
-  /** Takes the new content, whole; once for each. Called for one file at a time. */
+  /** Called once for each new, complete content; for one file at a time. */
   readonly onChange: (path: string, content: string) => unknown;
   /**
-   * Called once when a file is missing, empty or unreadable at two polls in a row, since one that is being written is
-   * so for a moment; and again only after it was whole in between.
+   * Called once when a file is missing, empty or unreadable at two polls in a row: a file that is being written is so for
+   * a moment. Called again only after the file could be read in between.
    */
   readonly onTrouble: (path: string, reason: string) => void;
   /** Called when a file that was told of by `onTrouble` can be read again. */
@@ -33,15 +33,15 @@ export interface SecretFileWatch {
 
 interface WatchedFile {
   readonly path: string;
-  /** The last content that was offered: each is offered once. */
+  /** The last content that was offered; each is offered once. */
   settled?: string | undefined;
-  /** What the last poll saw; a content is whole when two polls in a row see it. */
+  /** What the last poll saw; a content is complete if two polls in a row see it. */
   seen?: string | undefined;
-  /** So many polls in a row found no content. */
+  /** How many polls in a row found no content. */
   misses: number;
   /** Taken before the last poll read it. */
   stamp?: FileStamp;
-  /** Two polls in a row saw this stamp and the settled content: it is read again when the stamp differs. */
+  /** Two polls in a row saw this stamp and the settled content: not read again until the stamp changes. */
   rests: boolean;
   reading: boolean;
 }
@@ -57,7 +57,7 @@ async function look(path: string, readFile: WatchOptions['readFile']): Promise<L
   }
 }
 
-/** The content to offer, if this look at a file gives one. */
+/** The content to offer, if there is a new one. */
 function changeIn(file: WatchedFile, content: string): string | undefined {
   const whole = content === file.seen;
   file.misses = 0;
@@ -66,14 +66,14 @@ function changeIn(file: WatchedFile, content: string): string | undefined {
   return whole && content !== file.settled ? content : undefined;
 }
 
-/** One look at one file. `isWatched` is asked after it, since a look may take its time. */
+/** One look at one file. `isWatched` is called after it, since a look may take long. */
 async function poll(
   file: WatchedFile,
   { readFile, onTrouble, onUsable, stamps = fileStamps }: WatchOptions,
   isWatched: () => boolean,
   offer: (content: string) => Promise<unknown>,
 ): Promise<void> {
-  // Before the content: what is written after this has another stamp.
+  // Before the content is read: a later write changes the stamp.
   const stamp = (await stamps.isQuick(file.path)) ? stamps.of(file.path) : undefined;
   const found = await look(file.path, readFile);
   if (!isWatched()) return;
@@ -94,9 +94,9 @@ async function poll(
 }
 
 /**
- * Polls files: a poll sees a write in place, a rename and Kubernetes' swap of `..data` alike, which `fs.watch` doesn't.
- * A file that rests costs one `stat`; else it is read, on its own and at most once at a time, so that one on a
- * hanging file system holds up no other. Stops with the signal; keeps no process alive.
+ * Polls files: unlike `fs.watch`, a poll sees a write in place, a rename, and Kubernetes' swap of `..data`.
+ * A file that rests costs one `stat`. Others are read independently and at most once at a time, so that a hanging file
+ * system delays no other file. Stops with the signal; keeps no process alive.
  */
 export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
   const { intervalMs = 1000, stamps = fileStamps } = options;
@@ -125,7 +125,7 @@ export function watchSecretFiles(options: WatchOptions): SecretFileWatch {
         file.reading = false;
       };
       file.reading = true;
-      // A listener that throws has refused the content; the watch goes on.
+      // A listener that throws has refused the content; polling continues.
       poll(file, options, isWatched, offer).then(done, done);
     }
   };

@@ -7,12 +7,12 @@ export interface Flag {
   /** Without the two hyphens. */
   readonly name: string;
   readonly variable: string;
-  /** Alone it means `true`. */
+  /** The flag alone means `true`. */
   readonly bare: boolean;
   readonly description: string;
 }
 
-/** What flags give, by their variables' names. */
+/** Texts of flags, by the names of their variables. */
 export type FlagTexts = Readonly<Record<string, string>>;
 
 export function flagName(variable: string): string {
@@ -29,17 +29,17 @@ const plain = PLAIN_SETTINGS.map(([, { variable, kind, description }]) => ({
   description,
 }));
 
-/** Every user of a machine sees the arguments of a process: a secret has no flag but the one for its file. */
+/** All users of a machine see the arguments of a process, so a secret has only a flag for its file. */
 const files = SECRET_SETTINGS.map((setting) => {
   const [itself, file] = formsOf(setting);
   const description = `file of ${itself}: ${setting.description}`;
   return { name: flagName(file), variable: file, bare: false, description };
 });
 
-/** A flag for each setting but the configuration file, whose flag each command has. */
+/** One for each setting except the configuration file, whose flag each command declares. */
 export const FLAGS: readonly Flag[] = [...plain, ...files].filter(
   ({ variable }) => variable !== SETTINGS.configFile.variable,
 );
 
-/** Flags that people may try and that are refused: their values would be secrets. */
+/** Refused with an explanation, because their values would be secrets. */
 export const SECRET_FLAGS: readonly string[] = SECRET_SETTINGS.map(({ variable }) => flagName(variable));

@@ -3,7 +3,7 @@ import { LONGEST_TIMER, secret, setting } from './setting.ts';
 
 const timeout = kinds.duration({ min: 1, off: true, ...LONGEST_TIMER });
 
-/** How long things take, how much there may be of them, logs, TLS and sharing. */
+/** Times, limits, logs, TLS and sharing. */
 export const RUNNING_SETTINGS = {
   tokenWaitMs: setting('BEARERD_TOKEN_WAIT', 'session.tokenWait', kinds.duration(LONGEST_TIMER), {
     default: '10s',

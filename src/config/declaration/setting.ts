@@ -3,7 +3,7 @@ import type { Kind } from '../values/kind.ts';
 /** A setting that a variable, the file, or both may give. */
 export interface Setting<T> {
   readonly variable: string;
-  /** Where it stands in the file; none for what can't stand there. */
+  /** The dotted key in the file; absent if the file can't give it. */
   readonly key?: string;
   readonly kind: Kind<T>;
   /** As a person would write it. */
@@ -20,7 +20,6 @@ export interface SecretSetting {
   readonly description: string;
 }
 
-/** What a setting is, beside its variable, its key in the file, and its kind. */
 type Rest = Omit<Setting<unknown>, 'variable' | 'key' | 'kind'>;
 
 export function setting<const V extends string, const K extends string, T, const R extends Rest>(
@@ -42,15 +41,15 @@ export function secret<const V extends string, const K extends string>(
   return { secret: use, variable, key, description };
 }
 
-/** The variables that may give a secret: one that holds it, one that names a file, and one with a command. */
+/** A secret's variables: one holds it, one names a file, one is a command. */
 export function formsOf({ variable }: SecretSetting): readonly [string, string, string] {
   return [variable, `${variable}_FILE`, `${variable}_COMMAND`];
 }
 
-/** A variable's name without the ending of those two. */
+/** A variable's name without the ending of the latter two. */
 export function withoutForm(variable: string): string {
   return variable.replace(/_(?:FILE|COMMAND)$/, '');
 }
 
-/** Past it `setTimeout` fires at once (2^31-1 ms, nearly 25 days). */
+/** With a longer time, `setTimeout` fires at once (2^31-1 ms, nearly 25 days). */
 export const LONGEST_TIMER = { max: 596 * 3_600_000 };

@@ -19,7 +19,7 @@ type ValueOf<S> = S extends { kind: Kind<infer T> }
     : T | undefined
   : never;
 
-/** What the settings that aren't secret say, by their names above. */
+/** The values of the settings that aren't secret, by name. */
 export type Values = { readonly [K in Exclude<keyof Settings, SecretName>]: ValueOf<Settings[K]> };
 
 /** Milliseconds; 0 means that there is no limit (`off`). */
@@ -32,7 +32,7 @@ export const PLAIN_SETTINGS = ALL.flatMap(([name, setting]) =>
 );
 export const SECRET_SETTINGS = ALL.flatMap(([, setting]) => ('secret' in setting ? [setting] : []));
 
-/** `bearerd exec` sets it for its child, which may be another bearerd: known, and ignored. */
+/** `bearerd exec` sets it for its child, which may be another bearerd: it is known and ignored. */
 export const URL_VARIABLE = 'BEARERD_URL';
 
 export const KNOWN_VARIABLES: readonly string[] = ALL.flatMap(([, setting]) =>

@@ -1,7 +1,7 @@
 import * as kinds from '../values/vocabulary.ts';
 import { secret, setting } from './setting.ts';
 
-/** Where requests go, and with which credential. */
+/** Where requests go, and with which credentials. */
 export const UPSTREAM_SETTINGS = {
   configFile: {
     variable: 'BEARERD_CONFIG',

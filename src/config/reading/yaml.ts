@@ -1,2 +1,2 @@
-/** Loaded only if a file is read or shown. Exported by name, because in the bundle an import() of the package itself has no names. */
+/** Loaded only if a file is read or shown. By name: in the bundle, an `import()` of the package itself has no names. */
 export { Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';

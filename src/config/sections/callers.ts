@@ -25,7 +25,7 @@ export const CALLERS = mapOf({ of: CALLER, nameProblem, schema: NAMES });
 type DeclaredCaller = Declared<typeof CALLER.fields>;
 
 export interface Callers {
-  /** `callerKey`: that of callers that have no name. */
+  /** `callerKey`, for callers without a name. */
   readonly unnamed: GivenSecret | undefined;
   readonly named: Named<DeclaredCaller>;
 }
@@ -35,8 +35,8 @@ export function asksForKey({ unnamed, named }: Callers): boolean {
 }
 
 /**
- * What can only be said when all is read: routes that must exist, and keys that must differ, since a key is all that a
- * caller is known by.
+ * Rules that need all of the configuration: routes must exist, and keys must differ, since only the key identifies a
+ * caller.
  */
 export function checkCallers({ unnamed, named }: Callers, names: readonly string[]): void {
   const others: GivenSecret[] = unnamed === undefined ? [] : [unnamed];
@@ -59,12 +59,12 @@ export interface CallerConfig extends Omit<DeclaredCaller, 'key'> {
 }
 
 export interface CallersInForce {
-  /** The key of callers that have no name. */
+  /** The key of callers without a name. */
   readonly callerKey?: Secret;
   readonly callers: readonly CallerConfig[];
 }
 
-/** Those in force, once there is no fault left. */
+/** Called if there is no fault. */
 export function callersInForce({ unnamed, named }: Callers): CallersInForce {
   const callers = Object.entries(valuesOf(named)).flatMap(([name, { key, ...rest }]): CallerConfig[] =>
     key === undefined ? [] : [{ name, key, ...rest }],

@@ -11,7 +11,7 @@ import type { GivenShare } from './share.ts';
 import { readSettings } from './single-settings.ts';
 import { type DeclaredSinks, SINKS } from './sinks.ts';
 
-/** What flags, variables and the file say. What is missing or wrong in it has been reported. */
+/** What flags, variables and the file say. Faults have been reported. */
 export interface Declaration {
   readonly values: Values;
   readonly share: GivenShare;

@@ -12,7 +12,7 @@ import { CREDENTIALS } from './credentials/credential.ts';
 import { ROUTES } from './routes.ts';
 import { SINKS } from './sinks.ts';
 
-/** The parts of the file that are more than single values; each is declared in a file of its own. */
+/** The parts of the file that are more than single values; a file of its own declares each. */
 export const SECTIONS = {
   callers: { kind: CALLERS, description: 'those who may call, by name, each with a key of its own' },
   credentials: { kind: CREDENTIALS, description: 'credentials by name; the variables set token and apiKey' },
@@ -27,12 +27,12 @@ export const SECTIONS = {
   },
 } as const satisfies Fields;
 
-/** Whether a dotted key is a section, or within one. */
+/** Whether a dotted key is a section, or is in one. */
 export function isInSection(key: string): boolean {
   return key.replace(/\..*/, '') in SECTIONS;
 }
 
-/** The single settings of the file, by their dotted keys. None is required: a variable may give it. */
+/** The single settings of the file, by dotted key. None is required there: a variable may give it. */
 const SINGLE: readonly (readonly [string, Field])[] = [
   ...PLAIN_SETTINGS.flatMap(([, { key, required: _, ...field }]) =>
     key === undefined ? [] : [[key, field] as const],
@@ -45,7 +45,7 @@ const SINGLE: readonly (readonly [string, Field])[] = [
 /** Every dotted key of the file: the single settings, and the sections. */
 export const FILE_KEYS: readonly string[] = [...SINGLE.map(([key]) => key), ...Object.keys(SECTIONS)];
 
-/** The whole file. Settings that have the beginning of their keys in common are an object: `session.path`. */
+/** The whole file. A group of settings is an object: `path` in `session`. */
 export const FILE: ObjectShape<Fields> = object({
   ...Object.fromEntries(
     Object.entries(nested(SINGLE)).map(([name, part]) => {
@@ -56,7 +56,7 @@ export const FILE: ObjectShape<Fields> = object({
   ...SECTIONS,
 });
 
-/** Faults for keys that mean nothing at the top of the file and one level below it. */
+/** Reports unknown keys at the top of the file and in its groups. */
 export function reportUnknownSettings(reading: Reading): void {
   const { content } = reading.file;
   const top = new At('', reading);
@@ -82,7 +82,7 @@ export function fileSchema(): JsonSchema {
   };
 }
 
-/** Every word that is a key somewhere: others may be a part of a secret. */
+/** All words that are keys somewhere. */
 export function wordsOf(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties = {} } = schema as { readonly properties?: object };

@@ -7,7 +7,7 @@ interface Addresses {
   readonly addresses: readonly ListenAddress[];
 }
 
-/** @param others those that listen elsewhere, which these must leave free */
+/** @param others listeners whose addresses are taken */
 function reportClashes({ key, addresses }: Addresses, others: readonly Addresses[], reading: Reading): void {
   const taken = others.flatMap((each) => each.addresses.map((address) => ({ key: each.key, address })));
   for (const address of addresses) {

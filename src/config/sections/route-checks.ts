@@ -13,7 +13,7 @@ export const INSECURE_ADDRESS = `would send http:// to a host that is not loopba
 const LOCALHOST =
   'is only one of the names of this machine: requests for 127.0.0.1 and [::1] see the routes without a host; leave host out, or take a name below it (orders.localhost)';
 
-/** What would make a credential of that name. */
+/** How to define a credential of that name. */
 function definitionOf(name: string): string {
   const inFile = `credentials.${name} in a configuration file defines it`;
   if (name === 'token') {
@@ -38,7 +38,7 @@ function checkCredential(route: DeclaredRoute, at: At, values: Values, credentia
   if (origin === undefined || known === undefined || known.placement.origins.includes(origin)) return;
   const field = route.upstream === undefined ? 'credential' : 'upstream';
   const { declared } = known;
-  // Its secret goes to the login: to allow the origin alone would give it to the wrong API.
+  // With the origin alone, its secret would still go to the login of the global base URL.
   const elsewhere =
     declared.type === 'session' && declared.baseUrl === undefined
       ? `where that has a login of its own, set credentials.${name}.baseUrl (it logs in at ${values.upstream?.origin} now); else `
@@ -48,7 +48,7 @@ function checkCredential(route: DeclaredRoute, at: At, values: Values, credentia
   );
 }
 
-/** What can only be said when all is read: names that must exist, prefixes that must differ, where secrets may go. */
+/** Rules that need all of the configuration: names that must exist, prefixes that must differ, where secrets may go. */
 export function checkRoutes(routes: DeclaredRoutes, values: Values, credentials: Credentials): void {
   const seen = new Set<string>();
   for (const { at, value: route } of routes) {

@@ -94,7 +94,7 @@ function defaultRoutes({ names }: Credentials, reading: Reading): DeclaredRoutes
   return [];
 }
 
-/** The routes of `BEARERD_ROUTES`, else of the file, else one for everything. */
+/** The routes of `BEARERD_ROUTES`, or else of the file, or else one for everything. */
 export function routesOf(
   inFile: DeclaredRoutes | undefined,
   { routes = [] }: Values,
@@ -110,17 +110,16 @@ export function routesOf(
   return inFile ?? (isWhole(reading) ? defaultRoutes(credentials, reading) : []);
 }
 
-/** What the routes are called. */
 export function namesOf(routes: DeclaredRoutes): readonly string[] {
   return routes.flatMap(({ value }) => nameOf(value) ?? []);
 }
 
-/** Undefined where it has no prefix. */
+/** Undefined if it has no prefix. */
 export function nameOf({ host, prefix }: Partial<RouteKey>): string | undefined {
   return prefix === undefined ? undefined : routeName({ host, prefix });
 }
 
-/** Its own, or else that of the base URL, for whatever has the same origin. */
+/** The route's own, or else the base URL's if that has the same origin. */
 export function addressOf(
   own: UpstreamAddress | undefined,
   { origin }: Upstream,
@@ -129,7 +128,7 @@ export function addressOf(
   return own ?? (origin === base.upstream?.origin ? base.upstreamAddress : undefined);
 }
 
-/** A route in force: as `ROUTE` describes it, with the global settings where it says nothing. */
+/** A route in force, as `ROUTE` describes it; global settings fill what it leaves out. */
 export interface RouteConfig
   extends Omit<DeclaredRoute, 'prefix' | 'credential' | 'upstream' | 'timeouts' | 'scrub'> {
   readonly prefix: string;
@@ -139,7 +138,7 @@ export interface RouteConfig
   readonly scrub: boolean;
 }
 
-/** The routes in force, once there is no fault left: with the global settings where they say nothing. */
+/** Called if there is no fault. */
 export function routesInForce(routes: DeclaredRoutes, values: Values): readonly RouteConfig[] {
   return routes.flatMap(({ value }): RouteConfig[] => {
     const { prefix, credential, upstream = values.upstream, timeouts, ...own } = value;
@@ -164,9 +163,8 @@ export function routesInForce(routes: DeclaredRoutes, values: Values): readonly 
 }
 
 /**
- * Where connections go that no route opens: a login must not come back to us by the hosts entry that leads clients
- * here. For the base URL's origin it is the address that is configured for that; for another origin it is the address
- * that all its routes have in common.
+ * Addresses of connections that no route opens: the hosts entry that leads clients here must not lead our own login here.
+ * The base URL's origin has the address that is configured for it; another origin has one if all its routes agree.
  */
 export function addressesByOrigin(
   routes: readonly RouteConfig[],

@@ -10,7 +10,7 @@ export interface GivenShare {
   readonly key: GivenSecret | undefined;
 }
 
-/** Where instances of one account share its token. */
+/** The engine by which instances of one account share its token. */
 export interface ShareConfig {
   readonly server: ShareServer;
   /** Prefix of every key. */
@@ -20,15 +20,15 @@ export interface ShareConfig {
 }
 
 /**
- * Whether instances may share one token of this credential. What a command prints may be meant for one place only, and
- * a token from an exchange belongs to the bearer of the subject token, which may differ for each instance.
+ * Whether instances may share one token of this credential. The output of a command may be for one machine only, and
+ * a token from an exchange belongs to the subject token, which may differ for each instance.
  */
 export function isShared(credential: CredentialConfig): boolean {
   if (credential.kind === 'oauth2') return credential.exchange === undefined;
   return credential.kind === 'session';
 }
 
-/** The secret that logs in as this account; undefined where it has none. */
+/** The secret that logs in as this account; undefined if it has none. */
 export function accountSecretOf(credential: CredentialConfig): Secret | undefined {
   switch (credential.kind) {
     case 'session':
@@ -40,7 +40,7 @@ export function accountSecretOf(credential: CredentialConfig): Secret | undefine
   }
 }
 
-/** Where tokens are shared, with a fault for everything that keeps them from being sealed. */
+/** Reports everything that keeps shared tokens from being sealed. */
 export function readShare(
   { url, key }: GivenShare,
   { sharePrefix: prefix }: Values,

@@ -5,11 +5,11 @@ import { isWhole, type Reading } from '../reading/reading.ts';
 import { placeholderProblem, variablePlaceholderProblem } from '../values/placeholders.ts';
 import { isInSection } from './file.ts';
 
-/** Docker and others hand on the quotes of a line `NAME="value"`. */
+/** Docker and others pass on the quotes of a line `NAME="value"`. */
 const QUOTED = /^\s*(["']).*\1\s*$/s;
 const QUOTES = '; it stands in quotes, which count as a part of it here: leave them out';
 
-/** Variable, else file, else default. The value that loses is checked as well: later it may win. */
+/** Variable, else file, else default. The file is checked even if the variable wins: later it may count. */
 function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
   const { variable, key, kind, required = false } = setting;
   const take = (raw: unknown, at: string, placeholder?: string): unknown => {
@@ -22,7 +22,7 @@ function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
   const fromFile = key === undefined || isInSection(key) ? undefined : valueAt(reading.file.content, key);
   const fromVariable = reading.environment.variables[variable];
   if (required && isAbsent(fromFile) && fromVariable === undefined && isWhole(reading)) {
-    // The usual reason is another working directory.
+    // The usual cause is a different working directory.
     const sought = reading.file.sought?.join(', ');
     const none = sought === undefined ? '' : `; there is none at ${sought}: name it with --config`;
     reading.report(variable, `is required; set it, or ${key} in a configuration file${none}`);
@@ -34,11 +34,11 @@ function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
 
 export function readSettings(reading: Reading): Values {
   const values = PLAIN_SETTINGS.map(([name, setting]) => [name, readSetting(setting, reading)]);
-  // Each value has come out of its own setting's kind.
+  // Each value has the type of its setting's kind.
   return Object.fromEntries(values) as Values;
 }
 
-/** Those that stand in the configuration by themselves or in a group; another part of it is made of the rest. */
+/** The settings that `Config` holds, by themselves or in a group; other parts of it are made from the rest. */
 export type SettingsInForce = Readonly<ReturnType<typeof settingsInForce>>;
 
 export function settingsInForce(values: Values) {

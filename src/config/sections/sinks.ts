@@ -17,7 +17,7 @@ const CREDENTIAL = {
   description: 'name of the credential that it holds',
 } as const;
 
-/** Each type by its first key, which is the place. */
+/** The types by their first key, which names the place. */
 export const SINK_TYPES = {
   haproxy: object({
     haproxy: {
@@ -70,7 +70,7 @@ const SINK: Shape<DeclaredSink> = {
       return at.report(`must be a map with one of ${TYPES.join(', ')}${kind === undefined ? hint : ''}`);
     }
     const declared = SINK_TYPES[kind].read(map, at, {});
-    // The one that the key names has read it.
+    // The shape of this kind has read it.
     return declared && ({ kind, ...declared } as DeclaredSink);
   },
   show: (sink) => (SINK_TYPES[sink.kind] as Shape<unknown>).show(sink),
@@ -84,7 +84,7 @@ function pathOf(sink: DeclaredSink, reading: Reading): string | undefined {
   return path && resolve(folderOf(reading), path);
 }
 
-/** A sink must have something to hold, and a place of its own: what it writes replaces what is there. */
+/** A sink needs a credential that exists, and a place of its own: it overwrites what is there. */
 export function checkSinks(sinks: DeclaredSinks, { names }: Credentials, reading: Reading): void {
   const taken = new Set<string>();
   for (const { at, value: sink } of sinks) {
@@ -102,7 +102,7 @@ export function checkSinks(sinks: DeclaredSinks, { names }: Credentials, reading
   }
 }
 
-/** Those in force, once there is no fault left. */
+/** Called if there is no fault. */
 export function sinksInForce(
   sinks: DeclaredSinks,
   reading: Reading,
@@ -119,7 +119,7 @@ export function sinksInForce(
   });
 }
 
-/** A proxy in front can only set a header, and only where the client's own and the answer need no look. */
+/** A proxy in front can only set a header, and neither keep the client's own nor scrub the answer. */
 function sentInHeaders(
   credentials: ReadonlyMap<string, CredentialConfig>,
   routes: readonly RouteConfig[],

@@ -12,7 +12,7 @@ export interface TlsFiles {
   readonly certFile?: string;
   readonly keyFile?: string;
   readonly ca?: string;
-  /** It may stand with its key in one file. */
+  /** A secret, because the file may hold its key, too. */
   readonly cert?: Secret;
   readonly key?: Secret;
 }

@@ -13,7 +13,7 @@ import { checkRoutes, INSECURE, INSECURE_ADDRESS } from './route-checks.ts';
 import { type DeclaredRoutes, namesOf } from './routes.ts';
 import { checkSinks } from './sinks.ts';
 
-/** The rules between settings. Nothing is asked of a file that can't be understood: the rest may stand in it. */
+/** The rules between settings. A file that can't be parsed may hold what is missing, so nothing is checked then. */
 export function checkTogether(
   reading: Reading,
   { values, credentials, routes, callers, sinks }: Declaration,
@@ -46,7 +46,7 @@ function checkSecure(
   }
 }
 
-/** An ID in the place of a credential would be sent as one. */
+/** A request ID in a credential's header would be sent as the credential. */
 function checkRequestIdHeader(
   reading: Reading,
   { requestIdHeader }: Values,
@@ -62,7 +62,7 @@ function checkRequestIdHeader(
   }
 }
 
-/** What decides where a secret goes, or which server passes for the upstream. */
+/** Settings that decide where a secret goes, or which server counts as the upstream. */
 const DESTINATIONS = [
   SETTINGS.configFile,
   SETTINGS.upstream,
@@ -85,7 +85,7 @@ function checkDotEnv(reading: Reading): void {
   }
 }
 
-/** What to call a secret that is neither from `.env` nor from a file beside it; undefined where there is none. */
+/** Names a secret that is neither from `.env` nor from a file beside it; undefined if there is none. */
 function secretFromElsewhere({ environment, variablesNamed, file, cwd }: Reading): string | undefined {
   const { variables, lookUp, fromDotEnv } = environment;
   const own = SECRET_SETTINGS.flatMap(formsOf);

@@ -3,13 +3,13 @@ import type { JsonSchema } from '../values/kind.ts';
 import type { At, Shape } from './shape.ts';
 import { mapAt } from './unknown-keys.ts';
 
-/** Something declared, with its place: what there is to say of it can be said later, when all is read. */
+/** A value with its place, so that faults that show when everything is read can name it. */
 export interface Placed<T> {
   readonly at: At;
   readonly value: T;
 }
 
-/** Undefined stands for what can't be read at all: its name is known. */
+/** Values by name; undefined for one that can't be read, whose name is known. */
 export type Named<T> = ReadonlyMap<string, Placed<T | undefined>>;
 
 interface MapRules<T, W> {
@@ -19,7 +19,7 @@ interface MapRules<T, W> {
   readonly of: Shape<T, W>;
 }
 
-/** A map of names that the user chooses. */
+/** A map whose names the user chooses. */
 export function mapOf<T, W>({
   of,
   nameProblem,
@@ -56,7 +56,7 @@ export function valuesOf<T>(all: Named<T>): Readonly<Record<string, T>> {
   );
 }
 
-/** @param problem what to say of anything else */
+/** @param problem reported for anything else */
 export function listOf<T>(of: Shape<T>, problem: string, { least = 0 } = {}): Shape<readonly Placed<T>[]> {
   return {
     get schema() {
@@ -74,7 +74,7 @@ export function listOf<T>(of: Shape<T>, problem: string, { least = 0 } = {}): Sh
   };
 }
 
-/** One item of a list; none where it can't be read. */
+/** One item of a list; none if it can't be read. */
 export function placed<T>(of: Shape<T>, raw: unknown, at: At): readonly Placed<T>[] {
   const value = of.read(raw, at, {});
   return value === undefined ? [] : [{ at, value }];

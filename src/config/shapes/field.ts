@@ -7,7 +7,7 @@ export type Conditions = Readonly<Record<string, readonly string[]>>;
 /** A key of an object. */
 export interface Field<T = unknown> {
   readonly kind: Kind<T> | Shape<T>;
-  /** None for a part of the file that its settings describe. */
+  /** Absent for a group of settings, each of which has its own. */
   readonly description?: string;
   /** As a person would write it. */
   readonly default?: string;
@@ -24,7 +24,7 @@ export type Fields = Readonly<Record<string, Field>>;
 
 export type TypeOf<F> = F extends { kind: Kind<infer T> | Shape<infer T> } ? T : never;
 
-/** What holds where nothing is given; where what is given is faulty, too, for as long as faults are looked for. */
+/** The value in force if none is given, or a faulty one. */
 export function defaultOf(field: Field, declared: Readonly<Record<string, unknown>> = {}): unknown {
   const { kind, default: usual, defaultWith = {} } = field;
   const [special] = Object.entries(defaultWith).flatMap(([name, by]) => by[String(declared[name])] ?? []);
@@ -33,11 +33,11 @@ export function defaultOf(field: Field, declared: Readonly<Record<string, unknow
   return parsed !== undefined && 'value' in parsed ? parsed.value : undefined;
 }
 
-/** What the file may hold at a key, for an editor. */
+/** The JSON Schema of a key. */
 function fieldSchema(field: Field): JsonSchema {
   const { kind, description, default: text } = field;
   const { schema } = asShape(kind);
-  // Draft 07 takes nothing that stands beside a reference.
+  // Draft 07 ignores everything beside a $ref.
   const own = '$ref' in schema ? { allOf: [schema] } : schema;
   const given =
     text === undefined || text === '' || !('parse' in kind) ? {} : { default: kind.format(defaultOf(field)) };
@@ -49,9 +49,9 @@ export function mapSchema(properties: JsonSchema, required: readonly string[] = 
   return { type: 'object', additionalProperties: false, properties, ...needs };
 }
 
-/** Where a field is not needed: another one has none of these values, or another default than usual. */
+/** The cases in which a field is not needed: another one has none of these values, or not its usual default. */
 function withoutNeed(other: string, field: Field | undefined, values: readonly string[]): JsonSchema[] {
-  // What is absent passes: that is right where the default is one of them.
+  // `not` refuses an absent field, too: right if the default is one of these values.
   const isDefault = values.includes(field?.default ?? '');
   const needs = { properties: { [other]: { enum: values } }, ...(!isDefault && { required: [other] }) };
   const others = Object.entries(isDefault ? (field?.defaultWith ?? {}) : {}).map(([name, by]) => ({
@@ -61,7 +61,6 @@ function withoutNeed(other: string, field: Field | undefined, values: readonly s
   return [{ not: needs }, ...others];
 }
 
-/** An object with these fields, each with what it needs. */
 export function objectSchema(fields: Fields): JsonSchema {
   const named = Object.entries(fields);
   const properties = Object.fromEntries(named.map(([name, field]) => [name, fieldSchema(field)]));

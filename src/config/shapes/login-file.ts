@@ -13,7 +13,7 @@ export interface LoginFile {
   readonly shown: string;
 }
 
-/** Not opened here: it may come later than we do, and each login reads it anew. */
+/** Not opened here: it may appear later, and each login reads it anew. */
 function loginFile(path: string, { reading }: At): LoginFile {
   const folder = folderOf(reading);
   return { path: resolve(folder, path), shown: shown(path, folder) };
@@ -21,7 +21,7 @@ function loginFile(path: string, { reading }: At): LoginFile {
 
 const TEXT = { type: 'string', minLength: 1 };
 
-/** `{file: PATH}`, read anew at each login. What stands there may be a secret. */
+/** `{file: PATH}`, read anew at each login. No fault shows the value, which may be a secret by mistake. */
 export const file: Shape<LoginFile, { readonly file: string }> = {
   schema: mapSchema({ file: TEXT }, ['file']),
   read(raw, at) {
@@ -33,7 +33,7 @@ export const file: Shape<LoginFile, { readonly file: string }> = {
   show: (value) => ({ file: value.shown }),
 };
 
-/** The same by its path alone. */
+/** Such a file, named by its path alone. */
 export const path: Shape<LoginFile, string> = {
   schema: TEXT,
   read(raw, at) {

@@ -4,14 +4,14 @@ import { type Conditions, defaultOf, type Fields, objectSchema, type TypeOf } fr
 import { type At, asShape, type Shape } from './shape.ts';
 import { type Known, mapAt, reportUnknown } from './unknown-keys.ts';
 
-/** What the file says, read, without what it doesn't say or says wrong. */
+/** What was read of an object; without keys that are absent or faulty. */
 export type Declared<F> = {
   readonly [K in keyof F as F[K] extends { default: string } ? K : never]: TypeOf<F[K]>;
 } & {
   readonly [K in keyof F as F[K] extends { default: string } ? never : K]?: TypeOf<F[K]>;
 };
 
-/** An object as it stands in the file, for the rules between its fields. */
+/** An object in the file, for the rules between its fields. */
 export interface Entry {
   readonly at: At;
   readonly has: (name: string) => boolean;
@@ -21,7 +21,7 @@ export interface Entry {
 export interface ObjectShape<F extends Fields> extends Shape<Declared<F>> {
   readonly fields: F;
   /**
-   * One that a key `type` beside its fields has named.
+   * Reads an object that has a key `type` beside its fields.
    *
    * @param placeOf which types have a key that this one lacks
    */
@@ -33,11 +33,11 @@ export interface Rules<F> {
   readonly check?: (declared: Declared<F>, entry: Entry) => void;
   /** The same for the JSON Schema. */
   readonly schema?: JsonSchema;
-  /** It does, even if no field is a secret itself. */
+  /** Treat the whole object as one that holds secrets, even if none of its fields does. */
   readonly holdsSecrets?: true;
 }
 
-/** A map with these keys, and no others. */
+/** A map with these keys and no others. */
 export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}): ObjectShape<F> {
   const shapes = new Map(Object.entries(fields).map(([name, { kind }]) => [name, asShape(kind)]));
   const defaults = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
@@ -81,7 +81,7 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
   return {
     fields,
     holdsSecrets,
-    // Made when it is asked for, which most runs don't.
+    // Made on demand: most runs need none.
     get schema() {
       return { ...objectSchema(fields), ...rules.schema };
     },

@@ -28,7 +28,7 @@ export const COMMAND = object(
   { holdsSecrets: true },
 );
 
-/** The command at a key of the file; undefined where it has a fault, which has been reported. */
+/** The command at a key of the file; undefined if a fault was reported. */
 export function commandAt(raw: unknown, at: At): SecretCommand | undefined {
   const run = COMMAND.read(raw, at, {});
   if (run?.command === undefined) return undefined;
@@ -36,17 +36,17 @@ export function commandAt(raw: unknown, at: At): SecretCommand | undefined {
   return { command, timeoutMs: run.timeout, shown: shownProgram(run.command[0] ?? '') };
 }
 
-/** The same of a variable's text, which a shell reads. */
+/** The command in a variable's text, which a shell runs. */
 export function shellCommand(text: string): SecretCommand {
   const [program = '', ...others] = text.trim().split(/\s+/);
   const isName = isProgramName(program);
   const run = { command: [SHELL, '-c', text], timeoutMs: TIMEOUT_MS };
-  // The secret itself may stand there, in one word.
+  // One word may be the secret itself.
   if (isName && others.length === 0) return { ...run, shown: SHELL, shownOnceRun: program };
   return { ...run, shown: isName ? program : SHELL };
 }
 
-/** What a command has printed; undefined until it has run, and where that came to nothing, which has been reported. */
+/** What a command has printed; undefined until it has run, or if its failure was reported. */
 export function printedBy(asked: SecretCommand, at: At): string | undefined {
   const { text, problem } = at.reading.commands.outcomeOf(at.key, asked) ?? {};
   if (problem !== undefined && text === undefined) return at.report(problem);

@@ -5,10 +5,10 @@ import { basicProblem, COOKIE_VALUE, headerValueProblem } from '../values/header
 import { wholePlaceholder } from '../values/placeholders.ts';
 import type { At } from './shape.ts';
 
-/** A header can't carry every text, a cookie or `Basic` even fewer; a request body or a query carries any. */
+/** Where it is sent: a header can't carry every text, a cookie or `Basic` even fewer; a body or a query carries all. */
 export type SecretUse = SecretSetting['secret'] | 'cookie' | 'username' | 'password';
 
-/** The secret of this text; a warning where it is probably not what was meant. */
+/** Makes a secret of a text, and warns if it is probably not what was meant. */
 export function secretOf(text: string, at: At, use: SecretUse): Secret | undefined {
   at.reading.commands.knows(text);
   const problem = problemIn(text, use);
@@ -22,7 +22,7 @@ export function secretOf(text: string, at: At, use: SecretUse): Secret | undefin
 function problemIn(text: string, use: SecretUse): string | undefined {
   if (text === '') return 'is empty';
   if (isOtherEncoding(text)) return `holds what was lost in decoding: it is ${NOT_UTF8}`;
-  // Let through where a login carries it: if that is refused, the failure tells of the mark.
+  // A login can carry the mark: if the login is refused, its failure names the mark.
   if (use !== 'body' && text.startsWith('\ufeff'))
     return 'begins with a byte order mark (BOM); save it without';
   switch (use) {
@@ -52,7 +52,7 @@ const UNFILLED = /^(?:<[^<>]+>|\{[\w .-]+\}|your[ _-].*|x{4,}|\*{3,}|\.{3}|…|c
 /** Docker and others hand on the quotes of a line `NAME="value"`. */
 const QUOTED = /^(["']).+\1$/s;
 
-/** Holds nothing of the secret. */
+/** The words hold nothing of the secret. */
 function doubtAbout(secret: string): string | undefined {
   if (PATH.test(secret) && secret.length < 120) {
     return 'looks like the path of a file; if it is one, write { file: PATH }, or use the variable that ends with _FILE';

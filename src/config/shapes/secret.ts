@@ -14,12 +14,12 @@ import { COMMAND, commandAt, printedBy, shellCommand } from './secret-command.ts
 import { type SecretUse, secretOf } from './secret-text.ts';
 import { At, type Shape } from './shape.ts';
 
-/** A credential's `parameters`. An alias may stand in itself. */
+/** Enough for a credential's `parameters`. Bounded, because an alias may contain itself. */
 const DEEPEST_SECRET = 2;
 
 export const HIDDEN = '***';
 
-/** The one definition that every secret of the schema refers to. */
+/** The definition that every secret in the schema refers to. */
 export const secretSchema = (): JsonSchema => ({
   description:
     'the secret itself, {env: NAME}, {file: PATH} (from the folder of this file, where it is relative), or {command: [PROGRAM, ARG, …]}, which prints it',
@@ -38,7 +38,7 @@ export type SecretValue =
   | { readonly file: string }
   | { readonly command: readonly string[]; readonly timeout?: string };
 
-/** Stands in place of a value of the file that the variables of a setting give. */
+/** Replaces a value of the file that comes from the variables of a setting. */
 export class FromVariables {
   readonly setting: SecretSetting;
 
@@ -47,7 +47,7 @@ export class FromVariables {
   }
 }
 
-/** @param use what it has to fit into, which may depend on what stands beside it */
+/** @param use where it is sent, which may depend on the keys beside it */
 export function secret(use: SecretUse | ((siblings: YamlMap) => SecretUse)): Shape<Secret, SecretValue> {
   return {
     schema: { $ref: '#/definitions/secret' },
@@ -61,7 +61,7 @@ export function secret(use: SecretUse | ((siblings: YamlMap) => SecretUse)): Sha
   };
 }
 
-/** A secret that the configuration gives; without a value when there is a fault in it, which has been reported. */
+/** A secret that is configured; without a value if a fault was reported. */
 export interface GivenSecret {
   readonly key: string;
   readonly secret: Secret | undefined;
@@ -78,7 +78,7 @@ export function readSecret(setting: SecretSetting, reading: Reading): GivenSecre
   return { key, secret: secret(setting.secret).read(raw, new At(key, reading), {}) };
 }
 
-/** The variable of a secret that is in force: `BEARERD_X`, `BEARERD_X_FILE` or `BEARERD_X_COMMAND`; undefined where none is set. */
+/** The variable in force: `BEARERD_X`, `BEARERD_X_FILE` or `BEARERD_X_COMMAND`; undefined if none is set. */
 export function variableOf(setting: SecretSetting, { environment }: Reading): string | undefined {
   return inForceAmong(formsOf(setting), environment);
 }
@@ -95,19 +95,18 @@ function secretFromVariables(setting: SecretSetting, at: At, use: SecretUse): Se
   const isFile = at.key === file;
   if (text.trim() === '')
     return at.report(`is empty; it must ${isFile ? 'name a file' : 'be a command that prints the secret'}`);
-  // What a shell reads may well hold a `$`.
+  // A shell's text may well hold a `$`.
   if (!isFile) return fromCommand(shellCommand(text), at, use);
   const problem = variablePlaceholderProblem(text);
   return problem === undefined ? fromTextFile([text, at.reading.cwd], at, use) : at.report(problem);
 }
 
 /**
- * The secret at one key of the file. No fault here shows what stands there, not even the keys of a map:
- * `{hunter2}` is a map to YAML.
+ * The secret at a key of the file. No fault shows the value, not even the keys of a map: `{hunter2}` is a map to YAML.
  */
 function secretFromFile(raw: unknown, at: At, use: SecretUse): Secret | undefined {
   const { reading } = at;
-  // Where a key is the user name of Basic, there is no password (`curl -u KEY:`).
+  // Some APIs take a key as user name of Basic, without a password (`curl -u KEY:`).
   if (raw === '' && use === 'password') return new Secret('');
   if (raw === null) return at.report('is empty; put it in quotes if it begins with #');
   if (typeof raw === 'number' || typeof raw === 'boolean')
@@ -127,28 +126,28 @@ function secretFromFile(raw: unknown, at: At, use: SecretUse): Secret | undefine
     return at.report('must be text, {env: NAME}, {file: PATH} or {command: [PROGRAM, ARG, …]}');
   const text = reading.environment.lookUp(name);
   if (!isAbsent(text)) return secretOf(text, at, use);
-  // Shown only where it looks like a variable's name, since secrets get pasted here too.
+  // Shown only if it looks like a variable's name, since secrets get pasted here, too.
   const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? `the variable ${name}, which` : 'a variable that';
   return at.report(`names ${shown} is not set`);
 }
 
-/** @param path with the folder where it begins if it is relative */
+/** @param path with the folder where a relative path begins */
 function fromTextFile([path, folder]: [string, string], at: At, use: SecretUse): Secret | undefined {
   const { key, reading } = at;
   const content = readTextFile(path, folder, key, reading)?.content;
   if (content === undefined) return undefined;
   const report: Report = (named, problem) => reading.report(named, problem, { ofFile: true });
   const ofFile = new At(key, { ...reading, report });
-  // What the decoder leaves where bytes were no UTF-8: the secret would be sent changed.
+  // Bytes that are not UTF-8 were replaced: the secret would be sent changed.
   if (isOtherEncoding(content)) return ofFile.report(`names a file that is ${NOT_UTF8}`);
-  // The final line end that editors add is not part of a secret; anything else may be.
+  // Editors add a final line end, which is no part of the secret; anything else may be.
   return secretOf(withoutLineEnd(content), ofFile, use);
 }
 
 function fromCommand(asked: SecretCommand | undefined, at: At, use: SecretUse): Secret | undefined {
   const text = asked && printedBy(asked, at);
   if (text === undefined) return undefined;
-  // It stands for any value, whatever that has to fit into.
+  // A stand-in is valid everywhere.
   return at.reading.commands.standIns ? new Secret(text) : secretOf(text, at, use);
 }
 
@@ -162,7 +161,7 @@ export function variableNamed(raw: unknown): string | undefined {
   return reference(raw, 'env');
 }
 
-/** Notes each variable that `{env: NAME}` names, at any depth: it holds a secret, whether or not the secret is used. */
+/** Notes each variable that `{env: NAME}` names, at any depth: it holds a secret even if that is not used. */
 export function noteVariables(raw: unknown, reading: Reading, depth = 0): void {
   const name = reference(raw, 'env');
   if (name !== undefined) reading.variablesNamed.add(name);

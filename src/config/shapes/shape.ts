@@ -3,21 +3,21 @@ import type { Reading } from '../reading/reading.ts';
 import type { JsonSchema, Kind } from '../values/kind.ts';
 import { placeholderProblem } from '../values/placeholders.ts';
 
-/** Where a value stands. It reports the faults of that value. */
+/** The place of a value, which reports its faults. */
 export class At {
   /** The dotted key, or the variable, that a fault names. */
   readonly key: string;
   readonly reading: Reading;
   readonly #variables: ReadonlyMap<string, string>;
 
-  /** @param variables what stands for a key below this one, where it comes from a variable */
+  /** @param variables by keys below this one: the variables that give their values */
   constructor(key: string, reading: Reading, variables: ReadonlyMap<string, string> = new Map()) {
     this.key = key;
     this.reading = reading;
     this.#variables = variables;
   }
 
-  /** Gives what a reader returns that has no value. */
+  /** Returns undefined, so that a reader without a value can return it. */
   report(problem: string): undefined {
     this.reading.report(this.key, problem);
   }
@@ -31,7 +31,7 @@ export class At {
   }
 }
 
-/** A place for values without keys of their own: a fault of any of them names this variable or key. */
+/** A place for values without keys of their own: their faults name this variable or key. */
 export function standIn(key: string, words: string, reading: Reading): At {
   const ofKey =
     (report: Reading['report']): Reading['report'] =>
@@ -40,20 +40,20 @@ export function standIn(key: string, words: string, reading: Reading): At {
   return new At(key, { ...reading, report: ofKey(reading.report), warn: ofKey(reading.warn) });
 }
 
-/** What can stand at a key of the file. One for a single value, others are made of shapes. */
+/** What can stand at a key of the file: a single value, or something made of other shapes. */
 export interface Shape<T, W = unknown> {
   readonly schema: JsonSchema;
-  /** A type and no value: what a program writes there. */
+  /** Only a type: what a program writes there. */
   readonly written?: W;
-  /** Nothing may be shown of what stands there, nor of what stands beside it in a map. */
+  /** Neither its value nor what is beside it in a map may be shown. */
   readonly holdsSecrets?: boolean;
   /**
-   * What stands there; undefined where that is of no use, with each fault reported.
+   * Reads the value; undefined if it is absent or faulty. Reports each fault.
    *
-   * @param siblings the map that it stands in
+   * @param siblings the map that holds it
    */
   read(raw: unknown, at: At, siblings: YamlMap): T | undefined;
-  /** As it would stand in the file, each secret as `***`; undefined where there is nothing to say. */
+  /** As the file would say it, each secret as `***`; undefined if there is nothing to show. */
   show(value: T): unknown;
 }
 
@@ -63,7 +63,7 @@ export function single<T>(kind: Kind<T>): Shape<T> {
     schema: kind.schema,
     read(raw, at) {
       if (isAbsent(raw)) return undefined;
-      // The arguments of a command may well be for a shell.
+      // A `$` in the arguments of a command may be for a shell.
       const placeholder = kind.verbatim === true ? undefined : placeholderProblem(raw);
       const parsed = placeholder === undefined ? kind.parse(raw) : { problem: placeholder };
       return 'value' in parsed ? parsed.value : at.report(parsed.problem);

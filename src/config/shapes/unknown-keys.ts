@@ -2,7 +2,7 @@ import { below, isAbsent, isMap, type YamlMap } from '../reading/maps.ts';
 import { didYouMean, nearest } from '../values/nearest.ts';
 import type { At } from './shape.ts';
 
-/** A map as it stands in the file, empty where nothing does; a fault when it is something else. */
+/** A map of the file, empty if nothing is there; reports anything else. */
 export function mapAt(raw: unknown, at: At): YamlMap | undefined {
   if (isAbsent(raw)) return {};
   if (isMap(raw)) return raw;
@@ -13,16 +13,16 @@ export function mapAt(raw: unknown, at: At): YamlMap | undefined {
 export interface Known {
   readonly known: readonly string[];
   readonly holdsSecrets?: boolean;
-  /** Where a key means something that means nothing here: `type: oauth2`. */
+  /** Where a key that is unknown here does mean something: `type: oauth2`. */
   readonly placeOf?: ((key: string) => string | undefined) | undefined;
-  /** Dotted keys of other places, which may be meant. */
+  /** Dotted keys of other places that may be meant. */
   readonly elsewhere?: readonly string[];
 }
 
 /**
- * A fault for each key that isn't one of `known`.
+ * Reports each key that isn't one of `known`.
  *
- * @returns known keys that stand there glued to their values, `{ type:session }` or `{ clientId x }`; each has its fault
+ * @returns known keys that lack a colon or a blank, `{ type:session }` or `{ clientId x }`; they are reported
  */
 export function reportUnknown(map: YamlMap, at: At, rules: Known): ReadonlySet<string> {
   const glued = new Set<string>();

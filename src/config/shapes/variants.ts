@@ -8,21 +8,21 @@ import { mapAt, reportUnknown } from './unknown-keys.ts';
 type Objects = Readonly<Record<string, ObjectShape<Fields>>>;
 type FieldsOf<O> = O extends ObjectShape<infer F> ? F : never;
 
-/** One of several objects, with the name of it. */
+/** One of several objects, with the name of its type. */
 export type Variant<V> = {
   readonly [K in keyof V & string]: { readonly type: K } & Declared<FieldsOf<V[K]>>;
 }[keyof V & string];
 
 export interface VariantShape<V> extends Shape<Variant<V>> {
   readonly objects: V;
-  /** Faults for the keys of what is not read any further. */
+  /** Reports the keys of an entry that is not read any further. */
   checkKeys(raw: unknown, at: At): void;
 }
 
 /**
  * One of several objects: a key `type` says which.
  *
- * @param inAll fields that are looked at while that isn't known
+ * @param inAll fields that are checked even if the type is unknown
  */
 export function variants<const V extends Objects>(objects: V, inAll: Fields): VariantShape<V> {
   const names = Object.keys(objects);
@@ -32,7 +32,7 @@ export function variants<const V extends Objects>(objects: V, inAll: Fields): Va
     const owners = names.filter((name) => keysOf(name).includes(key));
     return owners.length > 0 ? `type: ${owners.join(' or ')}` : undefined;
   };
-  /** While the type isn't known, the keys of all types are. */
+  /** If the type is unknown, the keys of all types are valid. */
   const reportKeys = (map: YamlMap, at: At) =>
     reportUnknown(map, at, { known: ['type', ...names.flatMap(keysOf)], holdsSecrets: true });
   return {
@@ -59,7 +59,7 @@ export function variants<const V extends Objects>(objects: V, inAll: Fields): Va
         return undefined;
       }
       const declared = objects[type]?.readTyped(map, at, placeOf);
-      // The one that the key names has read it.
+      // The object of this type has read it.
       return declared && ({ type, ...declared } as Variant<V>);
     },
     checkKeys(raw, at) {

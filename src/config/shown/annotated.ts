@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { ENGINE_WORDS, sinkWords } from '../sections/sink-config.ts';
 
-/** What is in force as a file would say it, each value with the place that it comes from. */
+/** The configuration in force as YAML; a comment says where each value comes from. */
 export async function annotated({
   effective,
   provenance,
@@ -21,15 +21,15 @@ export async function annotated({
     }
   };
   comment(document.contents, '');
-  // Shows where else secrets are held.
+  // The other places that hold secrets.
   const places = [...(share === undefined ? [] : [ENGINE_WORDS]), ...sinks.map(sinkWords)];
   const held = places.map((words) => ` ${words}`).join('\n');
   if (held !== '') document.commentBefore = held;
-  // An empty list takes three lines with a comment, which are one to a reader.
+  // Puts an empty list and its comment, which take three lines, into one.
   return document.toString({ lineWidth: 0 }).replace(/:\n +(\[\]|\{\})\n +#/g, ': $1 #');
 }
 
-/** Every file that was read for it. */
+/** Every file that was read. */
 export function filesRead({ file, dotEnv, watchedFiles }: Config): string[] {
   return [...(dotEnv === 'read' ? ['.env'] : []), ...(file === undefined ? [] : [file]), ...watchedFiles];
 }

@@ -24,10 +24,10 @@ export function effectiveView(
   );
   const shown = FILE.show({
     ...nested(PLAIN_SETTINGS.flatMap(([name, { key }]) => (key === undefined ? [] : [[key, named[name]]]))),
-    // As they were found, and not as they were written.
+    // Absolute paths, and not as they were written.
     tls,
     listenTls,
-    // The prefix alone says nothing where nothing is shared.
+    // The prefix has a default, and means nothing without a URL.
     share: share && { ...share, url: share.server },
     callerKey: callers.unnamed,
     callers: callers.named.size > 0 ? callers.named : undefined,
@@ -35,6 +35,6 @@ export function effectiveView(
     routes,
     sinks: sinks.length > 0 ? sinks : undefined,
   }) as Record<string, object>;
-  // Where it is shared comes first.
+  // The URL comes first.
   return { ...shown, ...(share && { share: { url: HIDDEN, ...shown.share } }) };
 }

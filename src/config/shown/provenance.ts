@@ -26,7 +26,7 @@ function sourceOfValue(key: string, reading: Reading, credentials: Credentials):
   const { environment, file, commands } = reading;
   const variable = variableAt(key, reading, credentials);
   if (variable !== undefined) return environment.sourceOf(variable) + commands.words(variable);
-  // The entries of a list may stand in the file as one text with commas.
+  // A list may be one text with commas in the file.
   const inFile = [key, key.replace(/\[\d+\]$/, '')].find((at) => file.placeOf(at)?.exact === true);
   const place = inFile === undefined ? undefined : placeInFile(inFile, file);
   return place === undefined ? 'default' : place + commands.words(key);

@@ -6,7 +6,7 @@ export type ListenAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
 
-/** Where connections go in place of a URL's own host, and port where it is given. */
+/** Replaces a URL's own host for connections, and its port if there is one here. */
 export interface UpstreamAddress {
   /** A name or an IP address, without brackets. */
   readonly host: string;
@@ -55,9 +55,8 @@ export function parseAddress(text: string): Parsed<ListenAddress> {
   return { value: { kind: 'tcp', host: name, port } };
 }
 
-/** What is wrong with it, and what would be right. */
 function notAnAddress(text: string): string {
-  // A URL, whose host and port are what was meant: http://localhost:9180/
+  // A URL: its host and port were meant (http://localhost:9180/).
   const bare = text.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').replace(/[/?#].*$/s, '');
   if (bare !== text) {
     const meant = 'value' in parseAddress(bare) ? `write ${bare}` : 'HOST:PORT';
@@ -76,7 +75,7 @@ export function formatAddress(address: ListenAddress): string {
   return isIPv6(address.host) ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
 
-/** A URL's hostname as the system takes it: an IPv6 address without its brackets. */
+/** A URL's hostname for the system: an IPv6 address without its brackets. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
@@ -116,7 +115,7 @@ function boundAddresses(host: string): readonly string[] {
   return host.toLowerCase() === 'localhost' ? ['127.0.0.1', '::1'] : [host.toLowerCase()];
 }
 
-/** `::` takes IPv4 as well (dual stack), `0.0.0.0` every IPv4 address. */
+/** `::` includes IPv4 (dual stack), `0.0.0.0` every IPv4 address. */
 function covers(wide: string, other: string): boolean {
   return wide === other || wide === '::' || (wide === '0.0.0.0' && !isIPv6(other));
 }

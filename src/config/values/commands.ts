@@ -11,7 +11,7 @@ function wordProblem(word: unknown, index: number): string | undefined {
   return undefined;
 }
 
-/** A program and its arguments, word by word: they are run as they stand, and nothing in them is expanded. */
+/** A program and its arguments, word by word. Nothing in them is expanded. */
 export function parseCommand(raw: unknown): Parsed<readonly string[]> {
   if (!Array.isArray(raw)) {
     return { problem: 'must be a list of a program and its arguments, [PROGRAM, ARG, …]; there is no shell' };
@@ -21,7 +21,7 @@ export function parseCommand(raw: unknown): Parsed<readonly string[]> {
   return problem === undefined ? { value: [...raw] as string[] } : { problem };
 }
 
-/** A name alone is looked for in PATH; a path begins where all paths of the file begin. */
+/** A name alone is searched in PATH; a relative path begins at `folder`. */
 export function placed([program = '', ...args]: readonly string[], folder: string): readonly string[] {
   return [program.includes('/') ? resolve(folder, program) : program, ...args];
 }
@@ -31,7 +31,7 @@ export function isProgramName(text: string): boolean {
   return /^[\w./+@-]+$/.test(text);
 }
 
-/** A program as a message may show it: a whole command line in its place may hold a secret. */
+/** The program for a message, unless it is a whole command line, which may hold a secret. */
 export function shownProgram(program: string): string {
   return isProgramName(program) ? program : '(whose first entry holds more than a name)';
 }

@@ -4,8 +4,8 @@ import type { Parsed } from './kind.ts';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Headers that a credential can't be put in: those that frame the message or belong to one connection, those that
- * bearerd sets or strips itself, and cookies, which are the client's own.
+ * A credential can't be sent in these headers: they frame the message, belong to one connection, bearerd sets or strips
+ * them, or they are the client's own (cookies).
  */
 const TAKEN = new Set(
   (
@@ -24,7 +24,7 @@ export function parseHeaderName(text: string): Parsed<string> {
   return TAKEN.has(foldedName(text)) ? { problem: OTHERS } : { value: text };
 }
 
-/** One that a request's ID may be sent in: it takes the place of what both sides send there. */
+/** A header name for a request's ID, which replaces what both sides send there. */
 export function parseRequestIdHeader(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as X-Request-Id' };
   const name = foldedName(text);
@@ -38,7 +38,7 @@ export function parseScheme(text: string): Parsed<string> {
   return { value: text };
 }
 
-/** What keeps a secret from being sent as a header's value (RFC 9110 §5.5), if anything does. It is sent in UTF-8. */
+/** Why a text can't be a header's value (RFC 9110 §5.5). It is sent in UTF-8. */
 export function headerValueProblem(text: string): string | undefined {
   if (CONTROL.test(text))
     return 'cannot be sent in a header: it holds a line end or another control character';
@@ -51,10 +51,10 @@ export function cookieNameProblem(text: string): string | undefined {
   return TOKEN.test(text) ? undefined : 'must be a cookie name, such as session';
 }
 
-/** What a cookie's value may hold (RFC 6265 §4.1.1); the upstream would read anything else in another way. */
+/** A cookie's value (RFC 6265 §4.1.1); the upstream would read others in another way. */
 export const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
 
-/** What keeps a text from being a part of `Authorization: Basic` (RFC 7617 §2), if anything does. */
+/** Why a text can't be part of `Authorization: Basic` (RFC 7617 §2). */
 export function basicProblem(field: 'username' | 'password', text: string): string | undefined {
   if (/[\0-\x1f\x7f]/.test(text)) return 'holds a control character, which Basic does not allow';
   return field === 'username' && text.includes(':') ? 'holds a colon, which would end it' : undefined;

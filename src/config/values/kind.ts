@@ -1,25 +1,25 @@
 /**
- * What a parser gives: a value, or what is wrong and what would be right. A problem never quotes the text that
- * it is about: people paste secrets into the wrong place, and problems end up in logs.
+ * A parser's result: a value, or what is wrong and what would be right. A problem never quotes the text, since people
+ * paste secrets into the wrong place, and problems end up in logs.
  */
 export type Parsed<T> =
   | { readonly value: T }
-  /** `rest`: what is good in a list of which something is not, so that the rest can be checked at the same time. */
+  /** `rest`: the valid entries of a list with faulty ones, so that they are checked at the same time. */
   | { readonly problem: string; readonly rest?: T };
 
-/** Runs on with a parser's value; a problem stays what it is. */
+/** Continues with a parser's value; passes a problem on. */
 export function andThen<A, B>(parsed: Parsed<A>, next: (value: A) => Parsed<B>): Parsed<B> {
   return 'problem' in parsed ? { problem: parsed.problem } : next(parsed.value);
 }
 
-/** What may be wrong, in this order: the first one that holds is the most helpful thing to say. */
+/** Possible faults; the first one that holds is the most helpful to report. */
 export type Faults = readonly (readonly [holds: (text: string) => boolean, problem: string])[];
 
 export function problemIn(text: string, faults: Faults): string | undefined {
   return faults.find(([holds]) => holds(text))?.[1];
 }
 
-/** The problems of some entries, each with its number; undefined where none has one. */
+/** The problems of a list's entries, each with its number; undefined if there are none. */
 export function problemsOf(entries: readonly (string | undefined)[]): string | undefined {
   const problems = entries.flatMap((problem, index) =>
     problem === undefined ? [] : [`entry ${index + 1}: ${problem}`],
@@ -29,18 +29,18 @@ export function problemsOf(entries: readonly (string | undefined)[]): string | u
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a value can be: how it is read, how a person writes it, and its JSON Schema in the file. */
+/** How a value is read, how a person writes it, and its JSON Schema. */
 export interface Kind<T> {
   readonly schema: JsonSchema;
   /** A `$` in it may be meant for another program. */
   readonly verbatim?: boolean;
-  /** From a variable's text, or from whatever stands in the file. */
+  /** Takes a variable's text, or any value of the file. */
   parse(raw: unknown): Parsed<T>;
-  /** As it would stand in the file. */
+  /** As the file would say it. */
   format(value: T): unknown;
 }
 
-/** A number or a boolean in YAML is taken as the text it was written as; `10` is then refused where `10s` is meant. */
+/** Takes a number or a boolean of YAML as text, so that `10` gets the fault of a missing unit. */
 function scalarText(raw: unknown): Parsed<string> {
   if (typeof raw === 'string') return { value: raw.trim() };
   if (typeof raw === 'number' || typeof raw === 'boolean') return { value: String(raw) };
@@ -58,7 +58,7 @@ export function scalar<T>(
 const STRING: JsonSchema = { type: 'string' };
 
 interface ListRules {
-  /** What an entry is called where at least one is needed. */
+  /** At least one entry is needed; the name of one in the fault. */
   readonly needs?: string;
   /** The word `off`, alone, is the empty list. */
   readonly off?: boolean;
@@ -66,7 +66,7 @@ interface ListRules {
 
 const OTHER_SEPARATORS = /[;|\s]+/;
 
-/** What is wrong with an entry that is several good ones, with another separator than the comma between them. */
+/** The fault of several valid entries with another separator than the comma. */
 function separatorProblem<T>(text: string, parse: (text: string) => Parsed<T>): string | undefined {
   const parts = text.split(OTHER_SEPARATORS).filter((part) => part !== '');
   if (parts.length < 2 || !parts.every((part) => 'value' in parse(part))) return undefined;
@@ -83,7 +83,7 @@ function entriesOf(raw: unknown): Parsed<readonly unknown[]> {
   return { value: entries.filter((entry) => entry !== '') };
 }
 
-/** Text with commas (empty entries are dropped, so that a final comma does no harm), or a list in the file. */
+/** Text with commas, or a list in the file. Empty entries are dropped, so a final comma does no harm. */
 export function list<T>(
   parse: (text: string) => Parsed<T>,
   format: (value: T) => string,

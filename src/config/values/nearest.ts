@@ -24,7 +24,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-/** How far apart two names are; a beginning or a part (`timeout`) is near, but less near than a typing error. */
+/** The distance of two names; a beginning or a part (`timeout`) is farther than a typing error. */
 function distance(typed: string, candidate: string): number {
   const [a, b] = [plain(typed), plain(candidate)];
   const edits = editDistance(a, b);
@@ -34,9 +34,9 @@ function distance(typed: string, candidate: string): number {
   return isPart ? 100 + edits : Number.POSITIVE_INFINITY;
 }
 
-/** The candidate that was most likely meant; nothing when none is near. Equally near ones: the first. */
+/** The candidate that was most likely meant; undefined if none is near. The first of equally near ones. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
-  // A key of any length may stand in a file; no real one is this long.
+  // A file may hold keys of any length; no real one is this long.
   if (typed.length > 100) return undefined;
   let best: { name: string; distance: number } | undefined;
   for (const name of candidates) {

@@ -1,6 +1,6 @@
 import { type Faults, type Parsed, problemIn } from './kind.ts';
 
-/** The path with its escapes undone; nothing when they are malformed or no UTF-8. */
+/** The path with its escapes decoded; undefined if they are malformed or not UTF-8. */
 function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
@@ -9,14 +9,14 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** Letters, digits and `-._~` mean the same escaped or not (RFC 3986 §2.3), so only their plain form is a prefix. */
+/** Letters, digits and `-._~` mean the same escaped or not (RFC 3986 §2.3): a prefix must have them plain. */
 function escapesUnreserved(path: string): boolean {
   return (path.match(/%[0-9A-Fa-f]{2}/g) ?? []).some((triplet) =>
     /[A-Za-z0-9._~-]/.test(String.fromCharCode(Number.parseInt(triplet.slice(1), 16))),
   );
 }
 
-/** In any spelling that a server might decode: behind `;`, with blanks after it, or with full-width dots. */
+/** In every spelling that a server might decode: before `;`, with blanks after it, or with full-width dots. */
 function hasDotSegment(path: string): boolean {
   const text = decoded(path)?.normalize('NFKC') ?? path;
   return text.split(/[/\\]/).some((segment) => /^\.\.? *(?:;|$)/.test(segment));
@@ -40,7 +40,7 @@ const FAULTS: Faults = [
   [(path) => path.endsWith('/*'), 'must not end in /*; a path stands for everything below it anyway'],
 ];
 
-/** An absolute path that only reads one way. A trailing slash is dropped, except from `/` itself. */
+/** An absolute path that every server reads in the same way. A trailing slash is dropped, except from `/` itself. */
 export function parsePath(text: string): Parsed<string> {
   const problem = problemIn(text, FAULTS);
   return problem === undefined ? { value: text === '/' ? text : text.replace(/\/$/, '') } : { problem };

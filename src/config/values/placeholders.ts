@@ -25,7 +25,7 @@ function placeholderIn(text: string, pattern: RegExp): Placeholder | undefined {
   return { index: found.index, shown, name: NAME.test(inside.trim()) ? inside.trim() : 'NAME' };
 }
 
-/** One that is the whole of a secret. A password may well be a $ and capital letters, so that these are not shown. */
+/** A placeholder that is a whole secret. A password may be a $ and capital letters, so those are not shown. */
 export function wholePlaceholder(text: string): Placeholder | undefined {
   const found = placeholderIn(text, WHOLE);
   return found !== undefined && /^\$\w/.test(found.shown)
@@ -34,8 +34,7 @@ export function wholePlaceholder(text: string): Placeholder | undefined {
 }
 
 /**
- * What to say of a value of the file that holds a placeholder: other tools replace it and YAML doesn't, so that it would be
- * used as it stands.
+ * The fault of a value of the file that holds a placeholder: other tools replace it, YAML doesn't.
  */
 export function placeholderProblem(raw: unknown): string | undefined {
   const found = firstIn(raw);
@@ -45,7 +44,7 @@ export function placeholderProblem(raw: unknown): string | undefined {
   );
 }
 
-/** The same for the text of a variable. */
+/** The same for a variable. */
 export function variablePlaceholderProblem(text: string): string | undefined {
   const found = firstIn(text);
   return found && `${found.shown} is not replaced here; write the value itself`;
@@ -57,8 +56,8 @@ function firstIn(raw: unknown): Placeholder | undefined {
 }
 
 /**
- * What to say of a fault of YAML in a line that holds `${NAME}`: between brackets and braces it breaks the syntax, and all
- * that the parser finds after it comes from that.
+ * The message for a YAML fault in a line with `${NAME}`: within brackets and braces it breaks the syntax, and causes the
+ * faults after it.
  */
 export function brokenPlaceholder(text: string, offset: number): string | undefined {
   const begin = text.lastIndexOf('\n', offset - 1) + 1;

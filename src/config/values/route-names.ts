@@ -9,7 +9,7 @@ export interface RouteKey {
   readonly prefix: string;
 }
 
-/** What a route is called wherever it is named: its prefix, or `//HOST/PREFIX`. No prefix begins so itself. */
+/** The name of a route: its prefix, or `//HOST/PREFIX`. No prefix begins with two slashes. */
 export function routeName({ host, prefix }: RouteKey): string {
   return host === undefined ? prefix : `//${host}${prefix}`;
 }

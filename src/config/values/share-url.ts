@@ -13,10 +13,10 @@ export interface ShareServer {
 
 const SHAPE = 'must be redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// the same, or unix:/PATH[?db=N]';
 
-/** The URL of a Redis or Valkey. It may hold a password, so that it is a secret, and no problem quotes any of it. */
+/** Takes a secret, since the URL may hold a password; no problem quotes it. */
 export function parseShareUrl(secret: Secret): Parsed<ShareServer> {
   const text = secret.expose().trim();
-  // No legal URL holds one; a password that does is %-encoded.
+  // No valid URL holds ${…}: a password with it is %-encoded.
   if (/\$\{[^{}]*\}/.test(text))
     return { problem: `holds \${…}, which nothing replaces here; write the password, %-encoded` };
   const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
@@ -48,7 +48,7 @@ function unixServer(url: URL): Parsed<ShareServer> {
     return { problem: SHAPE };
   }
   const path = decodeURIComponent(url.pathname);
-  // In the query, what has been decoded once stays: a password may hold a %.
+  // The query is decoded already: a password may hold a %.
   const login = loginOf(query.get('username') ?? '', query.get('password') ?? '');
   return { value: { address: { path }, ...login, database: Number(database) } };
 }

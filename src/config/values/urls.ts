@@ -16,16 +16,15 @@ export interface TokenEndpoint {
   readonly path: string;
 }
 
-/** What is wrong with a URL's host: the parser lets through what no name holds, such as a placeholder. */
+/** The URL parser accepts characters that no host name has, such as those of a placeholder. */
 function hostProblem({ hostname }: URL): string | undefined {
   const isName = /^(?:[\w.-]+|\[.*\])$/.test(hostname);
   return isName ? undefined : 'has a host name with a character that no host name holds';
 }
 
-/** An HTTP URL as the parser takes it. */
 function parseHttpUrl(text: string): Parsed<URL> {
   const url = /[\s\\\x00-\x1f]/.test(text) ? null : URL.parse(text);
-  // With a third slash the parser takes the path for the host.
+  // After a third slash, the parser takes the path for the host.
   if (url === null || /^[^/]*\/\/(?:[/?#]|$)/.test(text) || url.port === '0')
     return { problem: 'is not a valid URL' };
   const problem = hostProblem(url);
@@ -33,8 +32,8 @@ function parseHttpUrl(text: string): Parsed<URL> {
 }
 
 /**
- * `https://host[:port][/path]`, or `http://`. The path is kept as it is written and not as the URL parser would
- * rewrite it, because it is sent byte for byte.
+ * `https://host[:port][/path]`, or `http://`. The path is sent byte for byte, so it is not taken from the URL parser,
+ * which rewrites it.
  */
 export function parseBaseUrl(text: string): Parsed<Upstream> {
   const [, authority, path, rest] = /^https?:\/\/([^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? [];
@@ -55,8 +54,8 @@ export function formatBaseUrl(upstream: Upstream): string {
 }
 
 /**
- * The URL of an OAuth 2.0 token endpoint: it may have a query, but no fragment (RFC 6749 §3.2). Path and query
- * become what any other OAuth client would send.
+ * The URL of an OAuth 2.0 token endpoint: it may have a query, but no fragment (RFC 6749 §3.2). The URL parser
+ * normalizes path and query, as in other OAuth clients.
  */
 export function parseTokenUrl(text: string): Parsed<TokenEndpoint> {
   const [, authority] = /^https?:\/\/([^/?#]*)/i.exec(text) ?? [];

@@ -84,7 +84,7 @@ export function choice<const T extends string>(options: readonly T[]): Kind<T> {
   );
 }
 
-/** A text that fits a pattern; `problem` says what would. */
+/** A text that matches a pattern; `problem` says what would. */
 function matching(
   pattern: RegExp,
   problem: string,
@@ -110,13 +110,13 @@ export const upstreamAddress: Kind<UpstreamAddress> = scalar(
   formatUpstreamAddress,
 );
 export const tokenUrl: Kind<TokenEndpoint> = scalar(parseTokenUrl, HTTP_URL, formatTokenUrl);
-/** Compared as it stands (RFC 8414 §3.3), so it is kept as it stands. */
+/** Kept unchanged, because it is compared unchanged (RFC 8414 §3.3). */
 export const issuer: Kind<string> = scalar(parseIssuer, HTTP_URL);
 export const headerName: Kind<string> = scalar(parseHeaderName, STRING);
 export const requestIdHeader: Kind<string> = scalar(parseRequestIdHeader, STRING);
 export const scheme: Kind<string> = scalar(parseScheme, STRING);
 
-/** A program and its arguments. A list only: text with commas, or with blanks, could mean more than one thing. */
+/** A list only: text with commas or blanks would be ambiguous. */
 export const command: Kind<readonly string[]> = {
   schema: { type: 'array', minItems: 1, items: STRING },
   verbatim: true,
@@ -134,7 +134,7 @@ export const socketPath: Kind<string> = scalar(
   (path) => `unix:${path}`,
 );
 
-/** Envoy goes by the ending of a file's name. */
+/** Envoy tells the format by the name's ending. */
 export const sdsFile = matching(/\.(json|ya?ml)$/, 'must end with .json, .yaml or .yml');
 
 export const addresses: Kind<readonly ListenAddress[]> = list(parseAddress, formatAddress, {
@@ -157,12 +157,10 @@ function parseMethod(name: string): Parsed<string> {
   return { problem: `is not an HTTP method${didYouMean(nearest(method, METHODS))}` };
 }
 
-/** The host of a route. */
 export const routeHost: Kind<string> = scalar(parseRouteHost, {
   type: 'string',
   pattern: '^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\\.?$',
 });
-/** Routes, each by what it is called. */
 export const routeNames: Kind<readonly string[]> = list(
   (text) => andThen(parseRouteKey(text), (key) => ({ value: routeName(key) })),
   String,
@@ -175,7 +173,7 @@ export interface RoutePair extends RouteKey {
   readonly credential: string;
 }
 
-/** The last `=` parts the two: a path may hold one, a credential's name may not. */
+/** The last `=` separates the two: a path may hold one, a credential's name may not. */
 function parseRoutePair(pair: string): Parsed<RoutePair> {
   const at = pair.lastIndexOf('=');
   const credential = pair.slice(at + 1).trim();

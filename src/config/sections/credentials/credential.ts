@@ -15,11 +15,10 @@ import { OAUTH2, type OAuth2CredentialConfig, oauth2InForce } from './oauth2.ts'
 import { type DeclaredPlacement, PLACEMENT, type Placement, placementOf } from './placement.ts';
 import { SESSION, type SessionCredentialConfig, sessionInForce } from './session.ts';
 
-/** `none` and `deny` are what a route says instead of a credential's name. */
+/** A route says `none` or `deny` instead of a credential's name. */
 export const RESERVED_NAMES: readonly string[] = ['none', 'deny'];
 const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_-]*$';
 
-/** What is wrong with a name that the user chooses, if anything. */
 export function nameProblem(name: string): string | undefined {
   const isName = new RegExp(NAME_PATTERN).test(name);
   return isName ? undefined : 'must have a name of letters, digits, - and _ that begins with a letter';
@@ -44,7 +43,7 @@ export const CREDENTIALS = mapOf({
   schema: { propertyNames: { pattern: NAME_PATTERN, not: { enum: RESERVED_NAMES } } },
 });
 
-/** A credential as it was declared, and where it goes. */
+/** A credential as it was declared, with its placement in force. */
 export interface Credential {
   readonly at: At;
   readonly declared: DeclaredCredential;
@@ -59,14 +58,14 @@ export type CredentialConfig =
   | OAuth2CredentialConfig
   | ExecCredentialConfig;
 
-/** @param baseOrigin where it may go unless it says so */
+/** @param baseOrigin where it may go if it names no origins */
 export function placementIn(declared: DeclaredCredential, baseOrigin: string | undefined): Placement {
   if (declared.type === 'basic') return placementOf({ ...declared, scheme: 'Basic' }, baseOrigin);
   const own = declared.type === 'session' ? declared.baseUrl?.origin : undefined;
   return placementOf(declared, own ?? baseOrigin);
 }
 
-/** The credential of that name; undefined where it has a fault. */
+/** Undefined if it has a fault. */
 export function inForce(name: string, { at, declared, placement }: Credential): CredentialConfig | undefined {
   const content = contentOf(declared, at);
   return content && { name, ...placement, ...content };
@@ -87,7 +86,7 @@ function contentOf(declared: DeclaredCredential, at: At) {
   }
 }
 
-/** Origins besides the upstreams' that get its secret, by the fields that name them. */
+/** The origins where it logs in, and which get its secret, by the fields that name them. */
 export function loginOrigins(
   declared: DeclaredCredential,
 ): readonly (readonly [string, string | undefined])[] {
@@ -100,7 +99,7 @@ export function loginOrigins(
   ];
 }
 
-/** What is kept like a secret and may well stand elsewhere: a user's name, a resource's URL. */
+/** Handled like secrets, but common in other texts: the name of a user, the URL of a resource. */
 const HARMLESS: readonly string[] = ['clientId', 'username', 'parameters'];
 
 /** All secrets in a credential, or in a part of it, whatever its kind. */

@@ -41,15 +41,15 @@ const OF_VARIABLES: readonly OfVariables[] = [
 
 export interface Credentials {
   readonly declared: ReadonlyMap<string, Credential>;
-  /** Every name that the configuration gives, those with a fault too. */
+  /** All names, including credentials with a fault. */
   readonly names: readonly string[];
-  /** Those without a fault. */
+  /** Credentials without a fault. */
   readonly usable: ReadonlyMap<string, CredentialConfig>;
 }
 
 /**
- * The entry as it would stand in the file if a variable could stand there. Variables win with secrets and type; where it may
- * go, and in which header, stays as the file says.
+ * The entry of a credential that variables give. They decide its secrets and type; the file decides where it may go, and in
+ * which header.
  */
 function fromVariables(
   { type, secrets }: OfVariables,
@@ -74,7 +74,7 @@ function fromVariables(
   return { at, value: CREDENTIAL.read(Object.fromEntries([...kept, ...own, ['type', type]]), at, {}) };
 }
 
-/** All credentials, with the origin of the base URL as where they may go unless they say so. */
+/** @param baseOrigin where credentials may go that name no origins */
 export function readCredentials(reading: Reading, baseOrigin: string | undefined): Credentials {
   const at = new At('credentials', reading);
   const raw = valueAt(reading.file.content, 'credentials');
@@ -99,7 +99,7 @@ export function readCredentials(reading: Reading, baseOrigin: string | undefined
   return { declared, names: [...all.keys()], usable };
 }
 
-/** Whose secret stands at a key of the file, or in a variable; undefined for one that is of no credential. */
+/** The credential whose secret is at a key of the file, or in a variable; undefined for other secrets. */
 export function credentialOf(key: string, { names }: Credentials): string | undefined {
   const variables = OF_VARIABLES.find(({ secrets }) => Object.values(secrets).flatMap(formsOf).includes(key));
   return variables?.name ?? names.find((name) => key.startsWith(`credentials.${name}.`));

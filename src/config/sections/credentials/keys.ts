@@ -9,7 +9,7 @@ export const API_KEY = credential({
   key: { kind: secret(keyUse), required: true, description: 'the key' },
 });
 
-/** What the key has to fit into. A fault of `in` is reported by its own field. */
+/** Where the key is sent. The field `in` reports its own faults. */
 function keyUse(siblings: YamlMap): SecretUse {
   const where = PLACEMENT.in.kind.parse(entry(siblings, 'in') ?? PLACEMENT.in.default);
   if (!('value' in where) || where.value === 'header') return 'header';
@@ -22,7 +22,7 @@ export function apiKeyInForce({ key }: Declared<typeof API_KEY.fields>) {
 
 export type ApiKeyCredentialConfig = InForce<typeof apiKeyInForce>;
 
-/** A user name and a password for `Authorization: Basic`, whose scheme is always the same (RFC 7617). */
+/** A user name and a password for `Authorization: Basic` (RFC 7617). */
 export const BASIC = object({
   username: { kind: secret('username'), required: true, description: 'name of the user' },
   password: { kind: secret('password'), required: true, description: 'password of the user' },

@@ -16,10 +16,10 @@ const CERTIFICATE = object({
 const BY_SECRET = { clientAuthentication: ['basic', 'body'] } as const;
 const BY_ASSERTION = { clientAuthentication: ['assertion'] } as const;
 const BY_KEY = { clientAuthentication: ['privateKeyJwt'] } as const;
-/** With this grant, these fields are about the assertion that is the grant. */
+/** With this grant, the fields describe the assertion that is the grant. */
 const OR_GRANT = { grant: ['jwtBearer'] } as const;
 
-/** How the client authenticates. Fields of one way name it in `onlyWith`. */
+/** How the client authenticates. Fields of a single way name it in `onlyWith`. */
 export const CLIENT_FIELDS = {
   clientId: {
     kind: secret('body'),
@@ -96,8 +96,7 @@ export function signingKeyOf(declared: DeclaredClient) {
 }
 
 /**
- * How the client says who it is: only `basic` and `body` by a secret in the configuration. Undefined where a field is
- * missing that its way of authentication needs.
+ * How the client authenticates; only `basic` and `body` have a secret in the configuration. Undefined if a field is missing.
  */
 export function authenticationOf(declared: DeclaredClient) {
   const { clientAuthentication, clientId, clientSecret, assertion } = declared;

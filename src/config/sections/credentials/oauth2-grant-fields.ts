@@ -9,7 +9,7 @@ import { mapAt } from '../../shapes/unknown-keys.ts';
 import * as kinds from '../../values/vocabulary.ts';
 import { type CLIENT_FIELDS, type SigningKey, signingKeyOf } from './oauth2-client-fields.ts';
 
-/** Claims that bearerd sets in each assertion. */
+/** bearerd sets these claims in each assertion. */
 const OWN_CLAIMS: readonly string[] = ['aud', 'exp', 'iat', 'nbf', 'jti'];
 
 const CLAIMS: Shape<YamlMap, Readonly<Record<string, unknown>>> = {
@@ -22,7 +22,7 @@ const CLAIMS: Shape<YamlMap, Readonly<Record<string, unknown>>> = {
     }
     return claims;
   },
-  // Claims name accounts, and may name more: which there are is enough.
+  // Their values may name accounts and more: the names of the claims are enough.
   show: (claims) => Object.fromEntries(Object.keys(claims).map((name) => [name, HIDDEN])),
 };
 
@@ -30,7 +30,7 @@ const BY_EXCHANGE = { grant: ['tokenExchange'] } as const;
 const BY_JWT = { grant: ['jwtBearer'] } as const;
 const BY_PASSWORD = { grant: ['password'] } as const;
 
-/** What a token is requested by. Fields of one grant name it in `onlyWith`. */
+/** The grant. Fields of a single grant name it in `onlyWith`. */
 export const GRANT_FIELDS = {
   grant: {
     kind: kinds.choice(['clientCredentials', 'tokenExchange', 'jwtBearer', 'password']),
@@ -86,7 +86,7 @@ const ONLY_SIGNED = [
   'assertionLifetime',
 ];
 
-/** An assertion that is the grant comes from a file, or is signed here. It identifies the client by itself. */
+/** The assertion of `jwtBearer` comes from a file, or is signed here. It also identifies the client. */
 export function checkAssertionGrant(
   { grant, clientAuthentication, assertionClaims }: DeclaredGrant,
   { has, report }: Entry,
@@ -109,9 +109,9 @@ export function checkAssertionGrant(
   }
 }
 
-/** What a token is requested by; nothing for client credentials (RFC 6749 §4.4). */
+/** The grant in force; empty for client credentials (RFC 6749 §4.4). */
 interface Grant {
-  /** Another party's token that is exchanged for ours (RFC 8693). */
+  /** The token of another party, exchanged for ours (RFC 8693). */
   readonly exchange?: { readonly subjectToken: LoginFile; readonly subjectTokenType: string };
   /** An assertion that is the grant itself (RFC 7523 §2.1): from a file, or signed by us. */
   readonly assertionGrant?:
@@ -125,7 +125,7 @@ interface Grant {
   readonly owner?: { readonly username: Secret; readonly password: Secret };
 }
 
-/** Undefined where something is missing that the grant needs. */
+/** Undefined if the grant lacks something. */
 export function grantOf(declared: DeclaredGrant): Grant | undefined {
   const { grant, subjectToken, subjectTokenType, username, password } = declared;
   switch (grant) {

@@ -6,7 +6,7 @@ import { authenticationOf, CLIENT_FIELDS, certificateOf } from './oauth2-client-
 import { checkAssertionGrant, GRANT_FIELDS, grantOf } from './oauth2-grant-fields.ts';
 import { credential, type InForce } from './placement.ts';
 
-/** Form parameters that come from elsewhere, and from where: `parameters` can't set them. */
+/** Form parameters that `parameters` can't set, because other fields do. */
 const OWN_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['grant_type', 'it comes from grant'],
   ['client_id', 'it comes from clientId'],
@@ -22,7 +22,7 @@ const OWN_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['audience', 'it comes from audience, beside parameters'],
 ]);
 
-/** Any of them may be a secret, so each is read as one and never shown. */
+/** Each is read as a secret, because any of them may be one. */
 const PARAMETERS = mapOf({
   of: secret('body'),
   nameProblem: (name) => {
@@ -76,10 +76,10 @@ export function oauth2InForce(declared: Declared<typeof OAUTH2.fields>) {
   if (client === undefined || grant === undefined) return undefined;
   return {
     kind: 'oauth2' as const,
-    // One of these two: the endpoint, or the issuer whose metadata names it.
+    // One of the two: the endpoint, or the issuer whose metadata names it.
     ...(tokenEndpoint && { tokenEndpoint }),
     ...(issuer && { issuer }),
-    // The certificate that it shows there.
+    // The client certificate for the token endpoint.
     ...(tls && { tls }),
     ...client,
     ...grant,

@@ -33,7 +33,7 @@ export const PLACEMENT = {
   },
 } as const satisfies Fields;
 
-/** A type that can't choose all of it has fewer of the fields. */
+/** A type may have only some of the fields. */
 export type DeclaredPlacement = Partial<Declared<typeof PLACEMENT>>;
 
 /** A place in a request other than a header: a query parameter or a cookie. */
@@ -42,22 +42,22 @@ export interface Elsewhere {
   readonly name: string;
 }
 
-/** What is in force of it. */
+/** The placement in force. */
 export interface Placement {
   readonly origins: readonly string[];
   /** As it is sent. */
   readonly header: string;
   /** Empty for the bare value. */
   readonly scheme: string;
-  /** Present where the credential is not sent in a header. */
+  /** Present if the credential is not sent in a header. */
   readonly elsewhere?: Elsewhere;
 }
 
-/** A credential in force: where it goes, and what one of the functions `…InForce` makes of the rest. */
+/** A credential in force: its placement, and what the function `…InForce` of its type makes. */
 export type InForce<F extends (...declared: never[]) => unknown> = { readonly name: string } & Placement &
   Readonly<NonNullable<ReturnType<F>>>;
 
-/** A type of credential: its own fields, and where it goes. */
+/** A type of credential: its own fields, and those of the placement. */
 export function credential<const F extends Fields>(own: F, { check, schema }: Rules<F> = {}) {
   return object(
     { ...own, ...PLACEMENT },
@@ -71,7 +71,7 @@ export function credential<const F extends Fields>(own: F, { check, schema }: Ru
   );
 }
 
-/** `name` of a header is `header` by another word. */
+/** With `in: header`, `name` means the same as `header`. */
 function checkName({ in: where, name }: DeclaredPlacement, { has, report }: Entry): void {
   if (name === undefined || where === 'query') return;
   const parsed = parseHeaderName(name);
@@ -81,7 +81,7 @@ function checkName({ in: where, name }: DeclaredPlacement, { has, report }: Entr
   else if (problem !== undefined) report('name', problem);
 }
 
-/** @param origin where it may go unless the entry says so */
+/** @param origin where it may go if it names no origins */
 export function placementOf(
   { origins = [], scheme, in: where, name, header: named = PLACEMENT.header.default }: DeclaredPlacement,
   origin: string | undefined,
@@ -92,7 +92,7 @@ export function placementOf(
     return { ...to, header: PLACEMENT.header.default, scheme: '', elsewhere };
   }
   const header = name ?? named;
-  // Authorization has a scheme (RFC 9110 §11.6.2); the value of a header of the API's own is the bare key.
+  // Authorization needs a scheme (RFC 9110 §11.6.2); other headers hold the bare key.
   const usual = header.toLowerCase() === 'authorization' ? 'Bearer' : '';
   return { ...to, header, scheme: scheme ?? usual };
 }

@@ -4,7 +4,7 @@ import { type FromVariables, variableNamed } from '../../shapes/secret.ts';
 import type { At } from '../../shapes/shape.ts';
 import { PAIRS } from './session.ts';
 
-/** What variables make of an entry of the file. */
+/** What variables put in place of an entry of the file. */
 export interface Replacement {
   readonly type: string;
   /** By their fields: the setting of each secret that variables can give, and those that they do give. */
@@ -14,7 +14,7 @@ export interface Replacement {
 
 /**
  * Reports where a variable takes the place of an entry that was meant to count: the entry itself names that variable, or
- * the variables are only half of what the entry has. Else the fault would be about something that nobody wrote.
+ * the variables give only half of what the entry has. Other faults would be about an entry that is not in the file.
  *
  * @param at the entry, with the variables in force below it
  * @returns whether there is such a fault

@@ -40,7 +40,7 @@ export const SESSION = credential(
   },
 );
 
-/** What keeps the secrets from being one whole pair. */
+/** Reports secrets that are not exactly one pair. */
 function checkPairs({ at, has, report }: Entry): void {
   const given = PAIRS.map((pair) => pair.filter(has));
   const [[account], [user]] = given as [string[], string[]];
@@ -52,7 +52,7 @@ function checkPairs({ at, has, report }: Entry): void {
   if (account === undefined && user === undefined) {
     at.report('needs clientId and clientSecret, or username and password');
   }
-  // A line of `.env` that can't be read may be the other half.
+  // The other half may be in a line of `.env` that can't be read.
   if (at.reading.environment.broken) return;
   for (const [index, [half, ...rest]] of given.entries()) {
     const missing = PAIRS[index]?.find((name) => name !== half);
