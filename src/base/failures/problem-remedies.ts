@@ -6,7 +6,7 @@ import type { ProblemCode } from '../problem.ts';
  */
 export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {
   'bad-path':
-    'Send the path in its plain form: no dot segments, backslashes or escapes of them, and in the letter case of the route. "bearerd routes GET /the/path" explains a path.',
+    'Send the path in its plain form: no dot segments, backslashes or escapes of them, no // (as from a base URL that ends with /), and in the letter case of the route. "bearerd routes GET /the/path" explains a path.',
   'bad-request':
     'Repair what sends the request: its head must be valid HTTP/1.1, with one Host. A client that speaks TLS to a plain port gets this answer, too: give it an http:// URL.',
   'headers-too-large': 'Send smaller headers, mostly cookies, or raise BEARERD_MAX_HEADER_SIZE.',
