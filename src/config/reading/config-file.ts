@@ -10,6 +10,7 @@ import { DELETED, homeHint, readFailure, withoutMark } from './text-file.ts';
 import { slipsFrom, type Words, yamlProblems } from './yaml-faults.ts';
 
 const NOWHERE: PlaceOf = () => undefined;
+const UNREADABLE = { content: {}, placeOf: NOWHERE, broken: true };
 
 /** One slip causes faults in many lines after it. */
 const MOST_PROBLEMS = 5;
@@ -42,7 +43,7 @@ async function parseYaml(source: string, { path, words }: Source, report: Report
   // A slip breaks what is around it, too: of two faults in one line, the first counts.
   const first = said.filter((each, index) => lineOf(each) !== lineOf(said[index - 1]));
   for (const problem of first.slice(0, MOST_PROBLEMS)) report(path, problem);
-  if (problems.length > 0) return { path, content: {}, placeOf: NOWHERE, broken: true };
+  if (problems.length > 0) return { path, ...UNREADABLE };
   try {
     const content: unknown = document.toJS({ maxAliasCount: 100 });
     const placeOf = placeFinder(document, lineCounter, yaml);
@@ -52,14 +53,14 @@ async function parseYaml(source: string, { path, words }: Source, report: Report
   } catch {
     report(path, 'an alias (*name) has no anchor (&name) before it, or there are far too many aliases');
   }
-  return { path, content: {}, placeOf: NOWHERE, broken: true };
+  return { path, ...UNREADABLE };
 }
 
 /** An object that a program passes has no lines, and its relative paths begin at the working directory. */
 function givenContent(content: unknown, report: Report): ConfigFile {
   if (isMap(content)) return { content, placeOf: NOWHERE, broken: false };
   report('config', 'must be an object of keys and values');
-  return { content: {}, placeOf: NOWHERE, broken: true };
+  return UNREADABLE;
 }
 
 /** The named file, which must exist, or else the first default place that does. */
