@@ -1,6 +1,6 @@
 import { entry, isAbsent } from '../reading/maps.ts';
 import type { JsonSchema } from '../values/kind.ts';
-import { type Conditions, defaultOf, type Fields, objectSchema, type TypeOf } from './field.ts';
+import { type Conditions, defaultOf, type Field, type Fields, objectSchema, type TypeOf } from './field.ts';
 import { type At, asShape, type Shape } from './shape.ts';
 import { type Known, mapAt, reportUnknown } from './unknown-keys.ts';
 
@@ -39,8 +39,9 @@ export interface Rules<F> {
 
 /** A map with these keys and no others. */
 export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}): ObjectShape<F> {
-  const shapes = new Map(Object.entries(fields).map(([name, { kind }]) => [name, asShape(kind)]));
-  const defaults = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
+  const named = Object.entries(fields);
+  const shapes = new Map(named.map(([name, { kind }]) => [name, asShape(kind)]));
+  const defaults = Object.fromEntries(named.map(([name, field]) => [name, field.default]));
   const holdsSecrets =
     rules.holdsSecrets ?? [...shapes.values()].some((shape) => shape.holdsSecrets === true);
 
@@ -48,31 +49,27 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
     const map = mapAt(raw, at);
     if (map === undefined) return undefined;
     const glued = reportUnknown(map, at, keys);
-    const given: Entry = {
-      at,
-      has(name) {
-        // A secret without a value got lost; any other key without one says nothing.
-        const value = entry(map, name);
-        const isSecret = shapes.get(name)?.holdsSecrets === true;
-        return glued.has(name) || (isSecret ? value !== undefined : !isAbsent(value));
-      },
-      report: (name, problem) => at.below(name).report(problem),
+    const has = (name: string) => {
+      // A secret without a value got lost; any other key without one says nothing.
+      const value = entry(map, name);
+      const isSecret = shapes.get(name)?.holdsSecrets === true;
+      return glued.has(name) || (isSecret ? value !== undefined : !isAbsent(value));
     };
+    const given: Entry = { at, has, report: (name, problem) => at.below(name).report(problem) };
     const declared: Record<string, unknown> = {};
     const faulty: string[] = [];
-    for (const [name, field] of Object.entries(fields)) {
+    for (const [name, field] of named) {
       const own = entry(map, name);
       const value = own === undefined ? undefined : shapes.get(name)?.read(own, at.below(name), map);
       const inForce = value ?? defaultOf(field, declared);
       if (inForce !== undefined) declared[name] = inForce;
-      if (given.has(name) && value === undefined) faulty.push(name);
-      if (!given.has(name) && field.required === true) given.report(name, 'is missing');
+      if (has(name) && value === undefined) faulty.push(name);
+      if (!has(name) && field.required === true) given.report(name, 'is missing');
     }
-    for (const [name, { onlyWith, neededWith }] of Object.entries(fields)) {
+    for (const [name, field] of named) {
       // Nothing can be said while the fields that it depends on have a fault themselves.
-      if (faulty.some((other) => other in { ...onlyWith, ...neededWith })) continue;
-      if (given.has(name)) checkMeant(name, onlyWith, declared, given);
-      else checkNeeded(name, neededWith, declared, given);
+      if (faulty.some((other) => other in { ...field.onlyWith, ...field.neededWith })) continue;
+      checkConditions(name, field, declared, given);
     }
     // Each value has come out of its own field's shape.
     rules.check?.(declared as Declared<F>, given);
@@ -90,10 +87,10 @@ export function object<const F extends Fields>(fields: F, rules: Rules<F> = {}):
       read(raw, at, { known: ['type', ...shapes.keys()], holdsSecrets: true, placeOf }),
     show(declared) {
       const values: Readonly<Record<string, unknown>> = declared;
-      const shown = Object.entries(fields).flatMap(([name, { onlyWith }]) => {
+      const shown = named.flatMap(([name, { onlyWith }]) => {
         const isMeant = onlyWith === undefined || holds(onlyWith, { ...defaults, ...values });
-        const value =
-          isMeant && values[name] !== undefined ? shapes.get(name)?.show(values[name]) : undefined;
+        if (!isMeant || values[name] === undefined) return [];
+        const value = shapes.get(name)?.show(values[name]);
         return value === undefined ? [] : [[name, value] as const];
       });
       return shown.length === 0 ? undefined : Object.fromEntries(shown);
@@ -107,27 +104,16 @@ function holds(conditions: Conditions, values: Readonly<Record<string, unknown>>
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A fault where a field is given, and means nothing beside the others. */
-function checkMeant(
-  name: string,
-  onlyWith: Conditions | undefined,
-  declared: Values,
-  { report }: Entry,
-): void {
-  if (onlyWith === undefined || holds(onlyWith, declared)) return;
-  const [[other, meant] = ['', []]] = Object.entries(onlyWith);
-  const here = `it means nothing with ${other}: ${declared[other]}`;
-  report(name, `is for ${other}: ${meant.join(' or ')}; ${here}`);
-}
-
-/** A fault where a field is missing that one of the others needs. */
-function checkNeeded(
-  name: string,
-  neededWith: Conditions = {},
-  declared: Values,
-  { has, report }: Entry,
-): void {
-  const other = Object.keys(neededWith).find((each) => neededWith[each]?.includes(String(declared[each])));
-  if (other === undefined) return;
-  report(name, `is missing${has(other) ? `; ${other}: ${declared[other]} needs it` : ''}`);
+/** Reports a field that is given and means nothing beside the others, or that is missing and one of them needs. */
+function checkConditions(name: string, field: Field, declared: Values, { has, report }: Entry): void {
+  const { onlyWith, neededWith = {} } = field;
+  if (!has(name)) {
+    const other = Object.keys(neededWith).find((each) => neededWith[each]?.includes(String(declared[each])));
+    if (other === undefined) return;
+    report(name, `is missing${has(other) ? `; ${other}: ${declared[other]} needs it` : ''}`);
+  } else if (onlyWith !== undefined && !holds(onlyWith, declared)) {
+    const [[other, meant] = ['', []]] = Object.entries(onlyWith);
+    const here = `it means nothing with ${other}: ${declared[other]}`;
+    report(name, `is for ${other}: ${meant.join(' or ')}; ${here}`);
+  }
 }
