@@ -6,12 +6,13 @@ import t, { type Test } from 'tap';
 import { ConfigError, ConfigFileError } from '../../src/base/config-error.ts';
 import type { Config } from '../../src/config/config.ts';
 import { ConfigurationSource } from '../../src/config/source.ts';
+import { PATIENCE_MS } from '../support/raw-client.ts';
 
-// A reload finds files as they happen to be: emptied, gone, cut off, or a pipe that has given all that it had.
+// A reload may find a file that is empty, missing or cut off, or a pipe that was already read.
 
 t.jobs = 8;
 const AT_ONCE = { buffered: true };
-/** Of several looks. */
+/** Longer than several checks of the file. */
 const WRITING_MS = 150;
 const ENV = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'key-1' };
 const ROUTES = 'routes:\n  - { prefix: /, credential: apiKey }\n  - { prefix: /admin, credential: deny }\n';
@@ -22,11 +23,11 @@ type Env = Readonly<Record<string, string>>;
 interface World {
   readonly at: (name: string) => string;
   readonly put: (name: string, text: string) => void;
-  /** Reads everything, for the first time or again. */
+  /** Loads or reloads the configuration; gives the denied prefixes. */
   readonly load: () => Promise<readonly string[]>;
 }
 
-/** The prefixes that are denied by the configuration that a load gives. */
+/** Loads, and gives the denied prefixes. */
 async function denied(source: ConfigurationSource): Promise<string[]> {
   const { routes } = await source.load();
   return routes.filter(({ credential }) => credential === 'deny').map(({ prefix }) => prefix);
@@ -43,7 +44,7 @@ function world(
   return { at, put: (file, text) => writeFileSync(at(file), text), load: () => denied(source) };
 }
 
-/** Each is read after a good configuration with `deny` routes and a caller key. */
+/** Each replaces a valid configuration with `deny` routes and a caller key. */
 const LOSSES: Readonly<Record<string, [lose: (world: World) => void, words: RegExp]>> = {
   'an empty file': [({ put }) => put('bearerd.yaml', ''), /bearerd\.yaml: is empty; .*restart/],
   'a file of comments': [({ put }) => put('bearerd.yaml', '# nothing\n---\n'), /bearerd\.yaml: is empty/],
@@ -67,14 +68,14 @@ const LOSSES: Readonly<Record<string, [lose: (world: World) => void, words: RegE
 
 for (const [title, [lose, words]] of Object.entries(LOSSES)) {
   t.test(
-    `a reload refuses ${title}, with one fault, and takes the file when it is whole`,
+    `a reload refuses ${title} with one fault, and accepts the file once it is whole`,
     AT_ONCE,
     async (t) => {
       const found = world(t, { 'bearerd.yaml': KEY + ROUTES });
       t.same(await found.load(), ['/admin']);
       lose(found);
       const error = await found.load().then(
-        () => t.fail('it was taken'),
+        () => t.fail('the file was accepted'),
         (refused) => refused,
       );
       t.ok(error instanceof ConfigError || error instanceof ConfigFileError);
@@ -87,28 +88,36 @@ for (const [title, [lose, words]] of Object.entries(LOSSES)) {
   );
 }
 
-t.test('what a host alone gets is not offered for everything', AT_ONCE, async (t) => {
-  const ofHost = '  - { host: a.localhost, prefix: /, credential: none }\n';
-  for (const [routes, offered] of [
-    [`routes:\n${ofHost}`, 'NAME'],
-    [`routes:\n${ofHost}  - { prefix: /x, credential: apiKey }\n`, 'apiKey'],
-  ] as const) {
-    const { load, put } = world(t, { 'bearerd.yaml': KEY + routes });
-    await load();
-    put('bearerd.yaml', KEY);
-    await t.rejects(load(), { message: new RegExp(`write \\{ prefix: /, credential: ${offered} \\}`) });
-  }
-});
+t.test(
+  'the remedy for lost routes does not suggest the credential of a route with a host',
+  AT_ONCE,
+  async (t) => {
+    const ofHost = '  - { host: a.localhost, prefix: /, credential: none }\n';
+    for (const [routes, offered] of [
+      [`routes:\n${ofHost}`, 'NAME'],
+      [`routes:\n${ofHost}  - { prefix: /x, credential: apiKey }\n`, 'apiKey'],
+    ] as const) {
+      const { load, put } = world(t, { 'bearerd.yaml': KEY + routes });
+      await load();
+      put('bearerd.yaml', KEY);
+      await t.rejects(load(), { message: new RegExp(`write \\{ prefix: /, credential: ${offered} \\}`) });
+    }
+  },
+);
 
-t.test('a first start takes an empty file, and a reload what is filled since then', AT_ONCE, async (t) => {
-  const { load, put } = world(t, { 'bearerd.yaml': '' });
-  t.same(await load(), []);
-  t.same(await load(), []);
-  put('bearerd.yaml', ROUTES);
-  t.same(await load(), ['/admin']);
-});
+t.test(
+  'the first load accepts an empty file, and a reload accepts the file once it is filled',
+  AT_ONCE,
+  async (t) => {
+    const { load, put } = world(t, { 'bearerd.yaml': '' });
+    t.same(await load(), []);
+    t.same(await load(), []);
+    put('bearerd.yaml', ROUTES);
+    t.same(await load(), ['/admin']);
+  },
+);
 
-t.test('routes and keys that come from elsewhere by now are not lost', AT_ONCE, async (t) => {
+t.test('routes and keys that come from variables are not lost with the file', AT_ONCE, async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': KEY + ROUTES });
   const env = { ...ENV, BEARERD_ROUTES: '/=apiKey,/closed=deny', BEARERD_CALLER_KEY: 'caller-key-0002' };
   const path = join(dir, 'bearerd.yaml');
@@ -118,11 +127,11 @@ t.test('routes and keys that come from elsewhere by now are not lost', AT_ONCE, 
   t.same(await denied(source), ['/closed']);
 });
 
-t.test('a file in a default place, and .env, are missed once they were in force', AT_ONCE, async (t) => {
+t.test('a reload refuses a missing file that was in use, in a default place or .env', AT_ONCE, async (t) => {
   for (const name of ['bearerd.yaml', '.env']) {
     const text = name === '.env' ? 'BEARERD_ROUTES=/=apiKey,/admin=deny\n' : ROUTES;
     const dir = t.testdir({ [name]: text });
-    // The working directory is the process's: only another process has one of its own.
+    // A process has one working directory, so this needs another process.
     const script = `
       const { ConfigurationSource } = await import(${JSON.stringify(new URL('../../src/config/source.ts', import.meta.url).href)});
       const { rmSync, writeFileSync } = await import('node:fs');
@@ -143,7 +152,7 @@ t.test('a file in a default place, and .env, are missed once they were in force'
   }
 });
 
-t.test('what comes from a pipe is kept from the first reading', AT_ONCE, async (t) => {
+t.test('a reload keeps the first content of a pipe', AT_ONCE, async (t) => {
   const dir = t.testdir({ key: 'key-2' });
   const at = (name: string) => join(dir, name);
   for (const name of ['config', 'secret']) t.equal(spawnSync('mkfifo', [at(name)]).status, 0);
@@ -157,7 +166,7 @@ t.test('what comes from a pipe is kept from the first reading', AT_ONCE, async (
     { configFile: at('config') },
   );
   const first = await source.load();
-  t.same(source.changing(first), [], 'nothing of it can change');
+  t.same(source.changing(first), [], 'a pipe is not watched');
   const keyOf = ({ credentials }: Config) => {
     const credential = credentials.get('apiKey');
     return credential?.kind === 'api-key' ? credential.key.expose() : undefined;
@@ -167,16 +176,16 @@ t.test('what comes from a pipe is kept from the first reading', AT_ONCE, async (
   t.same([keyOf(first), keyOf(again)], ['key-1', 'key-1']);
   rmSync(at('secret'));
   renameSync(at('key'), at('secret'));
-  t.equal(keyOf(await source.load()), 'key-2', 'a file in its place counts');
+  t.equal(keyOf(await source.load()), 'key-2', 'a file in place of the pipe is read');
 });
 
-t.test('a reload waits until a file that is being written is whole', AT_ONCE, async (t) => {
+t.test('a reload waits until a file is written completely', AT_ONCE, async (t) => {
   const { load, put } = world(t, { 'bearerd.yaml': KEY + ROUTES });
   await load();
   const whole = `${KEY}${ROUTES}  - { prefix: /more, credential: deny }\n`;
   put('bearerd.yaml', whole.slice(0, 100));
   const loaded = load();
-  // In each turn of the loop, so that no look finds twice the same, however late this process is.
+  // Writes in each turn of the event loop, so that no two checks find the same content even on a busy machine.
   const endMs = performance.now() + WRITING_MS;
   for (let end = 100; performance.now() < endMs; end = end + 1 < whole.length ? end + 1 : 100) {
     put('bearerd.yaml', whole.slice(0, end));
@@ -187,11 +196,19 @@ t.test('a reload waits until a file that is being written is whole', AT_ONCE, as
 });
 
 // Not beside other tests: their work would let two looks follow each other with no write between them.
-t.test('a reload refuses a file that changes all the time', async (t) => {
+t.test('a reload refuses a file that keeps changing', async (t) => {
   const { load, put } = world(t, { 'bearerd.yaml': KEY + ROUTES });
   await load();
-  let line = 0;
-  const writing = setInterval(() => put('bearerd.yaml', `${KEY}${ROUTES}# ${line++}\n`), 5);
-  await t.rejects(load(), { name: 'ConfigFileError', reason: /still being written/ });
-  clearInterval(writing); // The folder is gone before any teardown.
+  let isLoading = true;
+  const loaded = load().finally(() => {
+    isLoading = false;
+  });
+  loaded.catch(() => {}); // Awaited below.
+  // Writes in each turn of the event loop, so that no two checks find the same content even on a busy machine.
+  const endMs = performance.now() + PATIENCE_MS;
+  for (let line = 0; isLoading && performance.now() < endMs; line++) {
+    put('bearerd.yaml', `${KEY}${ROUTES}# ${line}\n`);
+    await setImmediate();
+  }
+  await t.rejects(loaded, { name: 'ConfigFileError', reason: /still being written/ });
 });

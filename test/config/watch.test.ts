@@ -14,13 +14,13 @@ type Test = Pick<typeof t, 'teardown'>;
 interface Watching extends SecretFileWatch {
   readonly changes: [path: string, content: string][];
   readonly troubles: [path: string, reason: string][];
-  /** Until each file has been looked at so many times from now on, so that whatever is to be seen has been. */
+  /** Waits until each file was checked this many times from now on. */
   readonly looks: (count: number) => Promise<void>;
-  /** How often a file has been read. */
+  /** How often files were read. */
   readonly reads: () => number;
 }
 
-/** A watch with a short interval that writes down what it is told. */
+/** A watch with a short interval; records changes and troubles. */
 async function watch(
   t: Test,
   files: readonly string[],
@@ -57,74 +57,78 @@ async function watch(
   });
   const looks = async (more: number) => {
     const enough = count + more * files.length;
-    await until(() => count >= enough, 'the files are not looked at');
+    await until(() => count >= enough, 'the files are not checked');
   };
   await looks(2);
   return { ...watching, changes, troubles, looks, reads: () => reads };
 }
 
-t.test('a change in place is offered once', async (t) => {
+t.test('a change in place is reported once', async (t) => {
   const file = join(t.testdir({ secret: 'one\n' }), 'secret');
   const { changes, troubles, looks } = await watch(t, [file]);
-  t.same(changes, [], 'what is there at first is no change');
+  t.same(changes, [], 'the first content is no change');
   writeFileSync(file, 'two\n');
-  await until(() => changes.length > 0, 'no change is offered');
+  await until(() => changes.length > 0, 'no change is reported');
   await looks(5);
   t.same(changes, [[file, 'two\n']]);
   writeFileSync(file, 'three');
-  await until(() => changes.length > 1, 'no change is offered');
+  await until(() => changes.length > 1, 'no change is reported');
   t.same(changes[1], [file, 'three']);
   t.same(troubles, []);
 });
 
-t.test('a file that stays as it is is not read again and again', async (t) => {
+t.test('an unchanged file is not read at each check', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');
   const { changes, looks, reads } = await watch(t, [file]);
   await looks(10);
-  t.ok(reads() <= 3, `it was read ${reads()} times`);
-  writeFileSync(file, 'two'); // Of the same length.
-  await until(() => changes.length > 0, 'no change is offered');
+  t.ok(reads() <= 3, `the file was read ${reads()} times`);
+  writeFileSync(file, 'two'); // The same length as before.
+  await until(() => changes.length > 0, 'no change is reported');
   t.same(changes, [[file, 'two']]);
   await looks(3);
   const before = reads();
   await looks(10);
-  t.equal(reads(), before, 'and rests again');
+  t.equal(reads(), before, 'the file is no longer read at each check');
 });
 
-t.test('a file that another machine keeps is read at each look, and never waited for', async (t) => {
-  const file = join(t.testdir({ secret: 'one' }), 'secret');
-  const stamps = {
-    isQuick: async () => false,
-    of: () => {
-      throw new Error('the process would be blocked until that machine answers');
-    },
-  };
-  let reads = 0;
-  const stop = new AbortController();
-  t.teardown(() => stop.abort());
-  watchSecretFiles({
-    files: [file],
-    intervalMs: 10,
-    stamps,
-    signal: stop.signal,
-    onChange: () => t.fail('nothing has changed'),
-    onTrouble: () => t.fail('no trouble is expected'),
-    readFile: (path) => {
-      reads += 1;
-      return readFile(path, 'utf8');
-    },
-  });
-  await until(() => reads > 5, 'the file is not read');
-});
+t.test(
+  'a file of a network file system is read at each check, and a stat that would block is not made',
+  async (t) => {
+    const file = join(t.testdir({ secret: 'one' }), 'secret');
+    const stamps = {
+      isQuick: async () => false,
+      of: () => {
+        throw new Error('a stat would block the process');
+      },
+    };
+    let reads = 0;
+    const stop = new AbortController();
+    t.teardown(() => stop.abort());
+    watchSecretFiles({
+      files: [file],
+      intervalMs: 10,
+      stamps,
+      signal: stop.signal,
+      onChange: () => t.fail('nothing has changed'),
+      onTrouble: () => t.fail('no trouble is expected'),
+      readFile: (path) => {
+        reads += 1;
+        return readFile(path, 'utf8');
+      },
+    });
+    await until(() => reads > 5, 'the file is not read');
+    stop.abort(); // The folder is removed before any teardown.
+  },
+);
 
-t.test('a change by rename is offered', async (t) => {
+t.test('a change by rename is reported', async (t) => {
   const dir = t.testdir({ secret: 'one' });
   const file = join(dir, 'secret');
   const { changes } = await watch(t, [file]);
   for (const content of ['two', 'three']) {
     writeFileSync(join(dir, 'new'), content);
     renameSync(join(dir, 'new'), file);
-    await until(() => changes.at(-1)?.[1] === content, 'no change is offered');
+    await until(() => changes.at(-1)?.[1] === content, 'no change is reported');
   }
   t.same(
     changes.map(([, content]) => content),
@@ -132,7 +136,7 @@ t.test('a change by rename is offered', async (t) => {
   );
 });
 
-t.test("Kubernetes' swap of ..data is seen, twice in a row and for each file", async (t) => {
+t.test('a swap of ..data by Kubernetes is reported, twice in a row and for each file', async (t) => {
   const dir = t.testdir({ '..v1': { id: 'id 1', secret: 'secret 1' } });
   symlinkSync('..v1', join(dir, '..data'));
   const files = ['id', 'secret'].map((name) => {
@@ -147,7 +151,7 @@ t.test("Kubernetes' swap of ..data is seen, twice in a row and for each file", a
     symlinkSync(`..v${version}`, join(dir, '..tmp'));
     renameSync(join(dir, '..tmp'), join(dir, '..data'));
     rmSync(join(dir, `..v${version - 1}`), { recursive: true });
-    await until(() => changes.length === (version - 1) * 2, 'no change is offered');
+    await until(() => changes.length === (version - 1) * 2, 'no change is reported');
     t.same(
       changes
         .slice(-2)
@@ -159,22 +163,25 @@ t.test("Kubernetes' swap of ..data is seen, twice in a row and for each file", a
   t.same(troubles, []);
 });
 
-t.test('a missing file is a trouble, said once, and its return with another content a change', async (t) => {
-  const file = join(t.testdir({ secret: 'one' }), 'secret');
-  const { changes, troubles, looks } = await watch(t, [file]);
-  unlinkSync(file);
-  await until(() => troubles.length > 0, 'no trouble is told');
-  await looks(5);
-  t.same(troubles, [[file, 'no such file']]);
-  writeFileSync(file, 'one');
-  await looks(5);
-  t.same(changes, [], 'the same content is no change');
-  unlinkSync(file);
-  await until(() => troubles.length > 1, 'no trouble is told');
-  writeFileSync(file, 'two');
-  await until(() => changes.length > 0, 'no change is offered');
-  t.same(changes, [[file, 'two']]);
-});
+t.test(
+  'a missing file is reported once as a trouble, and its return with another content as a change',
+  async (t) => {
+    const file = join(t.testdir({ secret: 'one' }), 'secret');
+    const { changes, troubles, looks } = await watch(t, [file]);
+    unlinkSync(file);
+    await until(() => troubles.length > 0, 'no trouble is reported');
+    await looks(5);
+    t.same(troubles, [[file, 'no such file']]);
+    writeFileSync(file, 'one');
+    await looks(5);
+    t.same(changes, [], 'the same content is no change');
+    unlinkSync(file);
+    await until(() => troubles.length > 1, 'no trouble is reported');
+    writeFileSync(file, 'two');
+    await until(() => changes.length > 0, 'no change is reported');
+    t.same(changes, [[file, 'two']]);
+  },
+);
 
 t.test('an empty file is a trouble, and never a change', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');
@@ -183,21 +190,21 @@ t.test('an empty file is a trouble, and never a change', async (t) => {
     writeFileSync(file, empty);
     await looks(5);
   }
-  t.same(troubles, [[file, 'it is empty']], 'one trouble, since it was not whole in between');
+  t.same(troubles, [[file, 'it is empty']], 'one trouble: the file was not whole in between');
   t.same(changes, []);
 });
 
-t.test('a file that is empty for the moment of its writing is no trouble', async (t) => {
+t.test('a file that is empty while it is written is no trouble', async (t) => {
   const looks = ['one', '', 'two'];
   const { changes, troubles } = await watch(t, ['/virtual'], {
     readFile: async () => (looks.length > 1 ? looks.shift()! : looks[0]!),
   });
-  await until(() => changes.length > 0, 'no change is offered');
+  await until(() => changes.length > 0, 'no change is reported');
   t.same(changes, [['/virtual', 'two']]);
   t.same(troubles, []);
 });
 
-t.test('a file that is still being written is not offered', async (t) => {
+t.test('a file that is still being written is not reported', async (t) => {
   let content = 'one';
   const { changes, looks } = await watch(t, ['/virtual'], { readFile: async () => content });
   let length = 0;
@@ -209,15 +216,15 @@ t.test('a file that is still being written is not offered', async (t) => {
   const growing = { readFile: async () => `${Math.random()}` };
   const other = await watch(t, ['/growing'], growing);
   await other.looks(20);
-  t.same(other.changes, [], 'no two looks see the same');
+  t.same(other.changes, [], 'no two checks see the same content');
   clearInterval(writing);
   content = 'whole';
-  await until(() => changes.at(-1)?.[1] === 'whole', 'no change is offered');
+  await until(() => changes.at(-1)?.[1] === 'whole', 'no change is reported');
   await looks(3);
   t.equal(changes.filter(([, each]) => each === 'whole').length, 1);
 });
 
-t.test('a refused content is not offered again until it changes', async (t) => {
+t.test('a refused content is not reported again until it changes', async (t) => {
   const dir = t.testdir({ says: 'one', promises: 'one', rejects: 'one' });
   const refusals = {
     says: () => false,
@@ -233,19 +240,19 @@ t.test('a refused content is not offered again until it changes', async (t) => {
     };
     const { looks } = await watch(t, [file], { onChange });
     writeFileSync(file, 'bad');
-    await until(() => offered.length > 0, 'nothing is offered');
+    await until(() => offered.length > 0, 'nothing is reported');
     await looks(5);
     t.same(offered, ['bad'], name);
     writeFileSync(file, 'good');
-    await until(() => offered.length > 1, 'nothing is offered');
+    await until(() => offered.length > 1, 'nothing is reported');
     t.same(offered, ['bad', 'good'], name);
   }
 });
 
-t.test('a change between the reading of the configuration and the first look is not lost', async (t) => {
+t.test('a change between the reading of the configuration and the first check is reported', async (t) => {
   const file = join(t.testdir({ secret: 'two' }), 'secret');
   const { changes } = await watch(t, [file], { known: new Map([[file, 'one']]) });
-  await until(() => changes.length > 0, 'no change is offered');
+  await until(() => changes.length > 0, 'no change is reported');
   t.same(changes, [[file, 'two']]);
 });
 
@@ -256,12 +263,12 @@ t.test('the list of files can be replaced', async (t) => {
   update([b], new Map([[b, '1']]));
   writeFileSync(a, '2');
   writeFileSync(b, '2');
-  await until(() => changes.length > 0, 'no change is offered');
+  await until(() => changes.length > 0, 'no change is reported');
   await looks(5);
   t.same(changes, [[b, '2']]);
 });
 
-t.test('a file whose reading hangs holds up no other, and is read once at a time', async (t) => {
+t.test('a file whose reading hangs does not delay others, and is read once at a time', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');
   let hanging = 0;
   const changes: string[] = [];
@@ -281,13 +288,14 @@ t.test('a file whose reading hangs holds up no other, and is read once at a time
     },
   });
   writeFileSync(file, 'two');
-  await until(() => changes.length > 0, 'no change is offered');
+  await until(() => changes.length > 0, 'no change is reported');
   // Before the folder is removed, which would be trouble.
   stop.abort();
   t.equal(hanging, 1);
+  stop.abort(); // The folder is removed before any teardown.
 });
 
-t.test('changes are offered one at a time', async (t) => {
+t.test('changes are reported one at a time', async (t) => {
   const dir = t.testdir({ a: '1', b: '1' });
   let running = 0;
   let most = 0;
@@ -306,7 +314,7 @@ t.test('changes are offered one at a time', async (t) => {
       return true;
     },
   });
-  await until(() => offers === 2, 'nothing is offered');
+  await until(() => offers === 2, 'nothing is reported');
   t.equal(most, 1);
 });
 
@@ -320,11 +328,11 @@ t.test('a listener that throws does not end the watch', async (t) => {
     },
   });
   unlinkSync(file);
-  await until(() => troubles > 0, 'no trouble is told');
+  await until(() => troubles > 0, 'no trouble is reported');
   await looks(3);
   t.equal(troubles, 1);
   writeFileSync(file, 'two');
-  await until(() => changes.length > 0, 'no change is offered');
+  await until(() => changes.length > 0, 'no change is reported');
 });
 
 t.test('the watch ends with its signal', async (t) => {
@@ -335,8 +343,8 @@ t.test('the watch ends with its signal', async (t) => {
       files: [file],
       intervalMs: 5,
       signal,
-      onChange: () => t.fail('nothing is offered after the end'),
-      onTrouble: () => t.fail('nothing is said after the end'),
+      onChange: () => t.fail('a change is reported after the end'),
+      onTrouble: () => t.fail('a trouble is reported after the end'),
       readFile: async (path) => {
         reads += 1;
         return readFile(path, 'utf8');
