@@ -8,7 +8,7 @@ import { run } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
 import { typedIn } from './support/typed.ts';
 
-// docs/agents.md tells a reader what to type. Here it is typed.
+// Runs the commands of docs/agents.md.
 
 const page = readFileSync(fileURLToPath(new URL('../docs/agents.md', import.meta.url)), 'utf8');
 const blocks = (before: string, language: string) => [
@@ -36,7 +36,7 @@ t.test('the commands of the page for agents print what it says', async (t) => {
   await Promise.all(commands.map(typed));
 });
 
-t.test('in the pod of the page the agent has its key, and no way to a secret', async (t) => {
+t.test('in the pod of the page the agent has its caller key, and no access to a secret', async (t) => {
   const [, text = ''] = blocks('', 'yaml').find(([, yaml]) => yaml!.includes('kind: Pod'))!;
   const { spec } = parse(text);
   const [bearerd] = spec.initContainers;
@@ -55,7 +55,7 @@ t.test('in the pod of the page the agent has its key, and no way to a secret', a
 });
 
 t.test(
-  "a secret of a file does not stand in bearerd's own environment, where its command could read it",
+  'a secret from a file is not in the environment of bearerd, which the command under exec could read',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const dir = t.testdir({ client_secret: SECRET });

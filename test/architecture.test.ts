@@ -3,11 +3,11 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-// The shape of the house (docs/architecture.md): data flows one way, and each library has one owner.
+// The structure of the sources (docs/architecture.md): data flows one way, and each library has one owner.
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** A room may import from itself and from those before it. */
+/** A folder may import from itself and from those before it. */
 const ORDER = [
   'base',
   'node',
@@ -22,9 +22,9 @@ const ORDER = [
   'integrations',
   'app',
 ];
-/** What config consists of, by the same rule; what else lies at its top may import from all. */
+/** The folders and files within config, by the same rule. Other files at the top of config may import from all. */
 const CONFIG_ORDER = ['values', 'declaration', 'reading', 'shapes', 'sections', 'config.ts', 'shown'];
-/** Who may import a package. */
+/** The folders that may import a package. */
 const OWNERS: Record<string, string[]> = {
   fastify: ['listen', 'library'],
   '@fastify/http-proxy': ['listen'],
@@ -63,7 +63,7 @@ const TARGETS = new Map(
   }),
 );
 
-t.test('a file imports from its own room and from those before it', async (t) => {
+t.test('a file imports only from its own folder and from folders before it', async (t) => {
   const wrong: string[] = [];
   for (const [file, targets] of TARGETS) {
     const from = room(file);
@@ -71,7 +71,7 @@ t.test('a file imports from its own room and from those before it', async (t) =>
       if (room(to) === from) continue;
       const allowed = ['cli', 'library', 'main.ts'].includes(from)
         ? to !== 'main.ts'
-        : from === 'mock' // It stands beside the row, and is a server that knows nothing of the proxy.
+        : from === 'mock' // A separate server, which knows nothing of the proxy.
           ? room(to) === 'base'
           : ORDER.indexOf(room(to)) !== -1 && ORDER.indexOf(room(to)) < ORDER.indexOf(from);
       if (!allowed) wrong.push(`${file} → ${to}`);
@@ -80,7 +80,7 @@ t.test('a file imports from its own room and from those before it', async (t) =>
   t.same(wrong, []);
 });
 
-t.test('within config, too, a file imports from its own room and from those before it', async (t) => {
+t.test('within config, too, a file imports only from its own folder and from folders before it', async (t) => {
   const rank = (file: string): number => {
     const at = CONFIG_ORDER.indexOf(file.split('/')[1]!);
     return at === -1 ? CONFIG_ORDER.length : at;
@@ -95,7 +95,7 @@ t.test('within config, too, a file imports from its own room and from those befo
   t.same(wrong, []);
 });
 
-t.test('no file imports itself by way of others, not even a type', async (t) => {
+t.test('there is no circular import, not even of a type', async (t) => {
   const reachable = (from: string, seen = new Set<string>()): Set<string> => {
     for (const to of TARGETS.get(from) ?? []) {
       if (seen.has(to)) continue;
@@ -115,24 +115,24 @@ t.test('each dependency is declared, used, and has one owner', async (t) => {
     dependencies?: Record<string, string>;
     devDependencies: Record<string, string>;
   };
-  t.same(dependencies ?? {}, {}, 'the bundle holds all that an installed bearerd loads');
+  t.same(dependencies ?? {}, {}, 'the bundle holds every package that an installed bearerd loads');
   const used = new Map<string, Set<string>>();
   for (const file of files) {
     for (const specifier of importsOf(file).filter((s) => !s.startsWith('.') && !s.startsWith('node:'))) {
       used.set(specifier, (used.get(specifier) ?? new Set()).add(room(file)));
     }
   }
-  t.same([...used.keys()].sort(), Object.keys(OWNERS).sort(), 'each is used');
+  t.same([...used.keys()].sort(), Object.keys(OWNERS).sort(), 'each package is used');
   t.same(
     [...used.keys()].filter((name) => devDependencies[name] === undefined),
     [],
-    'each is declared',
+    'each package is declared',
   );
   for (const [name, rooms] of used) {
     t.same(
       [...rooms].filter((owner) => !OWNERS[name]?.includes(owner)),
       [],
-      `${name} is used by its owners only`,
+      `${name} is imported only by its owners`,
     );
   }
   t.same(
@@ -142,7 +142,7 @@ t.test('each dependency is declared, used, and has one owner', async (t) => {
   );
 });
 
-/** Where a secret leaves the process, or is read in another form: the only files that may call `expose()`. */
+/** The only files that may call `expose()`: a secret leaves the process there, or is parsed. */
 const EXPOSES: Readonly<Record<string, string>> = {
   'forward/headers/request-headers.ts': 'a request upstream',
   'login/login-request.ts': 'a login',
@@ -161,7 +161,7 @@ const EXPOSES: Readonly<Record<string, string>> = {
   'config/reading/secret-commands.ts': 'the output of a command, to be checked like any value',
 };
 
-t.test('a secret comes out by expose() where it leaves the process, and nowhere else', async (t) => {
+t.test('only the listed files call expose() on a secret', async (t) => {
   const exposing = files.filter((file) => /\.expose\(\)/.test(readFileSync(join(SRC, file), 'utf8')));
   t.same(exposing.sort(), Object.keys(EXPOSES).sort());
 });

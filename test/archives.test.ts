@@ -9,7 +9,7 @@ import { archiveReadme, BINARIES, UNIX_LAUNCHER } from '../scripts/archives.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const sum = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-t.test('npm pack gives the same bytes in two folders at two times', async (t) => {
+t.test('npm pack gives the same bytes in different folders at different times', async (t) => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
   const sums = ['one', 'another folder'].map((name, i) => {
     const folder = t.testdir({});
@@ -26,7 +26,7 @@ t.test('npm pack gives the same bytes in two folders at two times', async (t) =>
 });
 
 t.test(
-  'the launcher runs the Node beside it, by a link and in a path with a blank, with its arguments',
+  'the launcher runs the Node beside it with all arguments, also through a link and in a path with a blank',
   async (t) => {
     const folder = t.testdir({
       'with blank': {
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test('the README of an archive leads to files that are in it', async (t) => {
+t.test("links of an archive's README lead to files in the archive", async (t) => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
   const text = archiveReadme(readFileSync(join(ROOT, 'README.md'), 'utf8'));
   const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, target]) => target!);
@@ -68,9 +68,12 @@ t.test('the README of an archive leads to files that are in it', async (t) => {
   }
 });
 
-t.test('the Node of the archives is one that is promised, and each package has its integrity', async (t) => {
-  const { version, systems } = BINARIES;
-  t.match(version, /^\d+\.\d+\.\d+$/);
-  t.same(Object.keys(systems).sort(), ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win-x64']);
-  for (const { integrity } of Object.values(systems)) t.match(integrity, /^sha512-[\w+/]{86}==$/);
-});
+t.test(
+  'the archives have a full Node version, the four systems, and an integrity for each package',
+  async (t) => {
+    const { version, systems } = BINARIES;
+    t.match(version, /^\d+\.\d+\.\d+$/);
+    t.same(Object.keys(systems).sort(), ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win-x64']);
+    for (const { integrity } of Object.values(systems)) t.match(integrity, /^sha512-[\w+/]{86}==$/);
+  },
+);

@@ -15,8 +15,8 @@ import { plainNode } from './support/plain-node.ts';
 import { until as patiently, within } from './support/raw-client.ts';
 import { NO_REDIS, RedisServer } from './support/redis.ts';
 
-// What users run is made from src/ by a bundler. The other tests run src/; this one asks whether the parts that the
-// bundle leaves out or puts in place of others are missed.
+// Users run the bundle; most tests run src/. These tests check that the bundle lacks nothing that it leaves out or
+// replaces.
 const PACKAGE = fileURLToPath(new URL('../package.json', import.meta.url));
 
 const LIMIT_MS = 60_000;
@@ -32,9 +32,9 @@ function run(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   });
   const output = saidBy(t, child);
   const ended = new Promise<string>((resolve) => child.once('close', () => resolve(output())));
-  const closed = within(LIMIT_MS, ended, () => `it does not end: ${output()}`);
+  const closed = within(LIMIT_MS, ended, () => `the bundle does not end: ${output()}`);
   closed.catch(() => {}); // Not every test waits for the end.
-  /** What the pattern's first group finds in its output. */
+  /** Waits for the pattern in the output, and gives its first group. */
   const until = (pattern: RegExp) =>
     patiently(
       () => {
@@ -55,7 +55,7 @@ t.before(async () => {
   copyFileSync(PACKAGE, join(root, 'package.json'));
 });
 
-t.test('the bundle needs no package beside it: it logs in, forwards and counts', async (t) => {
+t.test('without node_modules the bundle logs in, forwards and counts', async (t) => {
   const env = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
   const { child, closed, until } = run(t, ['demo'], env);
   const proxy = await until(/"urls":\["([^"]+)"/);
@@ -79,7 +79,7 @@ t.test('the bundle needs no package beside it: it logs in, forwards and counts',
   t.match(await closed, /"stopped"/);
 });
 
-t.test('it finds a token endpoint by its issuer, and signs an assertion', async (t) => {
+t.test('the bundle finds a token endpoint by its issuer, and signs an assertion', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { issuer } = await identityProvider(t, [
     {
@@ -101,7 +101,7 @@ t.test('it finds a token endpoint by its issuer, and signs an assertion', async 
 });
 
 t.test(
-  'it shares a token by an engine, the client of which is a part that nothing else loads',
+  'the bundle shares a token through Redis, whose client is in a file of its own',
   { skip: NO_REDIS },
   async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -118,7 +118,7 @@ t.test(
     });
     await until(/(tokens are shared)/);
     await until(/(logged in)/);
-    await patiently(async () => (await redis.keys('*:token')).length === 1, 'the engine has no token');
+    await patiently(async () => (await redis.keys('*:token')).length === 1, 'Redis has no token');
     const parts = readdirSync(join(root, 'dist')).filter(
       (name) => name.endsWith('.js') && readFileSync(join(root, 'dist', name)).includes('RedisSocket'),
     );
@@ -127,7 +127,7 @@ t.test(
   },
 );
 
-t.test('a healthcheck of a ready proxy loads one file, and no client for HTTP', async (t) => {
+t.test('a healthcheck of a ready proxy loads one small file, and no HTTP client of Node', async (t) => {
   const proxy = run(t, ['demo'], { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
   const admin = await proxy.until(/"admin":\["http:\/\/([^"]+)"/);
   await proxy.until(/(logged in)/);
@@ -148,7 +148,7 @@ process.on('exit', (code) => console.log(JSON.stringify({ code, loaded, ofNode: 
   t.same(dear, []);
 });
 
-t.test('the parts that are loaded when they are called are there', async (t) => {
+t.test('the bundle has the parts that are loaded on demand', async (t) => {
   const file = join(root, 'given.yaml');
   writeFileSync(file, 'baseUrl: https://api.example.com\ncredentials:\n  apiKey: {type: apiKey, key: k}\n');
   t.match(await run(t, ['check', '--config', file]).closed, /# The configuration is valid/);
@@ -161,31 +161,28 @@ t.test('the parts that are loaded when they are called are there', async (t) => 
   t.match(await pretty.until(/(\d listening)/), /listening/);
 });
 
-t.test(
-  'it sends traces where they are asked for, and else has nothing of OpenTelemetry loaded',
-  async (t) => {
-    const collector = await OtlpCollector.startedFor(t);
-    const listen = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: 'off' };
-    const hook = `import { registerHooks } from 'node:module';
+t.test('the bundle sends traces if configured, and otherwise loads nothing of OpenTelemetry', async (t) => {
+  const collector = await OtlpCollector.startedFor(t);
+  const listen = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: 'off' };
+  const hook = `import { registerHooks } from 'node:module';
 registerHooks({ load(url, context, next) { process.stderr.write('LOADED ' + url + '\\n'); return next(url, context); } });`;
-    const hooked = {
-      NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(hook).toString('base64')}`,
-    };
-    const parts = async (env: NodeJS.ProcessEnv) => {
-      const { child, closed, until } = run(t, ['demo'], { ...listen, ...hooked, ...env });
-      t.equal((await fetch(`${await until(/"urls":\["([^"]+)"/)}/echo`)).status, 200);
-      child.kill('SIGTERM');
-      const files = [...(await closed).matchAll(/LOADED file:\/\/(\S+\.js)/g)].map(([, file]) => file!);
-      return files.map((file) => readFileSync(file, 'utf8')).join('\n');
-    };
-    t.match(await parts({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }), /OTEL_TRACES_SAMPLER/);
-    t.same(
-      collector.spans.map(({ kind }) => kind),
-      ['client', 'server'],
-    );
-    t.notMatch(await parts({}), /opentelemetry\.js\.api|OTEL_TRACES_SAMPLER|createContextKey/);
-  },
-);
+  const hooked = {
+    NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(hook).toString('base64')}`,
+  };
+  const parts = async (env: NodeJS.ProcessEnv) => {
+    const { child, closed, until } = run(t, ['demo'], { ...listen, ...hooked, ...env });
+    t.equal((await fetch(`${await until(/"urls":\["([^"]+)"/)}/echo`)).status, 200);
+    child.kill('SIGTERM');
+    const files = [...(await closed).matchAll(/LOADED file:\/\/(\S+\.js)/g)].map(([, file]) => file!);
+    return files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  };
+  t.match(await parts({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }), /OTEL_TRACES_SAMPLER/);
+  t.same(
+    collector.spans.map(({ kind }) => kind),
+    ['client', 'server'],
+  );
+  t.notMatch(await parts({}), /opentelemetry\.js\.api|OTEL_TRACES_SAMPLER|createContextKey/);
+});
 
 t.test(
   'the bill of materials lists every package in the bundle with its version, licence and hash',
@@ -210,17 +207,17 @@ t.test(
       t.match(hashes, [{ alg: 'SHA-512', content: /^[0-9a-f]{128}$/ }], purl);
     }
     const refs = [bill.metadata.component, ...bill.components].map((one) => one['bom-ref']);
-    t.same(refs.length, new Set(refs).size, 'CycloneDX wants each once');
+    t.same(refs.length, new Set(refs).size, 'each bom-ref is unique');
     t.same(bill.dependencies[0].dependsOn, refs.slice(1));
   },
 );
 
-t.test('the bundle names whose work is in it, with their licences', async (t) => {
+t.test('THIRD-PARTY.txt has the licence of each package in the bundle', async (t) => {
   const text = readFileSync(join(root, 'dist/THIRD-PARTY.txt'), 'utf8');
   for (const name of ['fastify', '@fastify/http-proxy', 'undici', 'pino', 'env-schema', 'yaml']) {
     t.match(text, new RegExp(`^${name} \\d`, 'm'), name);
   }
-  t.match(text, /^@redis\/client \d.*\n\nMIT License\n\nCopyright/m, 'one that leaves its text elsewhere');
+  t.match(text, /^@redis\/client \d.*\n\nMIT License\n\nCopyright/m, 'a package without a licence file');
   for (const entry of text.split(/^={80}\n/m).slice(1)) {
     const [title = '', ...paragraphs] = entry.split('\n\n');
     const terms = paragraphs.join('\n\n');

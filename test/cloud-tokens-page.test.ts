@@ -7,7 +7,7 @@ import { COMPILED } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
 import { program, typedIn } from './support/typed.ts';
 
-// Each command of docs/recipes/cloud-tokens.md is run, with a stand-in of the program that prints in its form.
+// Runs each command of docs/recipes/cloud-tokens.md with a stand-in that prints in the program's format.
 
 const PAGE = readFileSync(fileURLToPath(new URL('../docs/recipes/cloud-tokens.md', import.meta.url)), 'utf8');
 const commands = [...PAGE.matchAll(/^\| .* \| `(\[.*\])` \|$/gm)].map(([, command = '']) => command);
@@ -30,7 +30,7 @@ interface Asked {
   readonly token: string;
 }
 
-/** What each program is called with, and prints, by its own documentation. */
+/** The arguments and the output of each program, by its own documentation. */
 const ASKED: readonly Asked[] = [
   { program: 'gcloud', args: 'auth print-access-token', prints: 'ya29.tok', token: 'ya29.tok' },
   {
@@ -63,7 +63,7 @@ const ASKED: readonly Asked[] = [
 const mock = await mockFor(t);
 const sh = promisify(execFile);
 
-t.test('each command of the page gives its token, and how long it lives', async (t) => {
+t.test('each command of the page gives its token and the expiry', async (t) => {
   t.equal(commands.length, ASKED.length);
   const entry = (command: string) => `credentials:\n  token: { type: exec, command: ${command} }\n`;
   const files = Object.fromEntries(commands.map((command, index) => [`${index}.yaml`, entry(command)]));
@@ -80,7 +80,7 @@ t.test('each command of the page gives its token, and how long it lives', async 
     const { stdout } = await sh('bearerd', ['token', '--json', '--config', `${index}.yaml`], options);
     const told = JSON.parse(stdout);
     t.equal(told.token, token, args);
-    // gcloud's access tokens say nothing of it.
+    // gcloud's access tokens have no expiry.
     const isSilent = prints.startsWith('ya29.');
     const distance = Date.parse(told.expiresAt) - (isSilent ? Date.now() + 15 * 60_000 : Date.parse(EXPIRY));
     t.ok(Math.abs(distance) < 60_000, `${args}: ${told.expiresAt}`);

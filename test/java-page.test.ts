@@ -7,7 +7,7 @@ import { COMPILED } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
 import { blockOf, typedIn } from './support/typed.ts';
 
-// The Java program of docs/recipes/java-and-dotnet.md is run as the page says.
+// Runs the Java program of docs/recipes/java-and-dotnet.md.
 
 const PAGE = readFileSync(
   fileURLToPath(new URL('../docs/recipes/java-and-dotnet.md', import.meta.url)),
@@ -17,7 +17,7 @@ const block = (language: string) => blockOf(PAGE, language);
 const skip =
   spawnSync('java', ['--version']).status !== 0 && 'there is no java (Debian: openjdk-17-jdk-headless)';
 
-t.test('the Java program gets its answer from the API, with no credential', { skip }, async (t) => {
+t.test('the Java program without a credential gets an answer of the API', { skip }, async (t) => {
   const mock = await mockFor(t);
   const { cwd, env } = typedIn(t, mock, { 'Call.java': block('java') });
   const options = { cwd, env: { ...COMPILED, ...env }, timeout: 300_000 };

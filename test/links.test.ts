@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
-// A link of the documents leads to a file, and to a heading of it; so does each page that code and messages name.
+// Each link in the documents leads to an existing file and heading, and so does each page named in code and messages.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -22,7 +22,7 @@ const withoutCode = (text: string) =>
     .replaceAll(/<!--.*?-->/gs, '')
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
 
-/** As forges make it of a heading's text. */
+/** The anchor of a heading, as code hosts make it. */
 function slug(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -49,7 +49,7 @@ function anchorsOf(page: string): ReadonlySet<string> {
   return found;
 }
 
-/** What is wrong with a target, if anything. */
+/** The fault of a link's target; undefined for a valid one. */
 function brokenAt(page: string, target: string): string | undefined {
   const [path = '', anchor] = decodeURI(target).split('#');
   const file = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
@@ -63,7 +63,7 @@ const linksOf = (page: string) =>
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target));
 
-t.test('each link between the documents leads to a file, and to a heading of it', async (t) => {
+t.test('each link in the documents leads to an existing file and heading', async (t) => {
   t.ok(pages.flatMap(linksOf).length > 100);
   for (const page of pages) {
     const broken = linksOf(page).flatMap((target) => brokenAt(page, target) ?? []);
@@ -71,7 +71,7 @@ t.test('each link between the documents leads to a file, and to a heading of it'
   }
 });
 
-t.test('each page that code, help and messages name exists', async (t) => {
+t.test('each page named in code, help and messages exists', async (t) => {
   const folders = ['src', 'scripts', 'bench', 'config', 'deploy', 'test'].flatMap(filesIn);
   const texts = [...folders, 'package.json', 'Dockerfile', 'docker-compose.yml', '.ci/run'];
   const named = texts.flatMap((file) =>
@@ -89,12 +89,12 @@ t.test('each page of docs begins with the question that it answers', async (t) =
     t.match(read(page), /^# [^\n]+\n\nThis page answers: [^?]+\?/, page);
 });
 
-/** Tables that are looked things up in; all else is to be read. */
+/** Reference pages: readers look things up in them. */
 const REFERENCE = ['docs/configuration.md', 'docs/performance.md'];
 const MOST_BYTES = 15 * 1024;
 const MOST_LINES_TO_START = 50;
 
-t.test('a page that is read from top to bottom is short', async (t) => {
+t.test('a page that is not for reference is short', async (t) => {
   const long = documents.filter((page) => Buffer.byteLength(read(page)) > MOST_BYTES);
   t.same(
     long.filter((page) => !REFERENCE.includes(page)),
@@ -120,15 +120,15 @@ t.test(`prose is wrapped at ${LONGEST_LINE} characters`, async (t) => {
   }
 });
 
-t.test('the index has a hundred questions, each once and with the place of its answer', async (t) => {
+t.test('the index has at least a hundred different questions, each with a link to its answer', async (t) => {
   const lines = read('docs/index.md').match(/^- .*$/gm) ?? [];
   const questions = lines.map((line) => /^- \[(.+)\]\([^)]+\)$/.exec(line)?.[1]);
   t.ok(questions.length >= 100);
-  t.notOk(questions.includes(undefined), 'a line is one link');
+  t.notOk(questions.includes(undefined), 'each line is one link');
   t.equal(new Set(questions).size, questions.length);
 });
 
-t.test('the README leads to each page of docs, or to the page of its folder', async (t) => {
+t.test('the README links to each page of docs outside decisions/ and recipes/', async (t) => {
   const led = new Set(linksOf('README.md').map((target) => target.split('#')[0]));
   const inFolders = documents.filter((page) => /^docs\/(?:decisions|recipes)\//.test(page));
   t.same(

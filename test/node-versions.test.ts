@@ -9,12 +9,12 @@ import { BASE } from '../scripts/image/build.ts';
 import { MAIN } from './support/cli.ts';
 import { plainNode } from './support/plain-node.ts';
 
-// Which Node is promised stands in package.json. All else that names versions follows it.
+// package.json has the supported versions of Node. Everything else that names versions must agree.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-/** Of each line that is promised, the lowest: `[24, 18]`; the last one has no end. */
+/** The lowest supported version of each release line, such as `[24, 18]`; the last line is open. */
 const lowest = [...engines.node.matchAll(/(\d+)\.(\d+)\.0/g)].map(
   ([, major, minor]) => [Number(major), Number(minor)] as const,
 );
@@ -24,7 +24,7 @@ const [[firstMajor, firstMinor], [lastMajor, lastMinor]] = lowest as [
 ];
 const WORDS = `${firstMajor}.${firstMinor} or later of ${firstMajor}, or ${lastMajor}.${lastMinor} or later`;
 
-t.test('package.json promises an older line and all that is newer', async (t) => {
+t.test('package.json supports one older release line and all later ones', async (t) => {
   t.equal(engines.node, `^${firstMajor}.${firstMinor}.0 || >=${lastMajor}.${lastMinor}.0`);
 });
 
@@ -40,7 +40,7 @@ function asNode(version: string) {
   return spawnSync(node, args, { encoding: 'utf8', env: {} });
 }
 
-t.test('a Node that is not promised is refused in one line, before anything else', async (t) => {
+t.test('an unsupported Node is refused with one line', async (t) => {
   for (const version of [
     '18.20.8',
     '20.20.2',
@@ -55,7 +55,7 @@ t.test('a Node that is not promised is refused in one line, before anything else
   }
 });
 
-t.test('a Node that is promised runs it', async (t) => {
+t.test('a supported Node runs the program', async (t) => {
   for (const version of [
     ...lowest.map(([major, minor]) => `${major}.${minor}.0`),
     `${firstMajor}.99.9`,
@@ -66,23 +66,23 @@ t.test('a Node that is promised runs it', async (t) => {
   }
 });
 
-t.test('an old Node understands the file that refuses it, and loads no other before', async (t) => {
+t.test('an old Node can parse the file that refuses it, and loads no other file before', async (t) => {
   const folder = t.testdir();
   const isBundled = MAIN.endsWith('.js');
   if (!isBundled) await bundle(folder);
   const text = readFileSync(isBundled ? MAIN : join(folder, 'main.js'), 'utf8');
-  t.notMatch(text, /(?:^|[;\n])(?:import|export)[\s{*"']/, 'a static import is loaded first');
+  t.notMatch(text, /(?:^|[;\n])(?:import|export)[\s{*"']/, 'the file has no static import');
   const options = { format: 'esm', minifyWhitespace: true, minifySyntax: true } as const;
   const as = async (target: string) => (await transform(text, { ...options, target })).code;
-  t.equal(await as('node18'), await as('esnext'), 'it has syntax that Node 18 has not');
+  t.equal(await as('node18'), await as('esnext'), 'the file has only syntax of Node 18');
 });
 
-t.test('documents say what is promised', async (t) => {
+t.test('the documents name the supported versions of Node', async (t) => {
   for (const name of ['README.md', 'docs/library.md', 'CHANGELOG.md', 'docs/decisions/packaging.md'])
     t.ok(read(name).replaceAll(/\s+/g, ' ').includes(`Node ${WORDS}`), name);
 });
 
-t.test('the image and the archives have a Node that is promised', async (t) => {
+t.test('the image and the archives have a supported Node', async (t) => {
   t.equal(/^ARG NODE_IMAGE=(.*)$/m.exec(read('Dockerfile'))?.[1], BASE);
   t.match(BASE, new RegExp(`/node:${lastMajor}-`));
   const { version } = JSON.parse(read('scripts/node-binaries.json')) as { version: string };

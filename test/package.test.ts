@@ -11,7 +11,7 @@ import { startMockApi } from '../src/mock/mock-api.ts';
 import { saidBy } from './support/internal-errors.ts';
 import { happens, until } from './support/raw-client.ts';
 
-// The tarball as a user gets it: packed, installed in an empty folder without a network, and used.
+// The tarball as users get it: packed, installed in an empty folder without a network, and run.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MOST_PACKAGES = 5;
@@ -67,7 +67,7 @@ t.test(`an installed bearerd is at most ${MOST_PACKAGES} packages and 6 MB`, asy
   t.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
 });
 
-t.test('each link of its documents leads to a file that is in it', async (t) => {
+t.test("each link in the package's documents leads to a file in the package", async (t) => {
   const files = new Set(filesIn(installed));
   const folders = new Set([...files].map(dirname));
   const broken: string[] = [];
@@ -86,24 +86,27 @@ t.test('each link of its documents leads to a file that is in it', async (t) => 
   t.same(broken, []);
 });
 
-t.test('it holds what it takes to run it and to check whose work it is, and no tests', async (t) => {
-  const files = filesIn(installed);
-  for (const name of [
-    'LICENSE',
-    'dist/THIRD-PARTY.txt',
-    'dist/sbom.cdx.json',
-    'deploy/systemd/bearerd.service',
-    'config/bearerd.example.yaml',
-    'docs/library.md',
-  ])
-    t.ok(files.includes(name), name);
-  t.same(
-    files.filter((name) => /^(?:src|test|scripts|bench)\//.test(name)),
-    [],
-  );
-});
+t.test(
+  'the package holds the program, licences, bill of materials and examples, and no sources or tests',
+  async (t) => {
+    const files = filesIn(installed);
+    for (const name of [
+      'LICENSE',
+      'dist/THIRD-PARTY.txt',
+      'dist/sbom.cdx.json',
+      'deploy/systemd/bearerd.service',
+      'config/bearerd.example.yaml',
+      'docs/library.md',
+    ])
+      t.ok(files.includes(name), name);
+    t.same(
+      files.filter((name) => /^(?:src|test|scripts|bench)\//.test(name)),
+      [],
+    );
+  },
+);
 
-t.test('its program runs', async (t) => {
+t.test('the installed program runs', async (t) => {
   t.ok(statSync(join(user, 'node_modules/.bin/bearerd')).mode & 0o100);
   const config = join(installed, 'config/bearerd.example.yaml');
   for (const [args, pattern] of [
@@ -118,46 +121,49 @@ t.test('its program runs', async (t) => {
   }
 });
 
-t.test('a machine that has but Node runs the demo out of it, and checks a configuration', async (t) => {
-  // Only the folder of this Node is on the PATH: by test:all that of the lowest that is promised.
-  const env = {
-    PATH: dirname(process.execPath),
-    HOME: user,
-    BEARERD_LISTEN: '127.0.0.1:0',
-    BEARERD_ADMIN_LISTEN: 'off',
-  };
-  const program = join(user, 'node_modules/.bin/bearerd');
-  const demo = spawn(program, ['demo', '--log-format', 'json'], {
-    env,
-    cwd: user,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const output = saidBy(t, demo);
-  await until(() => /logged in/.test(output()), 'no login');
-  const [, url] = /"urls":\["([^"]+)"/.exec(output()) ?? [];
-  t.match(await (await fetch(`${url}/companies/example.com`)).json(), { domain: 'example.com' });
-  t.match(await (await fetch(`${url}/echo`)).json(), { method: 'GET' });
-  const ended = happens(demo, 'exit');
-  demo.kill('SIGTERM');
-  t.same(await ended, [0, null]);
+t.test(
+  'with only Node on the PATH the installed program runs the demo and checks a configuration',
+  async (t) => {
+    // Only the folder of this Node is on the PATH; under test:all that is the lowest supported one.
+    const env = {
+      PATH: dirname(process.execPath),
+      HOME: user,
+      BEARERD_LISTEN: '127.0.0.1:0',
+      BEARERD_ADMIN_LISTEN: 'off',
+    };
+    const program = join(user, 'node_modules/.bin/bearerd');
+    const demo = spawn(program, ['demo', '--log-format', 'json'], {
+      env,
+      cwd: user,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const output = saidBy(t, demo);
+    await until(() => /logged in/.test(output()), 'the demo does not log in');
+    const [, url] = /"urls":\["([^"]+)"/.exec(output()) ?? [];
+    t.match(await (await fetch(`${url}/companies/example.com`)).json(), { domain: 'example.com' });
+    t.match(await (await fetch(`${url}/echo`)).json(), { method: 'GET' });
+    const ended = happens(demo, 'exit');
+    demo.kill('SIGTERM');
+    t.same(await ended, [0, null]);
 
-  const file = join(user, 'bearerd.yaml');
-  writeFileSync(
-    file,
-    'baseUrl: https://api.example.com\ncredentials: { apiKey: { type: apiKey, key: { env: KEY } } }\n',
-  );
-  const checked = spawnSync(program, ['check', '--config', file], {
-    env: { ...env, KEY: 'secret' },
-    encoding: 'utf8',
-  });
-  t.equal(checked.status, 0, checked.stdout + checked.stderr);
-  t.notMatch(checked.stdout + checked.stderr, /secret/);
-});
+    const file = join(user, 'bearerd.yaml');
+    writeFileSync(
+      file,
+      'baseUrl: https://api.example.com\ncredentials: { apiKey: { type: apiKey, key: { env: KEY } } }\n',
+    );
+    const checked = spawnSync(program, ['check', '--config', file], {
+      env: { ...env, KEY: 'secret' },
+      encoding: 'utf8',
+    });
+    t.equal(checked.status, 0, checked.stdout + checked.stderr);
+    t.notMatch(checked.stdout + checked.stderr, /secret/);
+  },
+);
 
-t.test('the examples of docs/library.md pass the type check, and do what they say', async (t) => {
+t.test('the examples of docs/library.md pass the type check and run', async (t) => {
   const api = await startMockApi();
   t.teardown(() => api.close());
-  // The host's own.
+  // Fastify is a dependency of the host program.
   symlinkSync(join(ROOT, 'node_modules/fastify'), join(user, 'node_modules/fastify'));
   const text = readFileSync(join(ROOT, 'docs/library.md'), 'utf8');
   const examples = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
@@ -202,7 +208,7 @@ t.test('the examples of docs/library.md pass the type check, and do what they sa
   t.match(outputs[3], /^baseUrl: .*\n(?:.*\n)*listen: /);
 });
 
-t.test('a wrong type is refused by the compiler', async (t) => {
+t.test('the compiler refuses a wrong type in the configuration', async (t) => {
   mkdirSync(join(user, 'wrong'));
   writeFileSync(
     join(user, 'wrong/wrong.ts'),

@@ -25,7 +25,7 @@ import { exploitability, STATEMENTS, type Statement } from '../scripts/vex.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const HOME = 'https://git.example.com/us/bearerd';
 
-t.test('a release has a home, which is named', async (t) => {
+t.test('a release needs the URL of its repository', async (t) => {
   for (const none of [
     undefined,
     '',
@@ -41,7 +41,7 @@ t.test('a release has a home, which is named', async (t) => {
   });
 });
 
-t.test('its notes are what the changelog says of that version', async (t) => {
+t.test("the release notes are the changelog's section of the version", async (t) => {
   const changelog =
     '# Changelog\n\n## [Unreleased]\n\n- c\n\n## [1.1.0] - 2026-11-28\n\n- b\n\n## [1.0.0]\n\n- a\n';
   t.equal(notesOf(changelog, '1.1.0'), '## [1.1.0] - 2026-11-28\n\n- b\n');
@@ -49,7 +49,7 @@ t.test('its notes are what the changelog says of that version', async (t) => {
   t.throws(() => notesOf(changelog, '2.0.0'), /nothing of 2\.0\.0/);
 });
 
-t.test('npm version writes the version wherever else it stands', async (t) => {
+t.test('npm version writes the version into every file that has it', async (t) => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   for (const [name, place] of Object.entries(PLACES)) {
     const found = readFileSync(join(ROOT, name), 'utf8').match(place);
@@ -68,7 +68,7 @@ t.test('npm version writes the version wherever else it stands', async (t) => {
   );
 });
 
-t.test('npm version dates what was unreleased', async (t) => {
+t.test('npm version gives the unreleased changes a version and a date', async (t) => {
   const changelog = '# Changelog\n\n## [Unreleased]\n\n- b\n\n## [1.0.0] - 2026-11-27\n\n- a\n';
   const dated = released(changelog, '1.1.0', '2026-11-28');
   t.equal(notesOf(dated, '1.1.0'), '## [1.1.0] - 2026-11-28\n\n- b\n');
@@ -77,14 +77,17 @@ t.test('npm version dates what was unreleased', async (t) => {
   t.throws(() => released('# Changelog\n', '1.1.0', '2026-11-28'), /Unreleased/);
 });
 
-t.test('without the programs that make an image it is said which, and where they come from', async (t) => {
-  t.throws(
-    () => located(['buildah', 'podman'], ['/nowhere']),
-    /^buildah, podman: not there\..*apt-get install/,
-  );
-});
+t.test(
+  'if programs for the image are missing, the error names them and the packages to install',
+  async (t) => {
+    t.throws(
+      () => located(['buildah', 'podman'], ['/nowhere']),
+      /^buildah, podman: not there\..*apt-get install/,
+    );
+  },
+);
 
-t.test('the bill of an image has the bundle, the Node and the packages below', async (t) => {
+t.test('the bill of materials of an image lists the bundle, Node and the system packages', async (t) => {
   const bundle = JSON.stringify({
     bomFormat: 'CycloneDX',
     metadata: { component: { type: 'application', name: 'bearerd' } },
@@ -107,7 +110,7 @@ t.test('the bill of an image has the bundle, the Node and the packages below', a
 
 const UUID = '3e671687-395b-41f5-a30f-a58921a69b79';
 
-t.test('the serial number of a document is a UUID, made of what it says', async (t) => {
+t.test('the serial number of a document is a UUID made from its content', async (t) => {
   const { serialNumber } = withSerialNumber({ a: 1 });
   t.match(serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   t.equal(withSerialNumber({ a: 1 }).serialNumber, serialNumber);
@@ -131,7 +134,7 @@ const STATEMENT: Statement = {
   detail: 'No WebSocket goes through it.',
 };
 
-t.test('the VEX says of each known vulnerability of a bundled package what it means here', async (t) => {
+t.test('the VEX has an analysis of each known vulnerability of a bundled package', async (t) => {
   t.match(JSON.parse(exploitability([], BUNDLE)), { bomFormat: 'CycloneDX', vulnerabilities: [] });
   const other = { ...STATEMENT, id: 'GHSA-2345-6789-cfgh', package: 'pino' };
   const document = JSON.parse(exploitability([STATEMENT, other], BUNDLE));
@@ -150,7 +153,7 @@ t.test('the VEX says of each known vulnerability of a bundled package what it me
   ]);
 });
 
-t.test('a VEX that says too little, or too much, is not made', async (t) => {
+t.test('an incomplete statement, or one about a package outside the bundle, is an error', async (t) => {
   const wrong: [change: Partial<Statement>, error: RegExp][] = [
     [{ package: 'left-pad' }, /left-pad is not in the bundle/],
     [{ id: 'XYZ-1' }, /XYZ-1: neither CVE-YEAR-NUMBER nor GHSA/],
@@ -162,14 +165,14 @@ t.test('a VEX that says too little, or too much, is not made', async (t) => {
     t.throws(() => exploitability([{ ...STATEMENT, ...change }], BUNDLE), error);
 });
 
-t.test('the statements of this version are about packages that are in the bundle', async (t) => {
+t.test('the statements of this version are about packages in the bundle', async (t) => {
   const folder = t.testdir();
   await bundle(folder);
   const bill = readFileSync(join(folder, 'sbom.cdx.json'), 'utf8');
   t.equal(JSON.parse(exploitability(STATEMENTS, bill)).vulnerabilities.length, STATEMENTS.length);
 });
 
-/** A repository with these sources and the tag of their version. */
+/** Makes a repository with these sources and the tag of their version. */
 function tagged(home: string): string {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
@@ -200,7 +203,7 @@ const WITHOUT = ['image', 'archives', ...(HELM === undefined ? ['chart'] : [])].
   part,
 ]);
 
-t.test('it is made of a tag: tarball, chart, bills of materials, notes and checksums', async (t) => {
+t.test('a release from a tag has tarball, chart, bills of materials, VEX, notes and checksums', async (t) => {
   const work = t.testdir({ home: {} });
   const home = join(work, 'home');
   const version = tagged(home);
@@ -241,24 +244,28 @@ t.test('it is made of a tag: tarball, chart, bills of materials, notes and check
   t.match(JSON.parse(packed.toString()), { version, homepage: `${HOME}#readme` });
 });
 
-t.test('helm takes the chart of a release', { skip: HELM === undefined && 'there is no helm' }, async (t) => {
-  const work = t.testdir({ chart: {} });
-  cpSync(join(ROOT, 'deploy/helm/bearerd'), join(work, 'chart/bearerd'), { recursive: true });
-  const sums = [1, 2].map((time) => {
-    utimesSync(join(work, 'chart/bearerd/Chart.yaml'), time, time);
-    chmodSync(join(work, 'chart/bearerd/Chart.yaml'), time === 1 ? 0o600 : 0o664);
-    fixedTar(join(work, 'chart'), 'bearerd', join(work, 'chart.tgz'));
-    return createHash('sha256')
-      .update(readFileSync(join(work, 'chart.tgz')))
-      .digest('hex');
-  });
-  t.equal(sums[0], sums[1], 'neither times nor modes change it');
-  const values = join(ROOT, 'deploy/helm/bearerd/ci/example-values.yaml');
-  const { status, stdout, stderr } = spawnSync(
-    HELM!,
-    ['template', 'x', join(work, 'chart.tgz'), '--values', values],
-    { encoding: 'utf8' },
-  );
-  t.equal(status, 0, stderr);
-  t.match(stdout, /kind: NetworkPolicy/);
-});
+t.test(
+  'helm renders the chart of a release',
+  { skip: HELM === undefined && 'there is no helm' },
+  async (t) => {
+    const work = t.testdir({ chart: {} });
+    cpSync(join(ROOT, 'deploy/helm/bearerd'), join(work, 'chart/bearerd'), { recursive: true });
+    const sums = [1, 2].map((time) => {
+      utimesSync(join(work, 'chart/bearerd/Chart.yaml'), time, time);
+      chmodSync(join(work, 'chart/bearerd/Chart.yaml'), time === 1 ? 0o600 : 0o664);
+      fixedTar(join(work, 'chart'), 'bearerd', join(work, 'chart.tgz'));
+      return createHash('sha256')
+        .update(readFileSync(join(work, 'chart.tgz')))
+        .digest('hex');
+    });
+    t.equal(sums[0], sums[1], 'neither times nor modes change the archive');
+    const values = join(ROOT, 'deploy/helm/bearerd/ci/example-values.yaml');
+    const { status, stdout, stderr } = spawnSync(
+      HELM!,
+      ['template', 'x', join(work, 'chart.tgz'), '--values', values],
+      { encoding: 'utf8' },
+    );
+    t.equal(status, 0, stderr);
+    t.match(stdout, /kind: NetworkPolicy/);
+  },
+);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
 
-// What a forge reads of this repository, and what its documents say of each other.
+// The files that a code host reads, and how the documents refer to files and to each other.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -14,7 +14,7 @@ const filesIn = (folder: string, ending: string) =>
     .map((name) => join(folder, name));
 const workflows = filesIn('.github/workflows', '.yml');
 
-t.test('each action is pinned by the commit of its release', async (t) => {
+t.test('each action is pinned to the commit of a release', async (t) => {
   const uses = workflows.flatMap((name) => read(name).match(/uses:.*/g) ?? []);
   t.not(uses.length, 0);
   for (const line of uses) t.match(line, /^uses: [\w-]+\/[\w-]+(?:\/[\w-]+)?@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
@@ -34,7 +34,7 @@ interface Workflow {
   >;
 }
 
-t.test('the workflow runs .ci/run within its time, may only read, and keeps no token', async (t) => {
+t.test('the CI workflow runs .ci/run with a time limit, and may only read', async (t) => {
   const workflow = parse(read('.github/workflows/ci.yml')) as Workflow;
   t.same(workflow.permissions, { contents: 'read' });
   const { steps, 'timeout-minutes': minutes } = workflow.jobs.ci!;
@@ -42,7 +42,7 @@ t.test('the workflow runs .ci/run within its time, may only read, and keeps no t
   t.equal(minutes, 25);
 });
 
-t.test('each workflow may only read, keeps no token, and calls scripts that exist', async (t) => {
+t.test('each workflow may only read, keeps no token, and calls existing scripts', async (t) => {
   t.ok(workflows.length >= 4);
   const all = workflows.map((name) => parse(read(name)) as Workflow);
   for (const { permissions } of all) t.same(permissions, { contents: 'read' });
@@ -50,7 +50,7 @@ t.test('each workflow may only read, keeps no token, and calls scripts that exis
   for (const job of jobs) {
     t.match(job.steps[0], { uses: /^actions\/checkout@/, with: { 'persist-credentials': false } });
     t.ok(job['timeout-minutes'] > 0);
-    // An expression in a script is pasted into it: a name with a quote would be run.
+    // An expression is pasted into the script, so that a name with a quote would be executed.
     for (const { run } of job.steps) t.notMatch(run ?? '', /\$\{\{/);
   }
   const scripts = jobs.flatMap((job) => job.steps.flatMap(({ run }) => run ?? []));
@@ -62,12 +62,12 @@ t.test('each workflow may only read, keeps no token, and calls scripts that exis
   );
 });
 
-t.test('the release workflow attests all that a release has, and attaches what it attested', async (t) => {
+t.test('the release workflow attests every file of a release, and attaches the attestations', async (t) => {
   const { jobs } = parse(read('.github/workflows/release.yml')) as Workflow;
   const { steps, permissions } = jobs.release!;
   t.same(permissions, { contents: 'write', 'id-token': 'write', attestations: 'write' });
   const provenance = steps.findIndex(({ uses }) => uses?.startsWith('actions/attest-build-provenance@'));
-  t.equal(steps[provenance]?.with?.['subject-checksums'], 'release/SHA256SUMS', 'that names each file');
+  t.equal(steps[provenance]?.with?.['subject-checksums'], 'release/SHA256SUMS', 'SHA256SUMS names each file');
   const bills = steps.filter(({ uses }) => uses?.startsWith('actions/attest-sbom@'));
   const subjects = bills.map((step) => step.with?.['subject-path'] ?? '').join(' ');
   for (const ending of ['.tgz', '.tar.gz', '.zip', '.image.tar.gz']) t.match(subjects, ending);
@@ -81,10 +81,10 @@ t.test('the release workflow attests all that a release has, and attaches what i
     order,
     order.toSorted((a, b) => a - b),
   );
-  t.notMatch(JSON.stringify(steps), /secrets\./, 'it has no long-lived token');
+  t.notMatch(JSON.stringify(steps), /secrets\./, 'the workflow has no long-lived token');
 });
 
-t.test('the bot updates what goes into the bundle in one go', async (t) => {
+t.test('Dependabot updates the bundled packages in one group', async (t) => {
   const { updates } = parse(read('.github/dependabot.yml')) as {
     updates: { groups?: { bundled: { patterns: string[] } } }[];
   };
@@ -99,7 +99,7 @@ t.test('the bot updates what goes into the bundle in one go', async (t) => {
   t.same(updates[0]!.groups!.bundled.patterns.toSorted(), [...new Set(packages)].sort());
 });
 
-t.test('the templates are what a forge can read', async (t) => {
+t.test('the issue templates are valid forms', async (t) => {
   for (const name of filesIn('.github/ISSUE_TEMPLATE', '.yml').filter(
     (file) => !file.endsWith('config.yml'),
   )) {
@@ -122,7 +122,7 @@ const sections = areas.flatMap((page) =>
 );
 const words = sections.map(({ title, text }) => `${title} ${text}`.replaceAll(/\s+/g, ' ')).join('\n');
 
-t.test('a decision has a day, what it was for, what was chosen and what it costs', async (t) => {
+t.test('each decision has a date, context, choice and price', async (t) => {
   t.not(sections.length, 0);
   for (const { title, text } of sections) {
     t.match(text, /^\n\*\d{4}-\d{2}-\d{2}\.\* \*/, title);
@@ -131,21 +131,18 @@ t.test('a decision has a day, what it was for, what was chosen and what it costs
   }
 });
 
-t.test(
-  'the index of the decisions lists those that hold; the others name what took their place',
-  async (t) => {
-    const listed = [...read('docs/decisions/README.md').matchAll(/^- (.*)$/gm)].map(([, title]) => title!);
-    const holding = sections.filter(({ page }) => page !== 'superseded.md').map(({ title }) => title);
-    t.same(listed.toSorted(), holding.toSorted());
-    for (const { title, text } of sections.filter(({ page }) => page === 'superseded.md')) {
-      const [, later] =
-        /\*Superseded on \d{4}-\d{2}-\d{2} by "([^"]+)"/.exec(text.replaceAll(/\s+/g, ' ')) ?? [];
-      t.ok(holding.includes(later ?? ''), title);
-    }
-  },
-);
+t.test('the index lists the decisions in force, and each superseded one names its successor', async (t) => {
+  const listed = [...read('docs/decisions/README.md').matchAll(/^- (.*)$/gm)].map(([, title]) => title!);
+  const holding = sections.filter(({ page }) => page !== 'superseded.md').map(({ title }) => title);
+  t.same(listed.toSorted(), holding.toSorted());
+  for (const { title, text } of sections.filter(({ page }) => page === 'superseded.md')) {
+    const [, later] =
+      /\*Superseded on \d{4}-\d{2}-\d{2} by "([^"]+)"/.exec(text.replaceAll(/\s+/g, ' ')) ?? [];
+    t.ok(holding.includes(later ?? ''), title);
+  }
+});
 
-/** In the words of the decisions, with `#` for the number; where that stands, and how it is written. Measurements have no such place. */
+/** Phrases of the decisions with `#` for a number; the file with that number, the pattern that finds it, its unit. */
 const NUMBERS: readonly (readonly [words: string, file: string, place: RegExp, unit?: number])[] = [
   ['Transit margin: # % of the life', 'src/login/access-token.ts', /TRANSIT_SHARE = (\S+);/, 0.01],
   ['of the life, at most # ms', 'src/login/access-token.ts', /MAX_TRANSIT_MS = (\S+);/],
@@ -179,11 +176,11 @@ const NUMBERS: readonly (readonly [words: string, file: string, place: RegExp, u
   ['`USER #:', 'Dockerfile', /^USER (\d+):/m],
 ];
 
-t.test('a number of the code that a decision quotes is the one in force', async (t) => {
+t.test('numbers quoted in decisions are those in the code', async (t) => {
   for (const [phrase, file, place, unit = 1] of NUMBERS) {
     const [, found] = place.exec(read(file)) ?? [];
     t.ok(found, `${file}: ${place}`);
-    // `4 * 1024`: products are all that there is.
+    // Numbers may be products, such as `4 * 1024`.
     const value = found!
       .replaceAll('_', '')
       .split('*')
@@ -193,10 +190,10 @@ t.test('a number of the code that a decision quotes is the one in force', async 
   }
 });
 
-/** What stands in backticks, but for blocks of code. */
+/** The text in backticks, without code blocks. */
 const quoted = (text: string) =>
   [...text.replace(/^```.*?^```/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner);
-/** Every file and folder of the sources, the tests and the documents, as `src/cli/run.ts` and `src/cli/`. */
+/** Every file and folder of the repository's main folders, such as `src/cli/run.ts` and `src/cli/`. */
 const known = ['src', 'test', 'docs', 'scripts', 'bench', 'deploy', 'config'].flatMap((folder) => [
   `${folder}/`,
   ...readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).map((entry) => {
@@ -204,14 +201,14 @@ const known = ['src', 'test', 'docs', 'scripts', 'bench', 'deploy', 'config'].fl
     return entry.isDirectory() ? `${path}/` : path;
   }),
 ]);
-/** A page may name a file by the end of its path, and several by an asterisk. */
+/** A page may name a file by the end of its path, and several with an asterisk. */
 function exists(name: string): boolean {
   const pattern = new RegExp(`(?:^|/)${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
   return known.some((path) => pattern.test(path)) || existsSync(join(ROOT, name));
 }
 
 for (const page of ['CONTRIBUTING.md', 'docs/architecture.md']) {
-  t.test(`${page} names files, folders and commands that exist`, async (t) => {
+  t.test(`${page} names existing files, folders and commands`, async (t) => {
     const words = quoted(read(page));
     const named = words.flatMap((word) =>
       /\s/.test(word)
@@ -228,7 +225,7 @@ for (const page of ['CONTRIBUTING.md', 'docs/architecture.md']) {
   });
 }
 
-t.test('the way of a request in docs/architecture.md goes through files that exist', async (t) => {
+t.test('the way of a request in docs/architecture.md names existing files', async (t) => {
   const [, drawing = ''] = /^```\n(.*?)^```/ms.exec(read('docs/architecture.md')) ?? [];
   const named = drawing.match(/\b[a-z]+(?:\/[a-z\d-]+)+/g) ?? [];
   t.not(named.length, 0);

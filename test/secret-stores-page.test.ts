@@ -7,14 +7,14 @@ import { COMPILED } from './support/cli.ts';
 import { mockFor } from './support/mock.ts';
 import { program, typedIn } from './support/typed.ts';
 
-// Each line of docs/recipes/secret-stores.md is run, with a stand-in of the store's program that knows its arguments.
+// Runs each line of docs/recipes/secret-stores.md with a stand-in for the store's program that checks its arguments.
 
 const PAGE = readFileSync(
   fileURLToPath(new URL('../docs/recipes/secret-stores.md', import.meta.url)),
   'utf8',
 );
 
-/** What each program is called with, by its own documentation. */
+/** The arguments of each program, by its own documentation. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   pass: 'show api/client-secret',
   op: 'read op://work/api/client-secret',
@@ -30,7 +30,7 @@ const typed = [...PAGE.matchAll(/^BEARERD_CLIENT_SECRET_COMMAND=.*$/gm)].map(([l
 const mock = await mockFor(t);
 const { clientSecret } = mock.credentials;
 
-/** A folder where each of the programs prints the secret of the mock, if it is asked for it in the right way. */
+/** A folder with the programs. Each prints the mock's secret if its arguments are right. */
 function stores(t: Test, files: Readonly<Record<string, string>> = {}) {
   const { cwd, env } = typedIn(t, mock, files);
   const { BEARERD_CLIENT_SECRET_FILE: _, ...account } = env;
@@ -43,7 +43,7 @@ function stores(t: Test, files: Readonly<Record<string, string>> = {}) {
 
 const sh = promisify(execFile);
 
-t.test('the page has each store twice, in the file and in a variable', async (t) => {
+t.test('the page has each store for the file and for a variable', async (t) => {
   const named = (line: string) => /(?:\[|=')([\w-]+)/.exec(line)?.[1] ?? '';
   t.same(inFile.map(named), Object.keys(ARGUMENTS));
   t.same(typed.map(named), Object.keys(ARGUMENTS));
@@ -54,7 +54,7 @@ function isSilent(t: Test, name: string, output: string): void {
   t.notMatch(output, clientSecret, name);
 }
 
-t.test('each command of the page gives its secret, and shows nothing of it', async (t) => {
+t.test('each command of the page gives its secret, and check does not show it', async (t) => {
   const entry = (value: string) =>
     `credentials:\n  token: { type: session, clientId: sa-1, clientSecret: ${value} }\n`;
   const files = Object.fromEntries(inFile.map((value, index) => [`${index}.yaml`, entry(value)]));
@@ -67,7 +67,7 @@ t.test('each command of the page gives its secret, and shows nothing of it', asy
   await Promise.all(Object.keys(files).map(checked));
 });
 
-t.test('each line of the page logs in, and shows nothing of the secret', async (t) => {
+t.test('each line of the page logs in, and does not show the secret', async (t) => {
   const options = stores(t);
   const checked = async (line: string) => {
     const { stdout, stderr } = await sh('sh', ['-c', line], options);
@@ -77,7 +77,7 @@ t.test('each line of the page logs in, and shows nothing of the secret', async (
   await Promise.all(typed.map(checked));
 });
 
-t.test('a store that refuses is named with its status and its last line', async (t) => {
+t.test('if a store refuses, the fault names the program, its status and its last line', async (t) => {
   const { cwd, env } = stores(t);
   const wrong = { ...env, BEARERD_CLIENT_SECRET_COMMAND: 'vault kv get -field=client_secret other' };
   const failed = await sh('bearerd', ['check'], { cwd, env: wrong }).catch((error: unknown) => error);

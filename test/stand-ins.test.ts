@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { environmentSchema } from '../src/config/reading/environment.ts';
 
-// The bundle has scripts/stand-ins in the place of some packages. What they rely on in those is asked here, so that a
-// new version that changes it fails a test and not a user's start.
+// The bundle has scripts/stand-ins in place of some packages. These tests check what the stand-ins rely on in those
+// packages, so that a new version with a change fails here and not at a user's start.
 
 const require = createRequire(import.meta.url);
 const text = (specifier: string) => readFileSync(require.resolve(specifier), 'utf8');
 
-t.test('the stand-in of undici is a part of undici: each export is the very same', async (t) => {
+t.test('each export of the stand-in of undici is the export of undici', async (t) => {
   const standIn = require('../scripts/stand-ins/undici.cjs') as Record<string, unknown>;
   const undici = require('undici') as Record<string, unknown>;
   for (const [name, value] of Object.entries(standIn)) t.equal(value, undici[name], name);
 });
 
-t.test('the dispatchers have the verbs that the index of undici gives them', async (t) => {
+t.test('the dispatchers of the stand-in have the methods that the index of undici adds', async (t) => {
   const { Dispatcher, Agent } = require('../scripts/stand-ins/undici.cjs');
   for (const verb of Object.keys(require('undici/lib/api')))
     t.type(Dispatcher.prototype[verb], 'function', verb);
@@ -25,11 +25,11 @@ t.test('the dispatchers have the verbs that the index of undici gives them', asy
   await agent.destroy();
 });
 
-t.test('reply-from uses of undici what it used when the stand-in was written', async (t) => {
+t.test('the stand-in has everything of undici that reply-from uses', async (t) => {
   const source = text('@fastify/reply-from/lib/request.js');
   const used = new Set([...source.matchAll(/\bundici\.([A-Za-z]+)\b(?! ===)/g)].map(([, name]) => name!));
   const standIn = require('../scripts/stand-ins/undici.cjs') as Record<string, unknown>;
-  // Those are asked for only by options that we don't give, or by a request of its own, which it never makes.
+  // These are used only with options that we don't set, or for a request of reply-from's own, which it never makes.
   const unreached = ['BalancedPool', 'ProxyAgent', 'getGlobalDispatcher', 'Client'];
   t.same(
     [...used].filter((name) => !(name in standIn) && !unreached.includes(name)),
@@ -37,7 +37,7 @@ t.test('reply-from uses of undici what it used when the stand-in was written', a
   );
 });
 
-t.test('prom-client asks OpenTelemetry for exemplars alone, which we do not switch on', async (t) => {
+t.test('prom-client uses OpenTelemetry only for exemplars, which are off', async (t) => {
   const folder = dirname(require.resolve('prom-client'));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.js'),
@@ -46,12 +46,12 @@ t.test('prom-client asks OpenTelemetry for exemplars alone, which we do not swit
   t.same(asking, ['lib/metrics/processCpuTotal.js']);
   const source = readFileSync(join(folder, asking[0]!), 'utf8');
   const [before = '', after = ''] = source.split('if (this.enableExemplars) {');
-  t.equal(before.match(/OtelApi/g)?.length, 1, 'where it is asked for');
+  t.equal(before.match(/OtelApi/g)?.length, 1, 'the one use is the import');
   t.notMatch(after.slice(after.indexOf('} else {')), /OtelApi/);
   t.notMatch(readFileSync(new URL('../src/observe/metrics.ts', import.meta.url), 'utf8'), /xemplar/);
 });
 
-t.test('the stand-in of Ajv leaves out the check of the schema, and no more', async (t) => {
+t.test('the stand-in of Ajv omits only the check of the schema', async (t) => {
   const Ajv = require('ajv');
   const StandIn = require('../scripts/stand-ins/ajv.cjs');
   const wrong = { type: 'object', properties: { a: { minLength: 'many' } } };
@@ -65,13 +65,13 @@ t.test('the stand-in of Ajv leaves out the check of the schema, and no more', as
   }
 });
 
-t.test('the schema that is not checked at the start is right', async (t) => {
+t.test('the schema that is not checked at the start is valid', async (t) => {
   const Ajv = require('ajv');
   const ajv = new Ajv({ strict: true });
   t.ok(ajv.validateSchema(environmentSchema()), ajv.errorsText());
 });
 
-t.test('env-schema makes its Ajv in the way that the stand-in takes the place of', async (t) => {
+t.test('env-schema creates its Ajv as the stand-in expects', async (t) => {
   const source = text('env-schema');
   t.match(source, /const Ajv = require\('ajv'\)/);
   t.equal([...source.matchAll(/new Ajv\(/g)].length, 1);

@@ -28,7 +28,7 @@ interface Component {
   readonly version: string;
 }
 
-/** What users get: the packages that are in the bundle. */
+/** The packages in the bundle. */
 let shipped: readonly (Component & { readonly full: string })[] = [];
 t.before(async () => {
   const isBundled = MAIN.endsWith('.js');
@@ -40,7 +40,7 @@ t.before(async () => {
   shipped = components.map((one) => ({ ...one, full: one.group ? `${one.group}/${one.name}` : one.name }));
 });
 
-/** Below these are public faults that concern a proxy. */
+/** Versions below these have public vulnerabilities that concern a proxy. */
 const FLOORS: Readonly<Record<string, string>> = {
   '@fastify/http-proxy': '11.6.3',
   '@fastify/reply-from': '12.6.5',
@@ -52,7 +52,7 @@ function isAtLeast(version: string, floor: string): boolean {
   return version.localeCompare(floor, 'en', { numeric: true }) >= 0;
 }
 
-t.test('no library that carries requests is older than the repair of its public faults', async (t) => {
+t.test('no bundled library for HTTP is older than the repair of its public vulnerabilities', async (t) => {
   for (const [name, floor] of Object.entries(FLOORS)) {
     const copies = shipped.filter(({ full }) => full === name);
     t.not(copies.length, 0, name);
@@ -61,7 +61,7 @@ t.test('no library that carries requests is older than the repair of its public 
   }
 });
 
-t.test('the lockfile says the hash of each package, and takes all from one place', async (t) => {
+t.test('the lock file has a SHA-512 hash of each package, and one registry', async (t) => {
   const bare = packages.filter(([, { integrity, link, inBundle }]) => !integrity && !link && !inBundle);
   t.same(
     bare.map(([path]) => path),
@@ -80,7 +80,7 @@ t.test('the lockfile says the hash of each package, and takes all from one place
   t.ok(origins.size <= 1, [...origins].join());
 });
 
-t.test('a user installs no package but this one, and no script runs', async (t) => {
+t.test('installing bearerd installs no other package and runs no script', async (t) => {
   const { scripts, dependencies } = read('package.json');
   t.same(dependencies ?? {}, {});
   t.same(

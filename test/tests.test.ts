@@ -2,28 +2,28 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
-// What keeps the tests themselves to be trusted, as far as a machine can see it in their text.
+// Rules for the tests themselves, as far as their text shows whether they are kept.
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !name.includes('fixtures') && name !== 'tests.test.ts')
   .map((name) => ({ name, text: readFileSync(join(import.meta.dirname, name), 'utf8') }));
 
-/** By what a proxy is started, and what in the same file sees to it that it tells of no internal error. */
+/** How a test starts a proxy, and what in the same file must then check for internal errors. */
 const STARTS: readonly (readonly [start: RegExp, watch: RegExp])[] = [
   [/\bnew Gateway\(/, /'internal-error'/],
   [/\bcreateBearerd\(|\bregister\(bearerd\b/, /\bhostLogFor\(/],
-  // What `start` and `run` of support/cli.ts start is watched there.
+  // `start` and `run` of support/cli.ts check what they start.
   [
     /\bspawn\([^;]*\b(?:MAIN|main|program|command)\b/,
     /\b(?:saidBy|assertNoInternalError)\(|internal_errors_total/,
   ],
 ];
-/** Those for which something else does. */
+/** Files that are checked elsewhere. */
 const OTHERWISE = [
-  'fleet/member.ts', // Hands all that it is told to who counts it.
-  'package.test.ts', // A program that only the compiler sees.
+  'fleet/member.ts', // Its caller counts the events.
+  'package.test.ts', // The program is only compiled.
 ];
 
-t.test('whatever test starts a proxy learns of its internal errors', async (t) => {
+t.test('each test that starts a proxy checks for internal errors', async (t) => {
   for (const [start, watch] of STARTS) {
     const starting = files.filter(({ text }) => start.test(text));
     t.not(starting.length, 0, `${start}`);
@@ -37,7 +37,7 @@ t.test('whatever test starts a proxy learns of its internal errors', async (t) =
   }
 });
 
-/** Waits that end by nothing but what they wait for; `happens`, `until` and `within` of support/raw-client.ts have a limit. */
+/** Waits without a time limit. `happens`, `until` and `within` of support/raw-client.ts have one. */
 const ENDLESS: readonly RegExp[] = [
   /await once\(/,
   /for \(;;\)/,
@@ -45,7 +45,7 @@ const ENDLESS: readonly RegExp[] = [
   /await new Promise(?:<\w+>)?\(\((\w+)\) => \w+(?:\.\w+)*\.(?:on|once)\([^\n]*\1\)/,
 ];
 
-t.test('no test waits without a limit, or without a word of what for', async (t) => {
+t.test('no test waits without a time limit', async (t) => {
   for (const endless of ENDLESS)
     t.same(
       files
@@ -57,7 +57,7 @@ t.test('no test waits without a limit, or without a word of what for', async (t)
 });
 
 t.test(
-  'no port of those that the system gives out is given back, and used as if it were still free',
+  'no test closes a port and then uses it as if it were still free',
   async (t) => {
     const given =
       /\.close\(\(\) => resolve\(port\)\)|await new Promise(?:<\w+>)?\(\(resolve\) => \w+\.close\(resolve\)\)/;
@@ -69,19 +69,19 @@ t.test(
 );
 
 /**
- * An upper bound on what was measured: `within` and `until` wait for what is to come, `timesAsLong` compares two works,
- * `shortest` takes the best of some tries; and what is not to be waited for lasts longer than anybody waits.
+ * An upper bound on a measured time. Instead: `within` and `until` wait for an event, `timesAsLong` compares two
+ * durations, `shortest` takes the best of some tries; and something that must not be waited for lasts very long.
  */
 const BOUNDED = /(?:(?:\.now\(\) - \w+|\b(?:took|elapsed)\w*) <=? |cpuUsage\(\)[^\n]* < )[\w_]+/g;
 /**
- * A limit below the usual one of support/raw-client.ts: on a machine that does something else as well, a few seconds are
- * nothing. Of `until` and `happens`, of `within` and `end`, and of a process or a test.
+ * A limit below the usual one of support/raw-client.ts, too short on a busy machine: of `until`, `happens`, `within` and
+ * `end`, and of a process or a test.
  */
 const LIMITED =
   /['`][^'`\n]* [^'`\n]*['`],\s*(\d[\d_]{3,}),?\s*\)|\b(?:within|\.end)\(([\d_]+)[,)]|\btimeout: (\d[\d_]{3,})\b/g;
 const LEAST_LIMIT_MS = 60_000;
 
-t.test('no test fails because the machine was busy', async (t) => {
+t.test('no test depends on a short time limit', async (t) => {
   for (const { name, text } of files.filter(({ name }) => !/^(?:soak|load|fleet|evidence)\//.test(name))) {
     t.same(text.match(BOUNDED) ?? [], [], name);
     t.same(
@@ -95,8 +95,8 @@ t.test('no test fails because the machine was busy', async (t) => {
 });
 
 /**
- * Waits by the clock, and how many each file has: they give what must not happen the time to happen, or let a limit of a
- * second pass that is the product's own. For what is to happen, `until` and `happens` wait no longer than they must.
+ * The number of fixed waits in each file. They give an event that must not happen the time to happen, or let a time limit
+ * of the product pass. For an event that must happen, `until` and `happens` wait no longer than necessary.
  */
 const WAITS: Readonly<Record<string, number>> = {
   'app/authenticates.test.ts': 1,
@@ -130,12 +130,12 @@ const WAITS: Readonly<Record<string, number>> = {
 };
 const WAIT = /\bsleep\((?!ms, signal)|new Promise(?:<\w+>)?\(\((\w+)\) => setTimeout\(\1|time\.sleep\(/g;
 
-t.test('no test gets one more wait by the clock', async (t) => {
+t.test('no file has more fixed waits than listed', async (t) => {
   for (const { name, text } of files.filter(({ name }) => name.endsWith('.test.ts')))
     t.ok([...text.matchAll(WAIT)].length <= (WAITS[name] ?? 0), name);
 });
 
-t.test('no test of how renewals are spread is a game of chance', async (t) => {
+t.test('tests of the spread of renewals set the random source', async (t) => {
   const chances = /new (?:SharedLogin|RenewingSource)\(/;
   t.same(
     files
@@ -147,7 +147,7 @@ t.test('no test of how renewals are spread is a game of chance', async (t) => {
   );
 });
 
-t.test('no timer of a test ends a connection of which something may not have been read', async (t) => {
+t.test('no timer ends a connection that may have unread bytes', async (t) => {
   const timed =
     /setTimeout\(\(\) => (?:[\w.!]+\.(?:reset|end|destroy|resetAndDestroy)|[\w.]*cut\w*(?:\.get)?)\(|setTimeout\(\w+, \d+\)\);\s*(?:[\w.!]+\.(?:reset|destroy|resetAndDestroy)\(|\w+\[how\]\(|close\()/;
   t.same(
@@ -158,10 +158,10 @@ t.test('no timer of a test ends a connection of which something may not have bee
   );
 });
 
-t.test('no Unix socket is in a folder whose path may be too long for it', async (t) => {
+t.test('no Unix socket is in a test folder, whose path may be too long', async (t) => {
   t.same(
     files.filter(({ text }) => /unix:\$\{t\.testdir/.test(text)).map(({ name }) => name),
-    [], // `mkdtemp` in the system's folder for such files gives a short one.
+    [], // `mkdtemp` in the system's temporary folder gives a short path.
   );
 });
 
@@ -190,7 +190,7 @@ t.test('no figure of memory is one look, since a busy machine frees later', asyn
   );
 });
 
-t.test('no two tests have a file outside of their own folder in common', async (t) => {
+t.test('no two tests share a file outside their own folders', async (t) => {
   const shared =
     /join\(tmpdir\(\), '[^']*'\)(?<!mkdtemp(?:Sync)?\(join\(tmpdir\(\), '[^']*'\))|['"`]\/tmp\/\w/;
   t.same(

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { proof } from './support/proof.ts';
 
-// docs/proofs.md names the tests that prove the claims of SECURITY.md. Here it is proved that there are such tests.
+// docs/proofs.md names the tests that prove the claims of SECURITY.md. These tests check that they exist and run.
 const at = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const rows = readFileSync(at('docs/proofs.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .slice(1);
 
-t.test('a test that is skipped, commented on or only mentioned proves nothing', async (t) => {
+t.test('a title of a skipped test, or in a comment, counts as no proof', async (t) => {
   t.equal(proof('it holds', "t.test('it holds', async (t) => {});"), 'runs');
   t.equal(proof('it holds, at', 't.test(\n  `it holds, at all`,\n  async (t) => {});'), 'runs');
   const linux = "t.test('it holds', { skip: process.platform !== 'linux' }, async (t) => {});";
@@ -28,7 +28,7 @@ t.test('a test that is skipped, commented on or only mentioned proves nothing', 
   }
 });
 
-t.test('each line of the threat model names a test that there is', async (t) => {
+t.test('each line of the threat model names an existing test', async (t) => {
   t.ok(rows.length > 40, `${rows.length} lines`);
   for (const row of rows) {
     const [, file = '', title = ''] = /\| `(test\/[^`]+)` “([^”]+)” \|$/.exec(row) ?? [];

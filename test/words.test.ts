@@ -5,7 +5,7 @@ import t from 'tap';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['src', 'test', 'docs', 'deploy', 'bench', 'scripts', 'config'];
 
-/** What readers stumbled over, and what is written in its place. */
+/** Phrases that readers did not understand, and their replacements. */
 const STUMBLED: readonly [RegExp, string][] = [
   [/\b(?:to|could|can't|can not) be had\b/i, 'unavailable'],
   [/no place to log in/i, 'has no login endpoint'],
@@ -19,7 +19,7 @@ const STUMBLED: readonly [RegExp, string][] = [
   [/what each key .*begins with/i, 'prefix of every key'],
 ];
 
-t.test('no text has one of the phrases that readers stumbled over', async (t) => {
+t.test('no text has a phrase that readers did not understand', async (t) => {
   const files = [
     ...readdirSync(ROOT),
     ...FOLDERS.flatMap((folder) =>
@@ -28,7 +28,7 @@ t.test('no text has one of the phrases that readers stumbled over', async (t) =>
       ),
     ),
   ].filter((file) => /\.(?:ts|js|html|md|ya?ml|tpl|sh)$/.test(file));
-  t.ok(files.length > 500, 'it has found the files');
+  t.ok(files.length > 500, 'the files were found');
   for (const file of files) {
     if (file === join('test', 'words.test.ts')) continue;
     const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');

@@ -9,7 +9,7 @@ import { later } from '../support/later.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
-// One side's connection breaks, and the other side must see a break. Only TCP can be reset: Node throws at anything else.
+// If the connection of one side breaks, the other side must see a break. Only TCP can be reset: Node throws for any other socket.
 
 t.test('a tunnel to an upstream over TLS breaks when its client is reset', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
@@ -26,13 +26,13 @@ t.test('a tunnel to an upstream over TLS breaks when its client is reset', async
     t.equal((await leaving.response()).status, 101);
     leaving.send(bytes);
     leaving.reset();
-    await until(() => tunnel?.destroyed, 'the upstream is not told');
-    await until(() => gateway.inFlight === 0, 'the tunnel stays');
+    await until(() => tunnel?.destroyed, 'the connection to the upstream stays open');
+    await until(() => gateway.inFlight === 0, 'the tunnel does not end');
   }
 });
 
 t.test('an answer without an end breaks the connection of a client on a Unix socket', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'bearerd-')); // The test's own folder has too long a name.
+  const dir = mkdtempSync(join(tmpdir(), 'bearerd-')); // The path of the test's own folder is too long for a socket.
   t.teardown(() => rmSync(dir, { recursive: true }));
   const upstream = await RawUpstream.startedFor(t);
   upstream.onHead = ({ connection }) => {

@@ -74,7 +74,7 @@ function send(
 const codeOf = (answer: Answer) => (JSON.parse(answer.body) as { code?: string }).code;
 
 t.test(
-  'thousands of mixed requests through five renewals arrive with exactly one right, unexpired credential',
+  'thousands of mixed requests through five renewals arrive with exactly one credential, the right one, unexpired',
   async (t) => {
     const { api, ask, gateway } = await set(t, 3_000, {
       BEARERD_ROUTES: '/=token,/companies=apiKey,/health=none,/api/admin=deny',
@@ -108,10 +108,10 @@ t.test(
     };
     await Promise.all(Array.from({ length: 32 }, worker));
 
-    t.same(wrong, [], 'each was answered by the upstream, or by the deny route');
+    t.same(wrong, [], 'each request was answered by the upstream, or by the deny route');
     t.ok(sent >= total && api.tokens.size >= 6, `${sent} requests, ${api.tokens.size} tokens`);
     const denied = Math.ceil((sent - 3) / 5);
-    t.equal(api.arrivals.length, sent - denied, 'none was lost and none sent twice');
+    t.equal(api.arrivals.length, sent - denied, 'no request was lost or sent twice');
     // Proxy and API are one process: while that stands still, a token that was alive when it was sent may end.
     const lateMs = delay.max / 1e6;
     const faults = api.arrivals.filter(({ url, authorization, atMs }) => {
@@ -122,7 +122,7 @@ t.test(
       const dies = api.tokens.get(value.replace('Bearer ', ''));
       return dies === undefined || atMs >= dies + (lateMs < STILL_MS ? 0 : lateMs);
     });
-    t.same(faults, [], 'each carried exactly its one credential, alive');
+    t.same(faults, [], 'each request had exactly one credential, unexpired');
     t.equal(new Set(api.arrivals.map(({ url }) => url)).size, api.arrivals.length);
     t.equal(gateway.inFlight, 0);
   },
@@ -138,7 +138,7 @@ t.test('a cold start under 100 parallel requests logs in once', async (t) => {
 });
 
 t.test(
-  'while the session endpoint is down requests wait, then get 503, and it recovers by itself',
+  'while the session endpoint is down requests wait and then get 503; the proxy recovers by itself',
   async (t) => {
     const { api, ask, admin } = await set(t, 900_000, { BEARERD_TOKEN_WAIT: '700ms' }, (api) => {
       api.session.down = true;
@@ -154,21 +154,21 @@ t.test(
     t.equal((await ask('GET', '/health?')).status, 503);
     t.equal((await admin('/readyz')).status, 503);
     t.equal((await admin('/healthz')).status, 200);
-    t.equal(api.arrivals.length, 0, 'nothing went up without a token');
+    t.equal(api.arrivals.length, 0, 'no request went upstream without a token');
     api.session.down = false;
-    await until(async () => (await admin('/readyz')).status === 200, 'it does not recover');
+    await until(async () => (await admin('/readyz')).status === 200, 'the proxy does not recover');
     t.equal((await ask('GET', '/x')).status, 200);
   },
 );
 
-t.test('API-key routes work while there is no token', async (t) => {
+t.test('API key routes work while there is no token', async (t) => {
   const { ask } = await set(t, 900_000, { BEARERD_ROUTES: '/=token,/companies=apiKey' }, (api) => {
     api.session.status = 401;
   });
   t.equal((await ask('GET', '/companies/x')).status, 200);
 });
 
-t.test('refused credentials are told at once, and POST /renew gives the reason', async (t) => {
+t.test('refused credentials give 503 login-refused at once, and POST /renew gives the reason', async (t) => {
   const { api, ask, admin } = await set(t, 900_000, {}, (api) => {
     api.session.status = 401;
   });
@@ -188,7 +188,7 @@ t.test('refused credentials are told at once, and POST /renew gives the reason',
   t.equal((await ask('GET', '/x')).status, 200);
 });
 
-t.test('the admin listener shows state, counts and no secret', async (t) => {
+t.test('the admin listener shows states and counts, and no secret', async (t) => {
   const { api, ask, admin } = await set(t, 900_000, { BEARERD_ROUTES: '/=token,/companies=apiKey' });
   await ask('GET', '/x/1?access_token=QUERYSECRET');
   await ask('GET', '/companies/2');
@@ -236,12 +236,12 @@ t.test('the admin listener shows state, counts and no secret', async (t) => {
   for (const secret of [token, CLIENT_SECRET, API_KEY, 'QUERYSECRET']) {
     t.notOk(
       texts.some((text) => text.includes(secret)),
-      'no secret is shown',
+      'the answer holds no secret',
     );
   }
 });
 
-t.test('series stay bounded whatever clients send', async (t) => {
+t.test('the number of metric series stays bounded, whatever clients send', async (t) => {
   const { ask, admin } = await set(t, 900_000);
   for (let n = 0; n < 300; n++) await ask('GET', `/some/${n}?q=${n}`);
   const metrics = (await admin('/metrics')).body;

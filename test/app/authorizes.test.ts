@@ -5,7 +5,7 @@ import { later } from '../support/later.ts';
 import { until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
-// Which credential goes upstream, and what happens when the upstream does not want it.
+// Which credential goes upstream, and what follows when the upstream rejects it.
 
 const ROUTES = `
 credentials:
@@ -25,7 +25,7 @@ routes:
   - { prefix: /reject-custom, credential: custom, clientAuthorization: reject }
 `;
 
-/** The upstream takes this token only. */
+/** The upstream accepts only this token. */
 function takes(token: string) {
   return ({ all, target }: UpstreamRequest) =>
     all('authorization').join() === `Bearer ${token}`
@@ -34,20 +34,23 @@ function takes(token: string) {
         'no';
 }
 
-t.test("what passes for the credential's header is struck out, with _ or - on either side", async (t) => {
-  const upstream = await RawUpstream.startedFor(t);
-  for (const header of ['X-Api-Key', 'X_Api_Key', 'X_Api-Key']) {
-    const yaml = `
+t.test(
+  "a client's header that a server may read as the credential's header is removed, with _ or - in either name",
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    for (const header of ['X-Api-Key', 'X_Api_Key', 'X_Api-Key']) {
+      const yaml = `
 credentials: { key: { type: apiKey, key: ours, header: ${header}, scheme: '' } }
 routes: [{ prefix: /, credential: key }]`;
-    const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml });
-    for (const sent of ['x-api-key', 'X_API_KEY', 'X-Api_Key', header]) {
-      t.equal((await proxy.get('/', `${sent}: mine`)).status, 200);
-      t.notMatch(upstream.last.head, /mine/, `${sent} for ${header}`);
-      t.match(upstream.last.head, `${header}: ours`);
+      const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml });
+      for (const sent of ['x-api-key', 'X_API_KEY', 'X-Api_Key', header]) {
+        t.equal((await proxy.get('/', `${sent}: mine`)).status, 200);
+        t.notMatch(upstream.last.head, /mine/, `${sent} for ${header}`);
+        t.match(upstream.last.head, `${header}: ours`);
+      }
     }
-  }
-});
+  },
+);
 
 const OVERRIDES = [
   'X-Original-URL',
@@ -59,10 +62,12 @@ const OVERRIDES = [
   'X-HTTP_Method_Override',
 ];
 
-t.test('a header that names another path or method goes up with no credential of ours', async (t) => {
-  const upstream = await RawUpstream.startedFor(t);
-  upstream.onLogin = () => grant('tok-1');
-  const yaml = `
+t.test(
+  'a header that names another path or method is removed from requests with a credential of ours',
+  async (t) => {
+    const upstream = await RawUpstream.startedFor(t);
+    upstream.onLogin = () => grant('tok-1');
+    const yaml = `
 credentials: { token: { type: session, clientId: a, clientSecret: b }, apiKey: { type: apiKey, key: key-1 } }
 routes:
   - { prefix: /, credential: token }
@@ -70,20 +75,21 @@ routes:
   - { prefix: /own, credential: token, clientAuthorization: keep }
   - { prefix: /kept, credential: token, overrideHeaders: keep }
   - { prefix: /none, credential: none }`;
-  const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml });
-  const passed = async (target: string, ...more: string[]) => {
-    const { status } = await proxy.get(target, ...OVERRIDES.map((name) => `${name}: /api/admin`), ...more);
-    t.equal(status, 200, target);
-    return OVERRIDES.filter((name) => upstream.last.all(name.toLowerCase()).length > 0);
-  };
-  for (const target of ['/', '/key', '/own']) t.same(await passed(target), [], target);
-  t.same(await passed('/own', 'Authorization: Basic eDp5'), []);
-  for (const target of ['/kept', '/none']) t.same(await passed(target), OVERRIDES, target);
+    const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml });
+    const passed = async (target: string, ...more: string[]) => {
+      const { status } = await proxy.get(target, ...OVERRIDES.map((name) => `${name}: /api/admin`), ...more);
+      t.equal(status, 200, target);
+      return OVERRIDES.filter((name) => upstream.last.all(name.toLowerCase()).length > 0);
+    };
+    for (const target of ['/', '/key', '/own']) t.same(await passed(target), [], target);
+    t.same(await passed('/own', 'Authorization: Basic eDp5'), []);
+    for (const target of ['/kept', '/none']) t.same(await passed(target), OVERRIDES, target);
 
-  await proxy.get('/', 'X-Original-URL-2: a', 'X-HTTP-Methods: b', 'X-Original: c', 'XOriginal-URL: d');
-  for (const name of ['x-original-url-2', 'x-http-methods', 'x-original', 'xoriginal-url'])
-    t.equal(upstream.last.all(name).length, 1, `${name} is another header`);
-});
+    await proxy.get('/', 'X-Original-URL-2: a', 'X-HTTP-Methods: b', 'X-Original: c', 'XOriginal-URL: d');
+    for (const name of ['x-original-url-2', 'x-http-methods', 'x-original', 'xoriginal-url'])
+      t.equal(upstream.last.all(name).length, 1, `${name} is not one of them`);
+  },
+);
 
 t.test('exactly one credential goes upstream, and it is ours', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
@@ -110,17 +116,17 @@ t.test('exactly one credential goes upstream, and it is ours', async (t) => {
   t.same(
     await sent('/keyring', ...plain),
     [200, 'authorization: Bearer tok-1'],
-    'a prefix ends at a segment',
+    'a prefix matches whole segments',
   );
   t.same(
     await sent('/custom', ...clients, 'X_Api_Key: mine'),
     [200, 'x-api-key: key-2'],
-    'CGI reads both alike',
+    'CGI does not tell _ from -',
   );
   t.same(await sent('/custom-token', ...clients), [200, 'x-token: Token tok-1']);
   t.same(await sent('/none', ...plain), [200]);
 
-  t.test('keep: the client may send its own, once', async (t) => {
+  t.test('clientAuthorization: keep sends the one credential of the client', async (t) => {
     t.same(await sent('/keep'), [200, 'authorization: Bearer tok-1']);
     t.same(await sent('/keep', 'authorization: Basic eDp5'), [200, 'authorization: Basic eDp5']);
     t.same(await sent('/keep-none', 'authorization: Basic eDp5'), [200, 'authorization: Basic eDp5']);
@@ -128,11 +134,15 @@ t.test('exactly one credential goes upstream, and it is ours', async (t) => {
     t.same(await sent('/keep-custom'), [200, 'x-api-key: key-2']);
     t.same(await sent('/keep-custom', 'x-api-key: mine'), [200, 'x-api-key: mine']);
     t.same(await sent('/keep-custom', 'authorization: Basic eDp5'), [200, 'authorization: Basic eDp5']);
-    t.equal((await proxy.get('/keep', ...plain)).status, 400, 'of two, the upstream might read either');
+    t.equal(
+      (await proxy.get('/keep', ...plain)).status,
+      400,
+      'two credentials are refused: the upstream might read either',
+    );
     t.equal((await proxy.get('/keep-custom', 'x-api-key: a', 'x_api_key: b')).status, 400);
   });
 
-  t.test('reject: the client may send none', async (t) => {
+  t.test('clientAuthorization: reject refuses a request with a credential', async (t) => {
     t.same(await sent('/reject'), [200, 'authorization: Bearer tok-1']);
     t.same(await sent('/reject-custom'), [200, 'x-api-key: key-2']);
     for (const [target, line] of [
@@ -149,7 +159,7 @@ t.test('exactly one credential goes upstream, and it is ours', async (t) => {
   });
 });
 
-t.test('a rejected token is replaced, and the request sent once more, byte for byte', async (t) => {
+t.test('after a 401 a new token is got, and the request is sent once more, byte for byte', async (t) => {
   const bodies: Record<string, string> = {
     none: request('GET', '/none?x', 'x-a: 1'),
     small: `${request('POST', '/small', 'content-length: 30000')}${'s'.repeat(30_000)}`,
@@ -167,7 +177,7 @@ t.test('a rejected token is replaced, and the request sent once more, byte for b
       t.equal(upstream.requests.length, 2, kind);
       const [first, second] = upstream.requests as [UpstreamRequest, UpstreamRequest];
       t.ok((await first.message).body.equals((await second.message).body), kind);
-      // A body that is whole by then needs no chunks.
+      // By then the body is whole, so its length is sent in place of chunks.
       const own = /^(?:authorization|content-length|transfer-encoding)$/i;
       const others = ({ lines }: UpstreamRequest) => lines.filter(([name]) => !own.test(name));
       t.same([second.startLine, others(second)], [first.startLine, others(first)], kind);
@@ -175,14 +185,14 @@ t.test('a rejected token is replaced, and the request sent once more, byte for b
       t.equal(
         (await proxy.get('/next')).text,
         'yes /next',
-        'the next request has the new token from the start',
+        'the next request has the new token at its first try',
       );
       t.equal(upstream.requests.length, 3);
     }),
   );
 });
 
-t.test('a request that can not be repeated gets the 401, and the next one a new token', async (t) => {
+t.test('a request that cannot be repeated gets the 401, and the next request has a new token', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url });
   upstream.onRequest = takes('tok-2');
@@ -201,9 +211,13 @@ t.test('a request that can not be repeated gets the 401, and the next one a new 
   const other = await gatewayFor(t, { baseUrl: upstream.url });
   const size = 65_537;
   const large = await other.ask(`${request('POST', '/over', `content-length: ${size}`)}${'x'.repeat(size)}`);
-  t.same([large.status, upstream.requests.length], [401, 2], 'one byte more than is kept');
+  t.same(
+    [large.status, upstream.requests.length],
+    [401, 2],
+    'a body one byte above the limit for a second try',
+  );
 
-  await t.test('so does one whose body is not whole yet', async (t) => {
+  await t.test('a request whose body is not whole yet gets the 401, too', async (t) => {
     upstream.onHead = () => `${head('401 Unauthorized', 'content-length: 2')}no`;
     const client = await proxy.client();
     client.send(`${request('POST', '/slow', 'content-length: 10')}12345`);
@@ -212,7 +226,7 @@ t.test('a request that can not be repeated gets the 401, and the next one a new 
   });
 });
 
-t.test('a second 401 passes unchanged; the token is not given up again for it', async (t) => {
+t.test('a second 401 passes unchanged and does not end the new token', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url });
   upstream.onRequest = (asked) => (asked.target === '/forbidden' ? takes('none')(asked) : ok('fine'));
@@ -220,15 +234,15 @@ t.test('a second 401 passes unchanged; the token is not given up again for it', 
     const { status, text, header } = await proxy.get('/forbidden');
     t.same([status, text, header('www-authenticate')], [401, 'no', 'Bearer error="invalid_token"']);
   }
-  t.equal(upstream.requests.length, 21, 'one more for the first of them');
+  t.equal(upstream.requests.length, 21, 'only the first request was sent twice');
   t.equal(upstream.logins, 2);
-  t.equal((await proxy.get('/')).text, 'fine', 'other requests go on');
+  t.equal((await proxy.get('/')).text, 'fine', 'other requests are served');
   upstream.onRequest = () => `${head('403 Forbidden', 'content-length: 2')}no`;
   for (let i = 0; i < 5; i++) t.equal((await proxy.get('/')).status, 403);
-  t.equal(upstream.logins, 2, 'a 403 says nothing about the token');
+  t.equal(upstream.logins, 2, 'a 403 causes no renewal');
 });
 
-t.test('when the renewal fails, the 401 of the upstream passes', async (t) => {
+t.test('if the renewal fails, the 401 of the upstream passes', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url });
   upstream.onRequest = takes('tok-2');
@@ -238,7 +252,7 @@ t.test('when the renewal fails, the 401 of the upstream passes', async (t) => {
   t.equal(upstream.requests.length, 1);
 });
 
-t.test('a late 401 for an old token costs no login', async (t) => {
+t.test('a late 401 for an old token causes no login', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url });
   let release = (): void => {};
@@ -259,7 +273,7 @@ t.test('a late 401 for an old token costs no login', async (t) => {
   late.close();
 });
 
-t.test("an API key's 401 passes, and touches no token", async (t) => {
+t.test('a 401 for an API key passes, and renews no token', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, {
     baseUrl: upstream.url,
@@ -274,7 +288,7 @@ t.test("an API key's 401 passes, and touches no token", async (t) => {
 });
 
 t.test(
-  'a token that ends while the connection is made is not sent; the body comes whole with the next one',
+  'a token that ends during the connect is not sent; the request goes up whole with the next token',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const clock = new FakeClock();
@@ -286,7 +300,7 @@ t.test(
       return head('200 OK');
     };
     upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 2 : 3600);
-    // An outbound proxy that takes its time: the only way here to make connecting slow.
+    // A slow outbound proxy: the only way to make the connect slow here.
     const proxy = await gatewayFor(t, {
       clock,
       baseUrl: 'http://upstream.test',
@@ -313,7 +327,7 @@ t.test(
   },
 );
 
-t.test('a body that is long in coming gets the token of the moment at which it comes', async (t) => {
+t.test('a request whose body comes late is sent with the token that is present then', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = (login) => grant(`tok-${login}`, login === 1 ? 2 : 3600);
   const clock = new FakeClock();
@@ -335,7 +349,7 @@ t.test('a body that is long in coming gets the token of the moment at which it c
   );
 });
 
-t.test('a reload does no harm to requests that wait for a token, or are under way', async (t) => {
+t.test('a reload does not disturb requests that wait for a token, or that are under way', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   let login = (_answer: Buffer): void => {};
   upstream.onLogin = () =>
@@ -347,7 +361,7 @@ t.test('a reload does no harm to requests that wait for a token, or are under wa
     proxy.ask(request('GET', '/get')),
     proxy.ask(`${request('POST', '/post', 'content-length: 2')}{}`),
   ];
-  await until(() => proxy.gateway.inFlight === 2 && upstream.logins === 1, 'they do not wait');
+  await until(() => proxy.gateway.inFlight === 2 && upstream.logins === 1, 'the requests are not under way');
   proxy.gateway.reconfigure(await configOf({ baseUrl: upstream.url }));
   login(grant('tok-1'));
   t.same(
@@ -366,7 +380,7 @@ t.test('a reload does no harm to requests that wait for a token, or are under wa
   t.equal((await underWay).text, 'done');
 });
 
-t.test('a 401 that is all head, or breaks off, is no other answer while a token is fetched', async (t) => {
+t.test('a 401 without a body, or one that breaks off, stays a 401 while a token is renewed', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const rejected = head('401 Unauthorized', 'www-authenticate: Bearer', 'content-length: 2');
   const ends: Record<string, (request: UpstreamRequest) => void> = {
@@ -410,14 +424,18 @@ t.test('a 401 that is all head, or breaks off, is no other answer while a token 
       const client = await proxy.client();
       const answer = await client.send(bytes).response(method);
       if (renews)
-        t.same([answer.status, answer.header('x-from')], [200, 'upstream'], `${name}: sent once more`);
-      else t.equal(answer.status, 401, `${name}: its own 401`);
+        t.same(
+          [answer.status, answer.header('x-from')],
+          [200, 'upstream'],
+          `${name}: the request was sent once more`,
+        );
+      else t.equal(answer.status, 401, `${name}: the 401 of the upstream`);
       client.close();
     }
   }
 });
 
-t.test("a redirect is passed on, and bearerd doesn't follow it", async (t) => {
+t.test('a redirect passes, and bearerd does not follow it', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const elsewhere = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: ROUTES });

@@ -4,7 +4,7 @@ import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// Callers with names: each with a key of its own, known by it wherever a program can put one.
+// Named callers: each has a key of its own, in any place where a program can put a key.
 
 const AGENT = 'k3y-agent';
 const BUILD = 'k3y-build:with a colon';
@@ -42,7 +42,7 @@ const proxy = await gatewayFor(t, options);
 t.beforeEach(() => upstream.reset());
 
 const basic = (name: string, key: string) => `Basic ${Buffer.from(`${name}:${key}`).toString('base64')}`;
-/** Status, code where the answer is bearerd's own, and which caller the log names. */
+/** The status, the code if bearerd answered, and the caller in the log. */
 async function asked(target: string, ...lines: string[]) {
   const { status, text, header } = await proxy.get(target, ...lines);
   const code = header('proxy-status')?.startsWith('bearerd') ? [JSON.parse(text).code] : [];
@@ -62,7 +62,7 @@ const PLACES: Record<string, (key: string) => string> = {
 };
 
 for (const [place, line] of Object.entries(PLACES)) {
-  t.test(`a caller is known by its key in ${place}, which goes no further`, async (t) => {
+  t.test(`a caller is identified by its key in ${place}, and the key is not forwarded`, async (t) => {
     for (const [key, name] of [
       [AGENT, 'agent'],
       [BUILD, 'build'],
@@ -84,7 +84,7 @@ for (const [place, line] of Object.entries(PLACES)) {
   });
 }
 
-t.test("a caller is known by its key in the header of the route's own credential", async (t) => {
+t.test("a caller is identified by its key in the header of the route's credential", async (t) => {
   for (const line of [`x_api-key: ${AGENT}`, `X-API-KEY: ${AGENT}`, `X_API_KEY: ${AGENT}`]) {
     t.same(await asked('/custom', line), [200, 'agent'], line);
     t.notMatch(upstream.last.head, /k3y/);
@@ -96,7 +96,7 @@ t.test("a caller is known by its key in the header of the route's own credential
   }
 });
 
-t.test("a caller is known by its key in the parameter of the route's own credential", async (t) => {
+t.test("a caller is identified by its key in the query parameter of the route's credential", async (t) => {
   const key = encodeURIComponent(BUILD);
   for (const [sent, upstreamGets] of [
     [`?api_key=${key}`, '?api_key=query-secret'],
@@ -114,7 +114,11 @@ t.test("a caller is known by its key in the parameter of the route's own credent
   t.equal(upstream.last.target, '/keep-asked?api_key=mine');
   t.same(await asked(`/reject-asked?api_key=${key}&api_key=mine`), [400, 'client-authorization', 'build']);
   t.same(await asked('/asked?y=%zz&x=1', `x-bearerd-key: ${BUILD}`), [200, 'build']);
-  t.equal(upstream.last.target, '/asked?y=%zz&x=1&api_key=query-secret', 'the rest keeps its bytes');
+  t.equal(
+    upstream.last.target,
+    '/asked?y=%zz&x=1&api_key=query-secret',
+    'the rest of the query keeps its bytes',
+  );
 
   upstream.reset();
   for (const target of [
@@ -129,19 +133,19 @@ t.test("a caller is known by its key in the parameter of the route's own credent
   t.same(await asked('/baked', `cookie: sid=${AGENT}`), [407, 'caller-key-required', undefined]);
   t.same(upstream.requests, []);
   t.same(await asked(`/api?api_key=${AGENT}&z`, `x-bearerd-key: ${BUILD}`), [200, 'build']);
-  t.equal(upstream.last.target, '/api?z', "a key that isn't needed goes no further either");
+  t.equal(upstream.last.target, '/api?z', 'a second key is not forwarded either');
 });
 
 t.test(
-  "the header of another route's credential holds no key, and nothing tells which route it is",
+  "a key in the header of another route's credential is refused, and the answer does not reveal that route",
   async (t) => {
     upstream.reset();
     t.same(await asked('/api', `x_api-key: ${AGENT}`), [407, 'caller-key-required', 'agent']);
     t.same(await asked('/custom', `x-other: ${AGENT}`), [407, 'caller-key-required', 'agent']);
     t.same(upstream.requests, []);
-    // Two keys: the one that stands where this route takes it.
+    // Of two keys, the one in the place of this route counts.
     t.same(await asked('/other', `x_api-key: ${AGENT}`, `x-other: ${BUILD}`), [200, 'build']);
-    t.notMatch(upstream.last.head, /k3y/, 'the other goes no further either');
+    t.notMatch(upstream.last.head, /k3y/, 'the other key is not forwarded either');
   },
 );
 
@@ -161,7 +165,7 @@ t.test('a client without a key gets the same answer, whatever the path', async (
     for (const line of ['x: y', 'x_api-key: guess', 'x-other: guess', 'authorization: Bearer guess']) {
       const method = target === '*' ? 'OPTIONS' : 'DELETE';
       const { head: answer, text } = await proxy.ask(request(method, target, line));
-      // The ID of the request is in it, and makes it longer.
+      // The request's ID is in the body, and its length varies.
       const head = answer.replaceAll(/^(?:date|content-length):.*\r\n/gim, '');
       answers.add(head + text.replace(/,"instance":"[^"]*"/, ''));
     }
@@ -171,7 +175,7 @@ t.test('a client without a key gets the same answer, whatever the path', async (
   t.same(proxy.requests().at(-1)?.route, '');
 });
 
-t.test('a caller with routes gets 403 elsewhere, and learns nothing of what is there', async (t) => {
+t.test('a caller with routes gets 403 elsewhere, whether there is a route or not', async (t) => {
   const key = `x-bearerd-key: ${AGENT}`;
   t.same(await asked('/api/x', key), [200, 'agent']);
   upstream.reset();
@@ -189,7 +193,7 @@ t.test('a caller with routes gets 403 elsewhere, and learns nothing of what is t
   }
 });
 
-t.test("a caller's key is no credential of the client's own: keep and reject don't see it", async (t) => {
+t.test("a caller key does not count as the client's credential for keep and reject", async (t) => {
   const keys = [`authorization: Bearer ${BUILD}`, `authorization: ${basic('u', BUILD)}`];
   for (const key of keys) {
     for (const target of ['/keep', '/reject', '/keep-custom', '/reject-custom']) {
@@ -209,7 +213,11 @@ t.test("a caller's key is no credential of the client's own: keep and reject don
   const own = 'authorization: Bearer mine';
   t.same(await asked('/keep', `x-bearerd-key: ${BUILD}`, own), [200, 'build']);
   t.same(upstream.last.all('authorization'), ['Bearer mine']);
-  t.same(await asked('/keep', keys[0]!, own), [200, 'build'], 'a key and one of its own are not two');
+  t.same(
+    await asked('/keep', keys[0]!, own),
+    [200, 'build'],
+    'a caller key and a credential are not two credentials',
+  );
   t.same(upstream.last.all('authorization'), ['Bearer mine']);
   t.same(await asked('/keep-custom', keys[0]!, 'x-api-key: mine'), [200, 'build']);
   t.notMatch(upstream.last.head, /k3y|real-secret/);
@@ -217,7 +225,7 @@ t.test("a caller's key is no credential of the client's own: keep and reject don
   t.same(await asked('/keep', keys[0]!, own, own), [400, 'bad-request', 'build']);
 });
 
-t.test('an upgrade is asked for a key like any request, and its key goes no further', async (t) => {
+t.test('an upgrade needs a caller key like any request, and the key is not forwarded', async (t) => {
   upstream.onHead = ({ connection }) => {
     connection.send(head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket'));
   };
@@ -239,7 +247,7 @@ t.test('an upgrade is asked for a key like any request, and its key goes no furt
 });
 
 t.test(
-  'TRACE, a foreign Host, a foreign Origin and a preflight are answered before a key is asked for',
+  'TRACE, a foreign Host, a foreign Origin and a preflight are answered before the caller key is checked',
   async (t) => {
     t.equal((await proxy.ask(request('TRACE', '/'))).status, 405);
     t.match((await ask(proxy.port, 'GET / HTTP/1.1\r\nhost: evil.test\r\n\r\n')).text, /host-refused/);
@@ -249,7 +257,7 @@ t.test(
 
 const admin = (target: string, ...lines: string[]) => ask(proxy.adminPort, request('GET', target, ...lines));
 
-t.test('metrics, log and status show callers by their configured names alone', async (t) => {
+t.test('metrics, log and status show callers only by their configured names', async (t) => {
   await proxy.get('/api/named', `x-bearerd-key: ${AGENT}`);
   for (let n = 0; n < 20; n++) await proxy.get('/api/named', `x-bearerd-key: made-up-${n}`);
   const { text } = await admin('/metrics');
@@ -276,7 +284,7 @@ const lan = Object.values(networkInterfaces())
   .find((face) => face?.family === 'IPv4' && !face.internal)?.address;
 
 t.test(
-  'callers with names get no further into the admin listener than anybody, where others reach it',
+  "a named caller's key does not open an admin listener that other machines can reach",
   { skip: lan === undefined && 'no such address' },
   async (t) => {
     const adminOf = async (more: Record<string, string>) => {
@@ -305,50 +313,50 @@ t.test(
   },
 );
 
-t.test(
-  'a caller is added, removed and changed while requests are under way, and none of them is touched',
-  async (t) => {
-    const changing = await gatewayFor(t, options);
-    const yaml = (callers: string) => YAML.slice(0, YAML.indexOf('callers:')) + callers;
-    const reload = async (callers: string) =>
-      changing.gateway.reconfigure(await configOf({ ...options, yaml: yaml(callers) }));
-    const status = async (key: string, target = '/api') =>
-      (await changing.get(target, `x-bearerd-key: ${key}`)).status;
+t.test('a reload adds, removes and changes callers without disturbing requests under way', async (t) => {
+  const changing = await gatewayFor(t, options);
+  const yaml = (callers: string) => YAML.slice(0, YAML.indexOf('callers:')) + callers;
+  const reload = async (callers: string) =>
+    changing.gateway.reconfigure(await configOf({ ...options, yaml: yaml(callers) }));
+  const status = async (key: string, target = '/api') =>
+    (await changing.get(target, `x-bearerd-key: ${key}`)).status;
 
-    upstream.onHead = ({ connection, target }) => {
-      if (target === '/api/slow') connection.send(head('200 OK', 'content-length: 6')).send('one');
-      else if (target === '/api/tunnel') {
-        connection.send(head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket'));
-      } else connection.send(ok('ok'));
-    };
-    const slow = await changing.client();
-    slow.send(request('GET', '/api/slow', `x-bearerd-key: ${AGENT}`));
-    const tunnel = await changing.client();
-    tunnel.send(
-      request(
-        'GET',
-        '/api/tunnel',
-        'connection: upgrade',
-        'upgrade: websocket',
-        `authorization: Bearer ${AGENT}`,
-      ),
-    );
-    await tunnel.response();
-    await until(() => upstream.requests.some(({ target }) => target === '/api/slow'), 'not under way');
+  upstream.onHead = ({ connection, target }) => {
+    if (target === '/api/slow') connection.send(head('200 OK', 'content-length: 6')).send('one');
+    else if (target === '/api/tunnel') {
+      connection.send(head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket'));
+    } else connection.send(ok('ok'));
+  };
+  const slow = await changing.client();
+  slow.send(request('GET', '/api/slow', `x-bearerd-key: ${AGENT}`));
+  const tunnel = await changing.client();
+  tunnel.send(
+    request(
+      'GET',
+      '/api/tunnel',
+      'connection: upgrade',
+      'upgrade: websocket',
+      `authorization: Bearer ${AGENT}`,
+    ),
+  );
+  await tunnel.response();
+  await until(
+    () => upstream.requests.some(({ target }) => target === '/api/slow'),
+    'the slow request is not under way',
+  );
 
-    await reload(`callers: { build: { key: '${BUILD}' }, late: { key: late-key, routes: [/api] } }`);
-    t.same([await status(AGENT), await status(BUILD), await status('late-key')], [407, 200, 200]);
-    await reload(`callers: { build: { key: changed }, late: { key: late-key, routes: [/custom] } }`);
-    t.same([await status(BUILD), await status('changed'), await status('late-key')], [407, 200, 403]);
-    await reload('');
-    t.same([await status('changed'), await status(OWNER)], [407, 200]);
+  await reload(`callers: { build: { key: '${BUILD}' }, late: { key: late-key, routes: [/api] } }`);
+  t.same([await status(AGENT), await status(BUILD), await status('late-key')], [407, 200, 200]);
+  await reload(`callers: { build: { key: changed }, late: { key: late-key, routes: [/custom] } }`);
+  t.same([await status(BUILD), await status('changed'), await status('late-key')], [407, 200, 403]);
+  await reload('');
+  t.same([await status('changed'), await status(OWNER)], [407, 200]);
 
-    const [slowUpstream, tunnelUpstream] = upstream.requests.filter(({ target }) => target !== '/api');
-    slowUpstream!.connection.send('two');
-    t.equal((await slow.response()).text, 'onetwo');
-    tunnelUpstream!.connection.send('still here');
-    t.equal(await tunnel.bytes(10), 'still here');
-    tunnel.close();
-    slow.close();
-  },
-);
+  const [slowUpstream, tunnelUpstream] = upstream.requests.filter(({ target }) => target !== '/api');
+  slowUpstream!.connection.send('two');
+  t.equal((await slow.response()).text, 'onetwo');
+  tunnelUpstream!.connection.send('still here');
+  t.equal(await tunnel.bytes(10), 'still here');
+  tunnel.close();
+  slow.close();
+});

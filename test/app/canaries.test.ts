@@ -14,8 +14,8 @@ import { configOf, gatewayFor } from '../support/gateway.ts';
 import { later } from '../support/later.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// Whatever holds a secret, a key or a token may get into a log line, an error page or a debugger's output. None of
-// them may show it, in any of the ways in which a program turns an object into text.
+// An object that holds a secret, a key or a token may get into a log line, an error page or a debugger's output. No
+// way of turning an object into text may show the secret.
 
 const TOKEN = canary('.token');
 const YAML = `
@@ -50,7 +50,7 @@ const WAYS: Readonly<Record<string, (object: unknown) => string>> = {
   'a stack': (object) => (object instanceof Error ? `${object.stack} ${object.message}` : ''),
 };
 
-/** What it holds in a circle, or can't tell, is left out. */
+/** Leaves out circular references. */
 function json(object: unknown): string {
   const seen = new Set<unknown>();
   return JSON.stringify(object, function (this: Record<string, unknown>, key, value: unknown) {
@@ -68,12 +68,12 @@ function keepsIt(t: Test, name: string, object: unknown): void {
     t.notOk(leaks(bytesJoined(show(object))), `${name} by ${way}`);
 }
 
-/** `<Buffer 4b 61 6e>` is hexadecimal with blanks. */
+/** Joins hexadecimal bytes: `<Buffer 4b 61 6e>`. */
 function bytesJoined(text: string): string {
   return text.replace(/(?<=\b[0-9a-f]{2}) (?=[0-9a-f]{2}\b)/g, '');
 }
 
-t.test('the ways of looking would find a canary', async (t) => {
+t.test('each of these ways shows an unprotected secret', async (t) => {
   for (const [way, show] of Object.entries(WAYS)) {
     t.ok(leaks(show(way === 'a template' ? TOKEN : new Error(TOKEN, { cause: { deep: { TOKEN } } }))), way);
   }
@@ -83,7 +83,7 @@ t.test('the ways of looking would find a canary', async (t) => {
   }
 });
 
-t.test('no configuration, route, credential or source shows what it holds', async (t) => {
+t.test('no configuration, route, credential or token source shows its secrets', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const config = await configOf({ baseUrl: upstream.url, yaml: YAML, env: ENV });
   const pools = new UpstreamPools(config);
@@ -101,7 +101,7 @@ t.test('no configuration, route, credential or source shows what it holds', asyn
   for (const credential of config.credentials.values()) keepsIt(t, credential.name, credential);
 });
 
-t.test('no token shows itself, nor a source or a gateway that holds one', async (t) => {
+t.test('neither a token nor a gateway that holds one shows the token', async (t) => {
   const token = createAccessToken(new Secret(TOKEN), 'Bearer', 60_000, systemClock);
   t.equal(token.headerValue.expose(), `Bearer ${TOKEN}`);
   keepsIt(t, 'token', token);
@@ -117,13 +117,13 @@ t.test('no token shows itself, nor a source or a gateway that holds one', async 
   keepsIt(t, 'events', events);
 });
 
-t.test('no outcome of a login shows the token or the secret, nor do an error and its causes', async (t) => {
+t.test('neither the result of a login nor its error and causes show the token or the secret', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const config = await configOf({ baseUrl: upstream.url, yaml: YAML, env: ENV });
   const pools = new UpstreamPools(config);
   t.teardown(() => pools.destroy());
   const credential = config.credentials.get('token');
-  if (!logsIn(credential)) throw new Error('it logs in');
+  if (!logsIn(credential)) throw new Error('not a login');
   const logIn = () => loginFor(credential, config, pools, systemClock)(new AbortController().signal);
   upstream.onLogin = () => ok(`{"accessToken":"${TOKEN}","expires_in":60}`);
   const issued = await logIn();

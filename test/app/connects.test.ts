@@ -10,18 +10,18 @@ import { PATIENCE_MS, until, within } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 import { StallingRelay } from '../support/stalling-relay.ts';
 
-// How a connection comes about: which address, and under which name.
+// How connections are made: to which address, and under which name.
 
 const UPGRADE = ['connection: Upgrade', 'upgrade: websocket'];
 
-/** Two addresses: the relay's, and one that refuses. */
+/** Resolves to two addresses: the relay's, and one that refuses. */
 const twoAddresses: Lookup = (_hostname, _options, callback) =>
   setImmediate(() => callback(null, [address('127.0.0.2'), address('127.0.0.3')]));
 const loopback: Lookup = (_hostname, _options, callback) =>
   setImmediate(() => callback(null, [address('127.0.0.1')]));
 const address = (text: string) => ({ address: text, family: 4 });
 
-/** Runs while the first address stalls; it goes on well after the second has refused. */
+/** Runs `work` while the first address stalls, and lets it connect long after the second address has refused. */
 async function whileItStalls<T>(relay: StallingRelay, act: () => Promise<T>): Promise<T> {
   await relay.stall();
   const timer = setTimeout(() => relay.goOn(), 600);
@@ -32,7 +32,7 @@ async function whileItStalls<T>(relay: StallingRelay, act: () => Promise<T>): Pr
   }
 }
 
-t.test('a slow address is waited for though the next one refuses: login, request, upgrade', async (t) => {
+t.test('a slow address is waited for even if the next one refuses: login, request, upgrade', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const relay = await StallingRelay.startedFor(t, upstream.port);
   const options = { baseUrl: `http://localhost:${relay.port}`, lookup: twoAddresses };
@@ -44,7 +44,7 @@ t.test('a slow address is waited for though the next one refuses: login, request
   t.equal(upgraded.status, 101);
 });
 
-t.test('a slow address is waited for though the next one refuses: HTTP/2', async (t) => {
+t.test('a slow address is waited for even if the next one refuses: HTTP/2', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const relay = await StallingRelay.startedFor(t, upstream.port);
   const baseUrl = `https://localhost:${relay.port}`;
@@ -53,7 +53,7 @@ t.test('a slow address is waited for though the next one refuses: HTTP/2', async
   t.equal(upstream.requests.length, 1);
 });
 
-t.test('a slow address is waited for though the next one refuses: the outbound proxy', async (t) => {
+t.test('a slow address is waited for even if the next one refuses: outbound proxy', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await connectProxy(t, upstream.port);
   const relay = await StallingRelay.startedFor(t, proxy.port);
@@ -81,7 +81,7 @@ t.test('a slow address is waited for no longer than the connect timeout', async 
   relay.goOn();
 });
 
-t.test("a cancelled login doesn't look for a connection", async (t) => {
+t.test("a cancelled login does not go on connecting", async (t) => {
   const config = await configOf({ baseUrl: 'http://localhost:1', env: { BEARERD_CONNECT_TIMEOUT: 'off' } });
   let looked = 0;
   const pools = new UpstreamPools(config, () => looked++); // It never answers.
@@ -90,12 +90,12 @@ t.test("a cancelled login doesn't look for a connection", async (t) => {
   const error = new Promise((resolve) =>
     pools.get('http://localhost:1', 0).connect((...[reason]) => resolve(reason), abort.signal),
   );
-  await until(() => looked === 1, 'no address is looked for');
+  await until(() => looked === 1, 'the name is not looked up');
   abort.abort(new Error('no longer'));
-  t.match(await within(PATIENCE_MS, error, () => 'it goes on'), { message: 'no longer' });
+  t.match(await within(PATIENCE_MS, error, () => 'the attempt goes on'), { message: 'no longer' });
 });
 
-/** An API over HTTP/1.1 that writes down the names it is called by. */
+/** An API over HTTP/1.1 that records the server name and the Host of each request. */
 async function namedApi(t: Test) {
   const names = new Set<string>();
   const hosts = new Set<string | undefined>();
@@ -120,7 +120,7 @@ async function namedApi(t: Test) {
   return { names, hosts, port: (server.address() as AddressInfo).port };
 }
 
-t.test('a dot at the end of a host is for the resolver and for Host, and not for TLS', async (t) => {
+t.test('a dot at the end of a host name is sent in Host and to the resolver, and not in TLS', async (t) => {
   const api = await namedApi(t);
   const looked = new Set<string>();
   const lookup: Lookup = (hostname, options, callback) => {
@@ -141,7 +141,7 @@ t.test('a dot at the end of a host is for the resolver and for Host, and not for
   t.equal(upstream.last.pseudo[':authority'], `localhost.:${upstream.port}`);
 });
 
-t.test('a host that is an address has no server name, and is verified', async (t) => {
+t.test('an upstream by IP address gets no server name in TLS, and its certificate is verified', async (t) => {
   const api = await namedApi(t);
   const env = { BEARERD_TLS_CA_FILE: CA_FILE };
   const { get } = await gatewayFor(t, { baseUrl: `https://127.0.0.1:${api.port}`, env });
@@ -151,7 +151,7 @@ t.test('a host that is an address has no server name, and is verified', async (t
   await until(() => wrong.events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
 });
 
-t.test('a TLS session is resumed on the next connection, and only where the name was right', async (t) => {
+t.test('a TLS session is resumed on the next connection, and only after the certificate matched the name', async (t) => {
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     const resumed: boolean[] = [];
     const server = https.createServer(
@@ -185,7 +185,7 @@ t.test('a TLS session is resumed on the next connection, and only where the name
 });
 
 t.test(
-  'a POST that follows at once takes the kept connection where the name is not found any more',
+  'a POST uses the kept connection if the name can no longer be resolved',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     let isDown = false;
@@ -197,7 +197,7 @@ t.test(
     const proxy = await gatewayFor(t, { baseUrl, lookup, env: { BEARERD_ROUTES: '/=none' } });
     t.equal((await proxy.get('/')).status, 200);
     isDown = true;
-    // It may not have rested yet, and a POST can't be sent again: it is waited for.
+    // A connection must rest before a POST uses it again: the POST waits for that.
     for (let n = 0; n < 5; n++) {
       t.equal((await proxy.ask(`${request('POST', '/', 'content-length: 1')}x`)).status, 200);
     }

@@ -7,7 +7,7 @@ import { CA_FILE, Http2Upstream } from '../support/h2-upstream.ts';
 import { PATIENCE_MS, RawClient, until, within } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// A client that leaves while nothing is read from it: its FIN waits behind bytes that aren't read.
+// A client that leaves while the proxy reads nothing from it: the FIN waits behind unread bytes.
 
 const MIB = 1 << 20;
 
@@ -18,12 +18,12 @@ const LEAVES: Readonly<Record<string, Leave>> = {
   'is half-closed': (client) => client.halfClose(),
 };
 
-/** A Unix socket knows no reset, and doesn't tell its other end's half-close to who doesn't read. */
+/** A Unix socket has no reset, and a process that does not read does not see the half-close. */
 function waysToLeave(over: string): [how: string, leave: Leave][] {
   return Object.entries(LEAVES).filter(([how]) => over === 'TCP' || how === 'is closed');
 }
 
-/** Node itself keeps back a half-close while it has more to send. */
+/** Node delays a half-close until it has sent all bytes. */
 function waysToLeaveAtOnce(over: string): [how: string, leave: Leave][] {
   return waysToLeave(over).filter(([how]) => how !== 'is half-closed');
 }
@@ -31,7 +31,7 @@ function waysToLeaveAtOnce(over: string): [how: string, leave: Leave][] {
 const socketPath = () => join(tmpdir(), `bearerd-${randomUUID()}.sock`);
 const listenOn = (path: string) => ({ BEARERD_LISTEN: `127.0.0.1:0,unix:${path}` });
 
-/** Sends until no more is taken. */
+/** Sends until the proxy reads no more. */
 async function fill(client: RawClient): Promise<void> {
   for (let mib = 0; mib < 1_000; mib++) {
     const taken = await new Promise<boolean>((resolve) => {
@@ -43,11 +43,11 @@ async function fill(client: RawClient): Promise<void> {
     });
     if (!taken) return;
   }
-  throw new Error('a gigabyte is taken without a reader');
+  throw new Error('the proxy reads a gigabyte that goes nowhere');
 }
 
 async function gone(gateway: TestGateway, what: string): Promise<void> {
-  await until(() => gateway.gateway.inFlight === 0, `${what}: the request stays`);
+  await until(() => gateway.gateway.inFlight === 0, `${what}: the request does not end`);
 }
 
 const path = socketPath();
@@ -57,7 +57,7 @@ const ADDRESSES = { TCP: () => proxy.port, 'a Unix socket': () => path };
 t.beforeEach(() => upstream.reset());
 
 for (const [over, where] of Object.entries(ADDRESSES)) {
-  t.test(`over ${over}: an upload that the upstream doesn't read ends with its client`, async (t) => {
+  t.test(`over ${over}: an upload that the upstream does not read ends when the client leaves`, async (t) => {
     upstream.onHead = ({ connection }) => {
       connection.socket.pause();
     };
@@ -76,7 +76,7 @@ for (const [over, where] of Object.entries(ADDRESSES)) {
     }
   });
 
-  t.test(`over ${over}: a tunnel that is held back ends with its client`, async (t) => {
+  t.test(`over ${over}: a tunnel that the upstream does not read ends when the client leaves`, async (t) => {
     upstream.onHead = ({ connection }) => {
       connection.socket.pause();
       return head('101 Switching Protocols', 'connection: upgrade', 'upgrade: x');
@@ -95,24 +95,27 @@ for (const [over, where] of Object.entries(ADDRESSES)) {
     }
   });
 
-  t.test(`over ${over}: so does a request with many others waiting behind it`, async (t) => {
-    upstream.onRequest = () => undefined;
-    for (const [how, leave] of waysToLeave(over)) {
-      const client = await RawClient.to(where());
-      const before = upstream.requests.length;
-      client.send(request('GET', '/').repeat(200));
-      client.send(request('GET', '/').repeat(20_000));
-      await until(() => upstream.requests.length > before, 'no request');
-      const { connection } = upstream.last;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      leave(client);
-      await gone(proxy, how);
-      await connection.closed;
-      t.equal(upstream.requests.length, before + 1, `${how}: and none of the others goes up`);
-    }
-  });
+  t.test(
+    `over ${over}: a request with many others pipelined behind it ends when the client leaves`,
+    async (t) => {
+      upstream.onRequest = () => undefined;
+      for (const [how, leave] of waysToLeave(over)) {
+        const client = await RawClient.to(where());
+        const before = upstream.requests.length;
+        client.send(request('GET', '/').repeat(200));
+        client.send(request('GET', '/').repeat(20_000));
+        await until(() => upstream.requests.length > before, 'no request');
+        const { connection } = upstream.last;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        leave(client);
+        await gone(proxy, how);
+        await connection.closed;
+        t.equal(upstream.requests.length, before + 1, `${how}: no pipelined request goes upstream`);
+      }
+    },
+  );
 
-  t.test(`over ${over}: a large body that waits for a token waits no longer than its client`, async (t) => {
+  t.test(`over ${over}: a large upload that waits for a token ends when the client leaves`, async (t) => {
     const late = await RawUpstream.startedFor(t);
     let login: ((bytes: Buffer) => void) | undefined;
     late.onLogin = () => new Promise((resolve) => (login = resolve));
@@ -122,7 +125,7 @@ for (const [over, where] of Object.entries(ADDRESSES)) {
       const client = await RawClient.to(over === 'TCP' ? waiting.port : own);
       client.send(request('PUT', '/up', `content-length: ${MIB}`)).send(Buffer.alloc(MIB - 1));
       await until(() => waiting.gateway.inFlight > 0, 'no request');
-      // What has been read of it is as much as will be.
+      // By now the proxy has read all that it will read of the body.
       await new Promise((resolve) => setTimeout(resolve, 200));
       return client;
     };
@@ -135,13 +138,13 @@ for (const [over, where] of Object.entries(ADDRESSES)) {
     client.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
     login!(grant('tok-1'));
-    await gone(waiting, 'the token comes');
-    t.same(late.requests, [], 'nothing goes upstream for a client that is gone, however short the wait');
+    await gone(waiting, 'after the token');
+    t.same(late.requests, [], 'nothing goes upstream for a client that has left');
     t.same(waiting.internalErrors(), []);
   });
 }
 
-t.test('a client that has left is noticed behind a used-up HTTP/2 window', async (t) => {
+t.test('a client that leaves while the HTTP/2 window is used up is noticed', async (t) => {
   const h2 = await Http2Upstream.startedFor(t);
   const gateway = await gatewayFor(t, { baseUrl: h2.url, env: { BEARERD_TLS_CA_FILE: CA_FILE } });
   h2.onHead = ({ stream }) => {
@@ -160,7 +163,7 @@ t.test('a client that has left is noticed behind a used-up HTTP/2 window', async
   t.same(gateway.internalErrors(), []);
 });
 
-t.test("a drain doesn't wait for clients that have left", async (t) => {
+t.test('a drain does not wait for clients that have left', async (t) => {
   const closing = await gatewayFor(t, { baseUrl: upstream.url });
   upstream.onHead = ({ connection }) => {
     connection.socket.pause();
@@ -171,10 +174,10 @@ t.test("a drain doesn't wait for clients that have left", async (t) => {
   await fill(client);
   client.close();
   const drained = closing.gateway.drain(2 * PATIENCE_MS, 'SIGTERM');
-  t.equal(await within(PATIENCE_MS, drained, () => 'the drain waits'), 0, 'nothing is cut');
+  t.equal(await within(PATIENCE_MS, drained, () => 'the drain waits'), 0, 'no request is cut off');
 });
 
-t.test('who is only held up stays', async (t) => {
+t.test('a client that is only slow keeps its connection', async (t) => {
   upstream.onHead = ({ connection }) => {
     connection.socket.pause();
     setTimeout(() => connection.socket.resume(), 2_500);
@@ -190,4 +193,4 @@ t.test('who is only held up stays', async (t) => {
   client.close();
 });
 
-t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
+t.test('none of these tests caused an internal error', async (t) => t.same(proxy.internalErrors(), []));

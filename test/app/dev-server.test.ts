@@ -6,7 +6,7 @@ import { gatewayFor } from '../support/gateway.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { ask } from '../support/raw-client.ts';
 
-// docs/recipes/dev-servers.md: http-proxy-3 is what Vite's development server forwards with.
+// docs/recipes/dev-servers.md: Vite's development server forwards with http-proxy-3.
 
 const mock = await mockFor(t);
 const { BEARERD_BASE_URL: baseUrl, ...env } = accountOf(mock);
@@ -32,7 +32,7 @@ async function devServer(t: Test, changeOrigin: boolean, allowed?: string) {
 
 const SAME = ['sec-fetch-site: same-origin', `origin: ${PAGE}`];
 
-t.test('behind a development server the page that it serves gets answers, and no other does', async (t) => {
+t.test('behind a development server only the page that this server serves gets answers', async (t) => {
   const send = await devServer(t, false);
   t.equal(await send('GET', 'localhost:5173', 'sec-fetch-site: same-origin'), 200);
   t.equal(await send('DELETE', 'localhost:5173', ...SAME), 405, 'the answer of the API');
@@ -41,10 +41,10 @@ t.test('behind a development server the page that it serves gets answers, and no
     403,
   );
   t.equal(await send('GET', 'localhost:5173', 'sec-fetch-site: cross-site', 'sec-fetch-mode: no-cors'), 403);
-  t.equal(await send('GET', '192.0.2.7:5173'), 403, 'from the network');
+  t.equal(await send('GET', '192.0.2.7:5173'), 403, 'a request from the network');
 });
 
-t.test('with changeOrigin the page has to be allowed', async (t) => {
+t.test("with changeOrigin the page's origin has to be allowed", async (t) => {
   t.equal(await (await devServer(t, true))('DELETE', 'localhost:5173', ...SAME), 403);
   const send = await devServer(t, true, PAGE);
   t.equal(await send('DELETE', 'localhost:5173', ...SAME), 405, 'the answer of the API');

@@ -9,11 +9,11 @@ import { RawClient, type RawResponse } from '../support/raw-client.ts';
 import { head, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 import { share } from '../support/share.ts';
 
-// Each generated request goes to a recording upstream twice: straight, and through bearerd. Whatever differs beyond
-// what docs/forwarding.md lists is a fault. A failure names its seed: SEED=n runs that one alone.
+// Each generated request goes to a recording upstream twice: directly, and through bearerd. A difference that
+// docs/forwarding.md does not list is a fault. A failure names its seed; SEED=n runs that case alone.
 const CASES = share(2_500);
 
-/** Of this hop, in either direction; `content-length` is compared as framing, and `host` is the upstream's. */
+/** Headers of one hop, in either direction. `content-length` is compared as framing, and `host` is the upstream's. */
 const OF_THE_HOP = new Set(
   'host connection keep-alive proxy-connection te trailer transfer-encoding upgrade content-length expect'.split(
     ' ',
@@ -183,7 +183,7 @@ function answerOf(dice: Dice, method: string): string {
   const bodyless = method === 'HEAD' || status.startsWith('204') || status.startsWith('304');
   const body = dice.one(BODIES);
   if (bodyless) {
-    // A length without a body: it tells of the body that a GET would have had.
+    // A length without a body: that of the body that a GET would get.
     if (!status.startsWith('204') && dice.below(2) === 0) lines.push('Content-Length: 9757');
     return head(status, ...lines);
   }
@@ -192,14 +192,14 @@ function answerOf(dice: Dice, method: string): string {
   return head(status, ...lines, 'Transfer-Encoding: chunked') + chunks;
 }
 
-/** The lines that have to be the same, in order and byte for byte. */
+/** The header lines that have to be equal, in order and byte for byte. */
 function kept({ lines }: MessageHead, dropped: ReadonlySet<string>): string[] {
   return lines
     .filter(([name]) => !OF_THE_HOP.has(name.toLowerCase()) && !dropped.has(name.toLowerCase()))
     .map(([name, value]) => `${name}: ${value}`);
 }
 
-/** What `Connection` names goes with it. */
+/** Without the headers that `Connection` names. */
 function named({ lines }: MessageHead): string[] {
   return lines
     .filter(([name]) => name.toLowerCase() === 'connection')
@@ -220,7 +220,7 @@ for (const [protocol, cases] of [
   ['HTTP/2', CASES / 5],
 ] as const) {
   t.test(
-    `${cases} generated requests and answers pass unchanged but for the listed headers: ${protocol}`,
+    `${cases} generated requests and answers pass unchanged except for the listed headers: ${protocol}`,
     async (t) => {
       const upstream = await RawUpstream.startedFor(t);
       const baseUrl = protocol === 'HTTP/2' ? await http2Front(t, upstream.port) : upstream.url;
@@ -231,7 +231,7 @@ for (const [protocol, cases] of [
       const faults: string[] = [];
       for (const seed of seeds(cases)) {
         const one = generate(seed);
-        // Node's HTTP/2 server ends a 205 at its head.
+        // The HTTP/2 server of Node ends a 205 after the head.
         if (protocol === 'HTTP/2' && one.answer.startsWith('HTTP/1.1 205')) continue;
         const direct = await record(upstream, upstream.port, one);
         const through = await record(upstream, port, one);
@@ -275,7 +275,7 @@ async function record(
   return { arrived, message: await arrived.message, response };
 }
 
-/** What HTTP/2 makes of it: names in lower case, no reason phrase, and nothing that belongs to one connection. */
+/** The same message in HTTP/2: names in lower case, no reason phrase, no headers of one connection. */
 function inHttp2({ arrived, message, response }: Recorded): Recorded {
   const lower = ({ lines }: MessageHead) =>
     lines.map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -325,13 +325,13 @@ function compare(direct: Recorded, through: Recorded): string | undefined {
   return `${what}\n--- straight\n${String(expected).slice(0, 600)}\n--- through\n${String(got).slice(0, 600)}`;
 }
 
-/** A 204 has no length (RFC 9110 §8.6); a 205 has no content (§15.3.6), and may say so by a length. */
+/** A 204 has no length (RFC 9110 §8.6). A 205 has no content (§15.3.6), and may have a length of 0. */
 function lengthOf(response: RawResponse): string | undefined {
   const length = response.header('content-length');
   return response.status === 204 || (response.status === 205 && length === '0') ? undefined : length;
 }
 
-/** Our own `Via`, which comes last. */
+/** Without our own `Via`, which comes last. */
 function withoutVia(lines: string[], own: RegExp): string {
   return own.test(lines.at(-1) ?? '')
     ? lines.slice(0, -1).join('\n')

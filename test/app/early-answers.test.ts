@@ -4,8 +4,8 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { later } from '../support/later.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
-// An upstream that has read enough answers and closes, with the rest of the upload unread: the kernel then resets the
-// connection, and the answer has to be fished out from before the reset.
+// An upstream that has read enough answers and closes while a part of the upload is unread: the kernel then resets the
+// connection, and the answer has to be read in spite of the reset.
 
 const REFUSED = `${head('413 Content Too Large', 'content-length: 9', 'connection: close')}too large`;
 
@@ -20,7 +20,7 @@ const CLOSES: Record<string, (request: UpstreamRequest) => unknown> = {
 for (const [what, close] of Object.entries(CLOSES)) {
   for (const framing of ['content-length: 4000000', 'transfer-encoding: chunked']) {
     t.test(
-      `an upstream that answers in the middle of an upload and ${what} is heard (${framing})`,
+      `the answer of an upstream that answers during an upload and ${what} reaches the client (${framing})`,
       async (t) => {
         const upstream = await RawUpstream.startedFor(t);
         const { client, get, requests, internalErrors } = await gatewayFor(t, { baseUrl: upstream.url });
@@ -67,7 +67,7 @@ for (const [what, close] of Object.entries(CLOSES)) {
 }
 
 t.test(
-  'an answer without a length that is reset in such a way is heard, and not taken for whole',
+  'an answer without a length that ends with a reset reaches the client, and is not whole',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const { client } = await gatewayFor(t, { baseUrl: upstream.url });
@@ -97,7 +97,7 @@ const ORDERLY_ENDS: Record<string, (request: UpstreamRequest) => unknown> = {
 for (const [what, then] of Object.entries(ORDERLY_ENDS)) {
   for (const framing of ['content-length: 4000000', 'transfer-encoding: chunked']) {
     t.test(
-      `an answer that ends with the connection, in order, is whole: an upstream that ${what} (${framing})`,
+      `an answer that ends with an orderly end of the connection is whole: an upstream that ${what} (${framing})`,
       async (t) => {
         const upstream = await RawUpstream.startedFor(t);
         const { client, internalErrors } = await gatewayFor(t, { baseUrl: upstream.url });

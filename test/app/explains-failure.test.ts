@@ -7,8 +7,8 @@ import { PassedSocket } from '../support/passed-socket.ts';
 import { RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
 
-// When the upstream can't be reached, breaks off, sends no HTTP or hangs, the client is told so in a way
-// that can't be taken for the upstream's own answer; when the client leaves, the upstream is left alone.
+// If the upstream cannot be reached, breaks off, sends no HTTP or hangs, the client gets an answer that cannot be
+// mistaken for the upstream's own. If the client leaves, the upstream request ends.
 
 const upstream = await RawUpstream.startedFor(t);
 const proxy = await gatewayFor(t, { baseUrl: upstream.url });
@@ -21,10 +21,10 @@ t.afterEach(async () => {
   await until(() => proxy.gateway.inFlight + hasty.gateway.inFlight === 0, 'requests stay under way');
 });
 
-/** What a failure of the upstream may be told as, and nothing else. */
+/** The only texts for a failure of the upstream. */
 const DETAILS = new Set(Object.values(CONNECTION_FAILURES).map(({ what }) => `The upstream ${what}.`));
 
-/** The answer is a problem of ours, complete, and says nothing that it should not. */
+/** The answer is a complete problem of ours, and reveals nothing. */
 function explains(t: Test, response: RawResponse, code: ProblemCode, message: string = code): void {
   const { status, title } = PROBLEMS[code];
   const { detail, instance } = JSON.parse(response.text) as { detail: string; instance: string };
@@ -49,7 +49,7 @@ const closings = { FIN: (c: UpstreamConnection) => c.end(), RST: (c: UpstreamCon
 const post = `${request('POST', '/', 'content-length: 10')}1234567890`;
 const soon = () => whenRead(20);
 
-t.test('a connection that ends before the answer gets 502, wherever it ends', async (t) => {
+t.test('a connection that ends before a whole head of an answer gives 502', async (t) => {
   for (const [how, close] of Object.entries(closings)) {
     for (const bytes of [post, request('GET', '/')]) {
       const after = async (answer: string) => {
@@ -61,7 +61,7 @@ t.test('a connection that ends before the answer gets 502, wherever it ends', as
         };
         const response = await proxy.ask(bytes);
         explains(t, response, 'upstream-unreachable', `${how} after ${JSON.stringify(answer)}`);
-        t.equal(upstream.requests.length, 1, 'it was sent once');
+        t.equal(upstream.requests.length, 1, 'the request was sent once');
       };
       await after('');
       await after('HTTP/1.');
@@ -89,7 +89,7 @@ t.test('a connection that ends before the answer gets 502, wherever it ends', as
   }
 });
 
-t.test('a closed port gets 502 at once', async (t) => {
+t.test('a closed port gives 502 at once', async (t) => {
   // Bound but not listening, so that the port stays closed.
   const bound = new PassedSocket();
   t.teardown(() => bound.close());
@@ -115,7 +115,7 @@ t.test('a closed port gets 502 at once', async (t) => {
   explains(t, await unknown.get('/'), 'upstream-unreachable');
 });
 
-t.test('what is no HTTP gets 502 upstream-invalid', async (t) => {
+t.test('an answer that is not valid HTTP gives 502 upstream-invalid', async (t) => {
   const answers: Record<string, string> = {
     garbage: 'HTP/1.1 200 OK\r\n\r\n',
     'another version': 'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok',
@@ -156,7 +156,7 @@ t.test('what is no HTTP gets 502 upstream-invalid', async (t) => {
   t.ok(odd.status === 502 || (odd.status === 200 && odd.reason === ''), 'a control character in the phrase');
 });
 
-t.test('an upstream that hangs gets 504, by the limit that it exceeds', async (t) => {
+t.test('an upstream that hangs gives 504 at the response timeout', async (t) => {
   upstream.onRequest = () => undefined;
   for (const bytes of [request('GET', '/'), post]) {
     const response = await hasty.ask(bytes);
@@ -169,17 +169,17 @@ t.test('an upstream that hangs gets 504, by the limit that it exceeds', async (t
   explains(t, await hasty.get('/'), 'upstream-timeout', 'after an interim answer');
   for (const { closed } of upstream.connections) await closed;
 
-  // Reads nothing: the request itself can't be sent.
+  // The upstream reads nothing, so that the request itself cannot be sent.
   upstream.reset();
   upstream.onConnection = ({ socket }) => socket.pause();
   const client = await hasty.client();
   client.send(request('PUT', '/', `content-length: ${64 << 20}`)).send(Buffer.alloc(64 << 20));
-  explains(t, await client.response(), 'upstream-timeout', 'while it takes nothing');
+  explains(t, await client.response(), 'upstream-timeout', 'while the upstream reads nothing');
   client.close();
 });
 
-t.test('a connection that is not made in time gets 504', async (t) => {
-  // TCP is there at once; the TLS handshake never is.
+t.test('a connection that is not made in time gives 504', async (t) => {
+  // TCP connects at once; the TLS handshake never ends.
   const env = { BEARERD_ROUTES: '/=none', BEARERD_CONNECT_TIMEOUT: '300ms' };
   const deaf = await gatewayFor(t, { baseUrl: upstream.url.replace('http:', 'https:'), env });
   const response = await deaf.get('/');
@@ -188,18 +188,21 @@ t.test('a connection that is not made in time gets 504', async (t) => {
   await until(() => upstream.connections.every(({ isClosed }) => isClosed), 'the attempt stays open');
 });
 
-t.test('a client that stops sending its body gets 408, and the upstream sees no end of it', async (t) => {
-  upstream.onHead = () => undefined;
-  for (const lines of [['transfer-encoding: chunked'], ['content-length: 100']]) {
-    const client = await hasty.client();
-    client.send(`${request('POST', '/', ...lines)}5\r\n12345\r\n`);
-    explains(t, await client.response(), 'request-timeout');
-    t.equal(await client.end(), 'end');
-    t.equal((await upstream.last.message).whole, false);
-  }
-});
+t.test(
+  'a client that stops sending its body gets 408, and the upstream does not see the body end',
+  async (t) => {
+    upstream.onHead = () => undefined;
+    for (const lines of [['transfer-encoding: chunked'], ['content-length: 100']]) {
+      const client = await hasty.client();
+      client.send(`${request('POST', '/', ...lines)}5\r\n12345\r\n`);
+      explains(t, await client.response(), 'request-timeout');
+      t.equal(await client.end(), 'end');
+      t.equal((await upstream.last.message).whole, false);
+    }
+  },
+);
 
-t.test('a body without progress is cut off; one that drips is not', async (t) => {
+t.test('a body without progress is cut off; a slow body is not', async (t) => {
   upstream.onRequest = () => `${head('200 OK', 'content-length: 10')}12345`;
   const client = await hasty.client();
   const stalled = await client.send(request('GET', '/')).response();
@@ -207,7 +210,7 @@ t.test('a body without progress is cut off; one that drips is not', async (t) =>
   await client.end();
   await upstream.last.connection.closed;
 
-  // Longer than the limit in all, and far from it between two pieces, so that a busy machine makes no difference.
+  // The whole takes longer than the limit; the pauses between pieces are far below it, even on a busy machine.
   const patient = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_IDLE_TIMEOUT: '2s' } });
   upstream.onRequest = async ({ connection }) => {
     connection.send(head('200 OK', 'content-length: 10'));
@@ -219,57 +222,60 @@ t.test('a body without progress is cut off; one that drips is not', async (t) =>
   t.equal((await patient.get('/')).text, 'xxxxxxxxxx');
 });
 
-t.test('an answer that breaks off breaks the connection of the client, after what came before', async (t) => {
-  const bodies: Record<string, { answer: string; text: string; resets?: boolean }> = {
-    'a length': { answer: `${head('200 OK', 'content-length: 100')}12345`, text: '12345' },
-    'chunks, between two': {
-      answer: `${head('200 OK', 'transfer-encoding: chunked')}5\r\n12345\r\n`,
-      text: '12345',
-    },
-    'chunks, within one': {
-      answer: `${head('200 OK', 'transfer-encoding: chunked')}64\r\n12345`,
-      text: '12345',
-    },
-    'chunks, before the last line': {
-      answer: `${head('200 OK', 'transfer-encoding: chunked')}5\r\n12345\r\n0\r\n`,
-      text: '12345',
-    },
-  };
-  for (const [how, close] of Object.entries(closings)) {
-    for (const [kind, { answer, text }] of Object.entries(bodies)) {
-      for (const version of ['1.1', '1.0']) {
-        upstream.onRequest = async ({ connection }) => {
-          connection.send(answer);
-          await soon();
-          close(connection);
-        };
-        const client = await proxy.client();
-        client.send(`GET / HTTP/${version}\r\nhost: localhost\r\n\r\n`);
-        const response = await client.response();
-        const ended = await client.end();
-        t.equal(response.text, text, `${how}, ${kind}, ${version}`);
-        const tellsByFraming = response.framing !== 'close' && !response.whole;
-        t.ok(tellsByFraming || ended === 'reset', `${how}, ${kind}, ${version}: the client can tell`);
+t.test(
+  "an answer that breaks off breaks the client's connection, after the bytes that came before",
+  async (t) => {
+    const bodies: Record<string, { answer: string; text: string; resets?: boolean }> = {
+      'a length': { answer: `${head('200 OK', 'content-length: 100')}12345`, text: '12345' },
+      'chunks, between two': {
+        answer: `${head('200 OK', 'transfer-encoding: chunked')}5\r\n12345\r\n`,
+        text: '12345',
+      },
+      'chunks, within one': {
+        answer: `${head('200 OK', 'transfer-encoding: chunked')}64\r\n12345`,
+        text: '12345',
+      },
+      'chunks, before the last line': {
+        answer: `${head('200 OK', 'transfer-encoding: chunked')}5\r\n12345\r\n0\r\n`,
+        text: '12345',
+      },
+    };
+    for (const [how, close] of Object.entries(closings)) {
+      for (const [kind, { answer, text }] of Object.entries(bodies)) {
+        for (const version of ['1.1', '1.0']) {
+          upstream.onRequest = async ({ connection }) => {
+            connection.send(answer);
+            await soon();
+            close(connection);
+          };
+          const client = await proxy.client();
+          client.send(`GET / HTTP/${version}\r\nhost: localhost\r\n\r\n`);
+          const response = await client.response();
+          const ended = await client.end();
+          t.equal(response.text, text, `${how}, ${kind}, ${version}`);
+          const tellsByFraming = response.framing !== 'close' && !response.whole;
+          t.ok(tellsByFraming || ended === 'reset', `${how}, ${kind}, ${version}: the client can tell`);
+        }
       }
     }
-  }
-  for (const version of ['1.1', '1.0']) {
-    upstream.onRequest = async ({ connection }) => {
-      connection.send(`${head('200 OK')}12345`);
-      await soon();
-      connection.reset();
-    };
-    const client = await proxy.client();
-    const response = await client.send(`GET / HTTP/${version}\r\nhost: localhost\r\n\r\n`).response();
-    const ended = await client.end();
-    t.equal(response.text, '12345');
-    t.ok(!response.whole || ended === 'reset', `a reset is no end of a body, ${version}`);
-  }
-  upstream.onRequest = () => `${head('200 OK', 'transfer-encoding: chunked')}5\r\n12345\r\nZZ\r\n`;
-  t.match(await proxy.get('/'), { text: '12345', whole: false }, 'nor is rubbish');
-});
+    for (const version of ['1.1', '1.0']) {
+      upstream.onRequest = async ({ connection }) => {
+        connection.send(`${head('200 OK')}12345`);
+        await soon();
+        connection.reset();
+      };
+      const client = await proxy.client();
+      const response = await client.send(`GET / HTTP/${version}\r\nhost: localhost\r\n\r\n`).response();
+      const ended = await client.end();
+      t.equal(response.text, '12345');
+      t.ok(!response.whole || ended === 'reset', `a reset is no end of a body, ${version}`);
+    }
+    upstream.onRequest = () => `${head('200 OK', 'transfer-encoding: chunked')}5\r\n12345\r\nZZ\r\n`;
+    t.match(await proxy.get('/'), { text: '12345', whole: false }, 'invalid chunks are no end of a body');
+  },
+);
 
-t.test('an idle connection that the upstream closed costs no GET, and no POST is sent twice', async (t) => {
+t.test('if the upstream closes idle connections, no GET fails and no POST is sent twice', async (t) => {
   upstream.onRequest = ({ connection }) => {
     connection.send(ok('ok'));
     later(1, () => connection.end());
@@ -294,16 +300,16 @@ t.test('an idle connection that the upstream closed costs no GET, and no POST is
   );
   t.ok(posts.size >= 300 - failed);
   client.close();
-  await until(() => upstream.last.connection.isClosed, 'the last connection is left to the next test');
+  await until(() => upstream.last.connection.isClosed, 'the last connection stays open');
 });
 
-t.test('a request is sent again once at the most, and only on a connection that had been used', async (t) => {
+t.test('a request is sent again at most once, and only after it failed on a reused connection', async (t) => {
   upstream.onRequest = () => ok('warm');
   await proxy.get('/');
   upstream.onRequest = ({ connection }) => connection.reset();
   upstream.requests.length = 0;
   explains(t, await proxy.get('/'), 'upstream-unreachable');
-  t.equal(upstream.requests.length, 2, 'GET: on the used connection, and on a fresh one');
+  t.equal(upstream.requests.length, 2, 'GET: on the reused connection, and on a new one');
   upstream.onRequest = () => ok('warm');
   await proxy.get('/');
   upstream.onRequest = ({ connection }) => connection.reset();
@@ -318,7 +324,7 @@ const leavings: Record<string, (client: RawClient) => void> = {
   'ends its side': (client) => client.halfClose(),
 };
 
-t.test('a client that leaves ends its upstream request, whatever it waits for', async (t) => {
+t.test('a client that leaves ends its upstream request, whatever the request waits for', async (t) => {
   const situations: Record<string, { bytes: string; begin: (c: UpstreamConnection) => void; part: string }> =
     {
       'waits for the answer': { bytes: request('GET', '/'), begin: () => {}, part: '' },
@@ -351,7 +357,7 @@ t.test('a client that leaves ends its upstream request, whatever it waits for', 
       const { connection, message } = upstream.last;
       await until(() => connection.isClosed, `${how} while it ${when}: the upstream request goes on`);
       if (when.startsWith('sends'))
-        t.equal((await message).whole, false, 'the upstream sees no end of the body');
+        t.equal((await message).whole, false, 'the upstream does not see the body end');
       client.close();
     }
   }
@@ -363,24 +369,27 @@ t.test('a client that leaves ends its upstream request, whatever it waits for', 
         .map(({ aborted, code }) => `${aborted} ${code}`),
     ),
     new Set(['true undefined']),
-    "that isn't a failure",
+    'a client that leaves is no failure of the upstream',
   );
 });
 
-t.test('a client that leaves while a token is awaited, or a connection, leaves nothing behind', async (t) => {
-  upstream.onLogin = () => undefined;
-  const waiting = await gatewayFor(t, { baseUrl: upstream.url, loggedIn: false });
-  for (const bytes of [request('GET', '/'), post]) {
-    const client = await waiting.client();
-    client.send(bytes);
-    await until(() => waiting.gateway.inFlight === 1, 'no request');
-    client.close();
-    await until(() => waiting.gateway.inFlight === 0, 'the request stays');
-  }
-  t.same(upstream.requests, []);
-});
+t.test(
+  'a client that leaves while its request waits for a token or a connection leaves nothing behind',
+  async (t) => {
+    upstream.onLogin = () => undefined;
+    const waiting = await gatewayFor(t, { baseUrl: upstream.url, loggedIn: false });
+    for (const bytes of [request('GET', '/'), post]) {
+      const client = await waiting.client();
+      client.send(bytes);
+      await until(() => waiting.gateway.inFlight === 1, 'no request');
+      client.close();
+      await until(() => waiting.gateway.inFlight === 0, 'the request does not end');
+    }
+    t.same(upstream.requests, []);
+  },
+);
 
-t.test('a client that never reads is left at the idle limit, and costs no memory', async (t) => {
+t.test('a client that never reads is cut off at the idle timeout, and takes no memory', async (t) => {
   const piece = Buffer.alloc(1 << 20, 'x');
   let sent = 0;
   upstream.onRequest = ({ connection }) => {
@@ -395,23 +404,23 @@ t.test('a client that never reads is left at the idle limit, and costs no memory
   client.socket.pause();
   client.send(request('GET', '/'));
   await until(() => upstream.requests.length === 1, 'no request');
-  await until(() => upstream.last.connection.isClosed, 'the upstream connection stays');
-  t.ok(sent < 64 << 20, `${sent} bytes were taken`);
+  await until(() => upstream.last.connection.isClosed, 'the upstream connection stays open');
+  t.ok(sent < 64 << 20, `${sent} bytes were read from the upstream`);
   client.close();
 });
 
-t.test('a stalled client that has all but the end of an answer is left, too', async () => {
+t.test('a stalled client that lacks only the end of an answer is cut off, too', async () => {
   const body = Buffer.alloc(32 << 20, 'x');
   upstream.onRequest = () => ok(body);
   const client = await hasty.client();
   client.socket.pause();
   client.send(request('GET', '/'));
   await until(() => hasty.gateway.inFlight === 1, 'no request');
-  await until(() => hasty.gateway.inFlight === 0, 'the request stays');
+  await until(() => hasty.gateway.inFlight === 0, 'the request does not end');
   client.close();
 });
 
-t.test('when both sides break at once, again and again, nothing is left over', async (t) => {
+t.test('if both sides break at once, again and again, nothing is left open', async (t) => {
   for (let round = 0; round < 200; round++) {
     const client = await proxy.client();
     upstream.onHead = ({ connection }) => {
@@ -428,6 +437,6 @@ t.test('when both sides break at once, again and again, nothing is left over', a
   await until(() => upstream.open <= 2, `${upstream.open} upstream connections stay open`);
 });
 
-t.test('nothing of all this was an error inside', async (t) => {
+t.test('none of these tests caused an internal error', async (t) => {
   for (const gateway of [proxy, hasty] satisfies TestGateway[]) t.same(gateway.internalErrors(), []);
 });

@@ -5,13 +5,13 @@ import { chunked, gatewayFor, request } from '../support/gateway.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// What passes through has to come out as it went in: methods, framing, paths, headers, bodies, both ways.
+// Methods, framing, paths, headers and bodies pass unchanged, both ways.
 
 const upstream = await RawUpstream.startedFor(t);
 const proxy = await gatewayFor(t, { baseUrl: upstream.url });
 t.beforeEach(() => upstream.reset());
 
-/** Sends a request and gives what the upstream made of it, with the answer's status. */
+/** Sends a request; gives the request as the upstream got it, and the answer's status. */
 async function seen(bytes: string | Buffer) {
   const response = await proxy.ask(bytes);
   const got = upstream.requests.at(-1);
@@ -41,7 +41,7 @@ t.test('every method that Node parses reaches the upstream, with and without a b
 });
 
 t.test(
-  'whatever the framing of the answer, the client can tell where it ends, and the connection goes on',
+  'with any framing of an answer the client can tell where it ends, and the connection stays open',
   async (t) => {
     const answers: Record<string, { bytes: string | Buffer; status: number; body: string; end?: boolean }> = {
       length: { bytes: ok('12345'), status: 200, body: '12345' },
@@ -101,12 +101,12 @@ t.test(
     t.same(
       proxy.events.filter(({ type }) => type === 'upstream-failed'),
       [],
-      'none of it is taken for a failure',
+      'no answer counts as a failure',
     );
   },
 );
 
-t.test("a HEAD's answer keeps its length and has no body", async (t) => {
+t.test('the answer to a HEAD keeps its length and has no body', async (t) => {
   const client = await proxy.client();
   for (const bytes of [
     head('200 OK', 'content-length: 9757', 'etag: "x"'),
@@ -138,10 +138,10 @@ t.test('an HTTP/1.0 client gets a plain body and the end of the connection', asy
   t.equal((await client.send('GET / HTTP/1.0\r\n\r\n').response()).text, '12345');
   t.equal(await client.end(), 'end');
   const expecting = await proxy.ask('POST / HTTP/1.0\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\nhi');
-  t.same([expecting.status, expecting.interim], [200, []], 'HTTP/1.0 knows no 100');
+  t.same([expecting.status, expecting.interim], [200, []], 'HTTP/1.0 has no 100');
 });
 
-t.test('no content type is looked at', async (t) => {
+t.test('a body passes whatever its content type', async (t) => {
   const types = [
     'application/x-odd',
     ';;',
@@ -195,7 +195,7 @@ t.test('a body is never another request', async (t) => {
   }
 });
 
-t.test('framing that could be read in two ways gets 400, and the connection ends', async (t) => {
+t.test('ambiguous framing gets 400, and the connection ends', async (t) => {
   const cases: Record<string, string> = {
     'length and chunks': 'content-length: 0\r\ntransfer-encoding: chunked\r\n\r\n20\r\n',
     'chunks and length': 'transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n',
@@ -219,11 +219,11 @@ t.test('framing that could be read in two ways gets 400, and the connection ends
     t.equal(await client.end(), 'end', kind);
   }
   const old = await proxy.ask('POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n');
-  t.equal(old.status, 400, 'HTTP/1.0 knows no chunks');
+  t.equal(old.status, 400, 'HTTP/1.0 has no chunks');
   t.same(upstream.requests, []);
 });
 
-t.test('a body that turns out to be no body ends both sides', async (t) => {
+t.test('a malformed chunk ends both connections', async (t) => {
   upstream.onHead = () => undefined;
   const client = await proxy.client();
   client.send(`${request('POST', '/', 'transfer-encoding: chunked')}5\r\n12345\r\n`);
@@ -232,10 +232,10 @@ t.test('a body that turns out to be no body ends both sides', async (t) => {
   t.equal((await client.response()).status, 400);
   t.equal(await client.end(), 'end');
   await upstream.last.connection.closed;
-  t.equal((await upstream.last.message).whole, false, 'the upstream sees no terminator');
+  t.equal((await upstream.last.message).whole, false, 'the upstream does not see the body end');
 });
 
-t.test('Expect: 100-continue is answered here, whatever its case', async (t) => {
+t.test('bearerd answers Expect: 100-continue itself, in any letter case', async (t) => {
   for (const value of ['100-continue', '100-Continue', '100-CONTINUE']) {
     upstream.reset();
     const client = await proxy.client();
@@ -252,7 +252,7 @@ t.test('Expect: 100-continue is answered here, whatever its case', async (t) => 
   }
 });
 
-t.test('an early answer reaches a client that waits for it', async (t) => {
+t.test('an answer that comes before the end of the upload reaches the client at once', async (t) => {
   for (const status of ['413 Too Large', '403 Forbidden']) {
     upstream.onHead = () => `${head(status, 'content-length: 2')}no`;
     const client = await proxy.client();
@@ -276,7 +276,7 @@ t.test('another expectation gets 417, after the answers to the requests before i
   }
 });
 
-t.test('an empty expectation is none: it passes, and the connection goes on', async (t) => {
+t.test('an empty Expect passes, and the connection stays open', async (t) => {
   const client = await proxy.client();
   for (const value of ['', ' ', ',', ' , ,']) {
     for (const [target, status] of [
@@ -294,7 +294,7 @@ t.test('an empty expectation is none: it passes, and the connection goes on', as
   client.close();
 });
 
-t.test("hop-by-hop headers of the client, and what its Connection names, don't pass", async (t) => {
+t.test('hop-by-hop headers of the client, and headers that its Connection names, are removed', async (t) => {
   const lines = [
     'Connection: close, X-Foo, authorization',
     'CONNECTION: Host, Content-Length , x-bar,,',
@@ -326,34 +326,37 @@ t.test("hop-by-hop headers of the client, and what its Connection names, don't p
   );
 });
 
-t.test("hop-by-hop headers of the upstream, and what its Connection names, don't pass", async (t) => {
-  const lines = [
-    'connection: Set-Cookie , x-foo',
-    'Connection: keep-alive, content-length',
-    'set-cookie: a=1',
-    'x-foo: 1',
-    'keep-alive: timeout=1',
-    'proxy-connection: close',
-    'trailer: x-sum',
-    'upgrade: h2c',
-    'x-kept: 3',
-    'content-length: 2',
-  ];
-  upstream.onRequest = () => `${head('200 OK', ...lines)}ok`;
-  const { lines: passed, text } = await proxy.get('/');
-  t.equal(text, 'ok');
-  t.same(passed.slice(0, 3), [
-    ['x-kept', '3'],
-    ['content-length', '2'],
-    ['via', '1.1 bearerd'],
-  ]);
-  t.same(
-    passed.slice(3).map(([name]) => name.toLowerCase()),
-    ['connection', 'keep-alive'],
-  );
-});
+t.test(
+  'hop-by-hop headers of the upstream, and headers that its Connection names, are removed',
+  async (t) => {
+    const lines = [
+      'connection: Set-Cookie , x-foo',
+      'Connection: keep-alive, content-length',
+      'set-cookie: a=1',
+      'x-foo: 1',
+      'keep-alive: timeout=1',
+      'proxy-connection: close',
+      'trailer: x-sum',
+      'upgrade: h2c',
+      'x-kept: 3',
+      'content-length: 2',
+    ];
+    upstream.onRequest = () => `${head('200 OK', ...lines)}ok`;
+    const { lines: passed, text } = await proxy.get('/');
+    t.equal(text, 'ok');
+    t.same(passed.slice(0, 3), [
+      ['x-kept', '3'],
+      ['content-length', '2'],
+      ['via', '1.1 bearerd'],
+    ]);
+    t.same(
+      passed.slice(3).map(([name]) => name.toLowerCase()),
+      ['connection', 'keep-alive'],
+    );
+  },
+);
 
-t.test('header bytes, repeated lines and their order stay as they are, both ways', async (t) => {
+t.test('header bytes, repeated lines and their order stay unchanged, both ways', async (t) => {
   const lines = [
     'X-Name: \xe6\x97\xa5',
     'x-latin: \xe5\xff\x80',
@@ -387,31 +390,30 @@ t.test('header bytes, repeated lines and their order stay as they are, both ways
   t.same(only(got!.lines), [...pairs, ['via', viaOfOurs]]);
 });
 
-t.test("a file name's bytes pass before and after a length, in every encoding", async (t) => {
-  for (const name of ['\xe5', '\xc3\xa5', '\xe6\x97\xa5', 'a', '\xff\xfe']) {
-    const line = `Content-Disposition: attachment; filename="${name}.pdf"`;
-    for (const lines of [
-      ['content-length: 1', line],
-      [line, 'content-length: 1'],
-      [line, 'transfer-encoding: chunked'],
-    ]) {
-      upstream.onRequest = () =>
-        head('200 OK', ...lines) + (lines.at(-1) === 'transfer-encoding: chunked' ? chunked('x') : 'x');
-      const { response, got } = await seen(request('GET', '/', line));
-      t.equal(hex(response.header('content-disposition')), hex(line.slice(21)), `${lines}`);
-      t.equal(hex(got?.header('content-disposition')), hex(line.slice(21)));
+t.test(
+  'the bytes of a file name in a header pass in every encoding, before and after Content-Length',
+  async (t) => {
+    for (const name of ['\xe5', '\xc3\xa5', '\xe6\x97\xa5', 'a', '\xff\xfe']) {
+      const line = `Content-Disposition: attachment; filename="${name}.pdf"`;
+      for (const lines of [
+        ['content-length: 1', line],
+        [line, 'content-length: 1'],
+        [line, 'transfer-encoding: chunked'],
+      ]) {
+        upstream.onRequest = () =>
+          head('200 OK', ...lines) + (lines.at(-1) === 'transfer-encoding: chunked' ? chunked('x') : 'x');
+        const { response, got } = await seen(request('GET', '/', line));
+        t.equal(hex(response.header('content-disposition')), hex(line.slice(21)), `${lines}`);
+        t.equal(hex(got?.header('content-disposition')), hex(line.slice(21)));
+      }
+      upstream.onRequest = () => head('200 OK', 'content-length: 0', line);
+      const { response } = await seen(request('GET', '/'));
+      t.equal(hex(response.header('content-disposition')), hex(line.slice(21)), 'with an empty body, too');
     }
-    upstream.onRequest = () => head('200 OK', 'content-length: 0', line);
-    const { response } = await seen(request('GET', '/'));
-    t.equal(
-      hex(response.header('content-disposition')),
-      hex(line.slice(21)),
-      'with nothing in the body, too',
-    );
-  }
-});
+  },
+);
 
-t.test('the reason phrase passes, and none is made up', async (t) => {
+t.test('the reason phrase passes, and a missing one stays missing', async (t) => {
   for (const phrase of ['OK', 'All is well', '', 'Gr\xc3\xbc\xc3\x9fe']) {
     upstream.onRequest = () => `HTTP/1.1 200 ${phrase}\r\ncontent-length: 0\r\n\r\n`;
     t.equal((await proxy.get('/')).reason, phrase);
@@ -420,30 +422,33 @@ t.test('the reason phrase passes, and none is made up', async (t) => {
   t.equal((await proxy.get('/')).status, 200);
 });
 
-t.test('headers pass up to the limit: 431 for a request past it, 502 for an answer', async (t) => {
-  const big = 'x'.repeat(20_000);
-  upstream.onRequest = () => ok('ok', `x-big: ${big}`);
-  const { status, response, got } = await seen(request('GET', '/', `x-big: ${big}`));
-  t.same([status, response.header('x-big')?.length, got?.header('x-big')?.length], [200, 20_000, 20_000]);
-  const many = Array.from({ length: 2_500 }, (_, i) => `x-${i}: 1`);
-  upstream.onRequest = () => ok('ok', ...many);
-  const lines = await seen(request('GET', '/', ...many));
-  t.same(
-    [lines.status, lines.response.lines.length > 2_500, lines.got!.lines.length > 2_500],
-    [200, true, true],
-  );
+t.test(
+  'headers pass up to the size limit; past it a request gets 431, and an answer gives 502',
+  async (t) => {
+    const big = 'x'.repeat(20_000);
+    upstream.onRequest = () => ok('ok', `x-big: ${big}`);
+    const { status, response, got } = await seen(request('GET', '/', `x-big: ${big}`));
+    t.same([status, response.header('x-big')?.length, got?.header('x-big')?.length], [200, 20_000, 20_000]);
+    const many = Array.from({ length: 2_500 }, (_, i) => `x-${i}: 1`);
+    upstream.onRequest = () => ok('ok', ...many);
+    const lines = await seen(request('GET', '/', ...many));
+    t.same(
+      [lines.status, lines.response.lines.length > 2_500, lines.got!.lines.length > 2_500],
+      [200, true, true],
+    );
 
-  upstream.reset();
-  const client = await proxy.client();
-  const refused = await client.send(request('GET', '/', `x-big: ${'x'.repeat(40_000)}`)).response();
-  t.same([refused.status, JSON.parse(refused.text).code], [431, 'headers-too-large']);
-  t.equal(await client.end(), 'end');
-  t.same(upstream.requests, []);
-  upstream.onRequest = () => ok('ok', `x-big: ${'x'.repeat(40_000)}`);
-  const invalid = await proxy.get('/');
-  t.same([invalid.status, JSON.parse(invalid.text).code], [502, 'upstream-invalid']);
-  t.match(invalid.header('proxy-status'), /http_response_header_section_size/);
-});
+    upstream.reset();
+    const client = await proxy.client();
+    const refused = await client.send(request('GET', '/', `x-big: ${'x'.repeat(40_000)}`)).response();
+    t.same([refused.status, JSON.parse(refused.text).code], [431, 'headers-too-large']);
+    t.equal(await client.end(), 'end');
+    t.same(upstream.requests, []);
+    upstream.onRequest = () => ok('ok', `x-big: ${'x'.repeat(40_000)}`);
+    const invalid = await proxy.get('/');
+    t.same([invalid.status, JSON.parse(invalid.text).code], [502, 'upstream-invalid']);
+    t.match(invalid.header('proxy-status'), /http_response_header_section_size/);
+  },
+);
 
 t.test('path and query go upstream byte for byte', async (t) => {
   const targets = [
@@ -472,10 +477,10 @@ t.test('path and query go upstream byte for byte', async (t) => {
     t.same([status, hex(got?.target)], [200, hex(target)], target);
   }
   t.equal((await seen(request('GET', targets.at(-1)!))).got?.target, targets.at(-1));
-  t.equal((await seen(request('GET', targets.at(-2)!))).status, 400, 'a target begins with a slash');
+  t.equal((await seen(request('GET', targets.at(-2)!))).status, 400, 'a target without a slash is refused');
 });
 
-t.test('bytes that no target may hold get 400 and go nowhere', async (t) => {
+t.test('a target with bytes that none may hold gets 400 and is not forwarded', async (t) => {
   const targets = [
     '/\xe8\x8c\x83',
     '/\xe5',
@@ -508,7 +513,7 @@ t.test('bytes that no target may hold get 400 and go nowhere', async (t) => {
   t.same(upstream.requests, []);
 });
 
-t.test('a target never names another host', async (t) => {
+t.test('a request target never leads to another host', async (t) => {
   const evil = await RawUpstream.startedFor(t);
   const double = await seen(request('GET', `//127.0.0.1:${evil.port}/x`));
   t.same([double.status, double.got?.target], [200, `//127.0.0.1:${evil.port}/x`]);
@@ -533,7 +538,7 @@ t.test('a target never names another host', async (t) => {
 });
 
 t.test(
-  'a base path and a rewrite are put before the rest of the path, and taken off a Location and a Link',
+  'a base path and a rewrite are added to the path, and removed from a Location and a Link',
   async (t) => {
     const yaml = `
 routes:
@@ -569,14 +574,22 @@ routes:
     t.equal(await location('/companies/1', `${url}/v1/data/companies/2`), '/companies/2');
     t.equal(await location('/companies/1', '/v1/data/companies'), '/companies');
     t.equal(await location('/companies/1', '/v1/other'), '/other');
-    t.equal(await location('/a', '/v1/data/companies/2'), '/data/companies/2', 'its own route first');
+    t.equal(
+      await location('/a', '/v1/data/companies/2'),
+      '/data/companies/2',
+      'the route of the request comes first',
+    );
     t.equal(
       await location('/keys/a', '/v1/data/companies/2'),
       '/companies/2',
-      'else the one that leads deepest',
+      'otherwise the route with the longest upstream path',
     );
     for (const hidden of ['/\\evil.test/x', '/\t/evil.test/x', '/\t\\evil.test']) {
-      t.equal(await location('/a', `${url}/v1${hidden}`), `${url}/v1${hidden}`, 'a browser reads // there');
+      t.equal(
+        await location('/a', `${url}/v1${hidden}`),
+        `${url}/v1${hidden}`,
+        'a browser would read // there',
+      );
     }
     t.equal(await location('/svc/a', '/v1/b'), '/svc/b');
     upstream.onRequest = () =>
@@ -609,13 +622,13 @@ routes:
     t.equal(
       await location('/a', `${url}/v1//evil.test/`),
       `${url}/v1//evil.test/`,
-      'it would name another host',
+      'without its origin it would name another host',
     );
     t.equal(await location('/a', '/v1//evil.test/'), `${url}/v1//evil.test/`);
   },
 );
 
-t.test('a request that has been here before gets 508', async (t) => {
+t.test('a request that comes back to the same proxy gets 508', async (t) => {
   upstream.onRequest = async ({ target, all }) =>
     target === '/loop'
       ? ok(
@@ -625,10 +638,10 @@ t.test('a request that has been here before gets 508', async (t) => {
       : ok('again');
   t.equal((await seen(request('GET', '/loop'))).response.header('x-status'), 'HTTP/1.1 508 Loop Detected');
   const other = await seen(request('GET', '/', 'via: 1.1 bearerd (another process)'));
-  t.equal(other.status, 200, 'another bearerd is no loop');
+  t.equal(other.status, 200, 'another bearerd on the way is no loop');
 });
 
-t.test('trailers are dropped both ways, interim answers too', async (t) => {
+t.test('trailers are dropped both ways, and so are interim answers', async (t) => {
   upstream.onRequest = ({ connection }) => {
     connection.send(head('103 Early Hints', 'link: </a>') + head('102 Processing'));
     connection.send(
@@ -644,7 +657,7 @@ t.test('trailers are dropped both ways, interim answers too', async (t) => {
   t.notMatch(response.head, /trailer/i);
 });
 
-t.test('codings of the content stay as they are', async (t) => {
+t.test('content codings stay unchanged', async (t) => {
   const gzip = gzipSync('hello');
   for (const coding of ['gzip', 'br', 'x-unknown', 'gzip, br']) {
     upstream.onRequest = () => ok(gzip, `content-encoding: ${coding}`);
@@ -658,7 +671,7 @@ t.test('codings of the content stay as they are', async (t) => {
   );
 });
 
-t.test('pipelined requests are answered in order, one after another', async (t) => {
+t.test('pipelined requests are forwarded and answered one after another', async (t) => {
   let atOnce = 0;
   let most = 0;
   upstream.onRequest = async ({ target }) => {
@@ -677,7 +690,7 @@ t.test('pipelined requests are answered in order, one after another', async (t) 
       .join(''),
   );
   for (const target of targets) t.equal((await client.response()).text, target);
-  t.equal(most, 1, 'no request runs before the one that it may depend on is over');
+  t.equal(most, 1, 'one request runs at a time');
   client.close();
 });
 
@@ -692,7 +705,7 @@ t.test('after an answer that ends the connection, nothing pipelined is forwarded
   );
 });
 
-t.test('rubbish after a request does not harm its answer', async (t) => {
+t.test('invalid bytes after a request do not disturb its answer', async (t) => {
   upstream.onRequest = async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     return ok('first');
@@ -705,7 +718,7 @@ t.test('rubbish after a request does not harm its answer', async (t) => {
 });
 
 t.test(
-  'an early answer to a large upload is delivered, and the connection is in order afterwards',
+  'an early answer to a large upload is delivered, and the connection is usable afterwards',
   async (t) => {
     const body = Buffer.alloc(20 << 20, 'x');
     for (const lines of [[], ['connection: close']]) {
@@ -721,7 +734,7 @@ t.test(
     }
     const refused = await proxy.client();
     refused.send(request('POST', '/%zz', 'connection: close', `content-length: ${body.length}`)).send(body);
-    t.equal((await refused.response()).status, 400, 'so is an answer of our own');
+    t.equal((await refused.response()).status, 400, 'an early answer of bearerd is delivered, too');
     t.equal(await refused.end(), 'end');
   },
 );
@@ -749,7 +762,7 @@ t.test('large bodies pass whole, both ways', async (t) => {
   client.close();
 });
 
-t.test('both bodies may be under way at once', async (t) => {
+t.test('the bodies of a request and its answer may flow at the same time', async (t) => {
   upstream.onHead = () => head('200 OK', 'transfer-encoding: chunked');
   const client = await proxy.client();
   client.send(`${request('POST', '/', 'transfer-encoding: chunked')}2\r\nhi\r\n`);
@@ -766,7 +779,7 @@ t.test('both bodies may be under way at once', async (t) => {
   client.close();
 });
 
-t.test('events are not held back', async () => {
+t.test('server-sent events pass at once', async () => {
   upstream.onRequest = ({ connection }) => {
     connection.send(head('200 OK', 'content-type: text/event-stream', 'transfer-encoding: chunked'));
   };
@@ -779,7 +792,7 @@ t.test('events are not held back', async () => {
   await upstream.last.connection.closed;
 });
 
-t.test("a browser's cookies are dropped both ways unless they are asked for", async (t) => {
+t.test('cookies of a browser are dropped both ways unless browserCookies is on', async (t) => {
   upstream.onRequest = () => ok('', 'set-cookie: s=1');
   const cookies = async (gateway: typeof proxy, ...lines: string[]) => {
     const response = await gateway.get('/', 'cookie: c=1', ...lines);
@@ -792,7 +805,7 @@ t.test("a browser's cookies are dropped both ways unless they are asked for", as
   t.same(await cookies(open, 'sec-fetch-site: same-origin'), ['c=1', 's=1']);
 });
 
-t.test('503 and 429 pass as they are, once', async (t) => {
+t.test('503 and 429 pass unchanged, and the request is sent once', async (t) => {
   for (const status of ['503 Service Unavailable', '429 Too Many Requests']) {
     upstream.reset();
     upstream.onRequest = () => `${head(status, 'retry-after: 1', 'content-length: 4')}wait`;
@@ -805,7 +818,7 @@ t.test('503 and 429 pass as they are, once', async (t) => {
   }
 });
 
-t.test('X-Forwarded-* and Forwarded pass as they were sent, and none is added', async (t) => {
+t.test('X-Forwarded-* and Forwarded pass unchanged, and none is added', async (t) => {
   const { got } = await seen(
     request('GET', '/', 'X-Forwarded-For: 1.2.3.4', 'forwarded: for=a', 'x-forwarded-host: b'),
   );
@@ -816,10 +829,10 @@ t.test('X-Forwarded-* and Forwarded pass as they were sent, and none is added', 
   t.notMatch((await seen(request('GET', '/'))).got?.head, /forwarded/i);
 });
 
-t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
+t.test('none of these tests caused an internal error', async (t) => t.same(proxy.internalErrors(), []));
 
 t.test(
-  'a client that sends on without reading is held up by TCP, and all that it sent is answered in turn',
+  'a client that pipelines without reading is slowed down by TCP, and all its requests are answered in order',
   async (t) => {
     upstream.onRequest = ({ target }) => ok(target);
     const client = await proxy.client();
@@ -827,7 +840,7 @@ t.test(
     const all = Array.from({ length: count }, (_, n) => request('GET', `/${n}`)).join('');
     client.socket.pause();
     client.send(all);
-    await until(() => proxy.requests().length > 0, 'nothing is answered');
+    await until(() => proxy.requests().length > 0, 'no request is answered');
     client.socket.resume();
     for (let n = 0; n < count; n++) {
       const { text } = await client.response();
@@ -838,7 +851,7 @@ t.test(
   },
 );
 
-t.test('what is no HTTP method or version is refused in our own words', async (t) => {
+t.test('an invalid method or HTTP version gets a problem of ours', async (t) => {
   for (const line of ['DESCRIBE /x RTSP/1.0', 'SETUP /x RTSP/1.0', 'GET /x HTTP/2.0', 'GET /x HTTP/0.9']) {
     const answer = await proxy.ask(`${line}\r\nhost: localhost\r\n\r\n`);
     t.same([answer.status, JSON.parse(answer.text).code], [400, 'bad-request'], line);

@@ -8,7 +8,7 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { RawClient, type RawResponse } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// What a request's head may be, on every listener: the proxy's and the admin's, over TCP and over a Unix socket.
+// The head of a request, on each listener: the proxy's and the admin listener, over TCP and over a Unix socket.
 
 const upstream = await RawUpstream.startedFor(t);
 const sockets = [0, 1].map(() => join(tmpdir(), `bearerd-${randomUUID()}.sock`));
@@ -41,7 +41,7 @@ function refused(t: Test, { status, text }: RawResponse, expected: readonly unkn
   t.same(upstream.requests, [], `${what}: nothing goes upstream`);
 }
 
-t.test('no option of Node makes the parser of a listener lenient', async (t) => {
+t.test('no option of Node makes the parsers of the listeners lenient', async (t) => {
   const servers = new Map<Server, string>();
   const note = (message: unknown) => {
     const { server, request } = message as { server: Server; request: IncomingMessage };
@@ -68,7 +68,7 @@ t.test('no option of Node makes the parser of a listener lenient', async (t) => 
 });
 
 for (const [name, where] of Object.entries(LISTENERS)) {
-  t.test(`${name}: the size of headers is what they take on the wire`, async (t) => {
+  t.test(`${name}: the size of headers is counted as on the wire`, async (t) => {
     const few = Array.from({ length: 5_000 }, () => 'a:b');
     t.equal(
       (await ask(where, request('GET', '/healthz', ...few))).status,
@@ -94,35 +94,38 @@ for (const [name, where] of Object.entries(LISTENERS)) {
     );
   });
 
-  t.test(`${name}: a coding that is not known says 501, and an end that is not known 400`, async (t) => {
-    const coded = (...lines: string[]) =>
-      ask(where, `${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
-    for (const lines of [
-      ['transfer-encoding: gzip, chunked'],
-      ['Transfer-Encoding: GZIP , Chunked'],
-      ['transfer-encoding: gzip', 'transfer-encoding: chunked'],
-      ['transfer-encoding: gzip;q=1, chunked'],
-      ['transfer-encoding: identity, chunked'],
-    ]) {
-      const client = await RawClient.to(where);
-      client.send(`${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
-      refused(t, await client.response(), [501, 'not-implemented'], lines.join());
-      t.equal(await client.end(), 'end', 'what follows would be ambiguous');
-    }
-    for (const lines of [
-      ['transfer-encoding: chunked, gzip'],
-      ['transfer-encoding: gzip'],
-      ['transfer-encoding: chunked, chunked'],
-      ['transfer-encoding: chunked', 'transfer-encoding: chunked'],
-      ['transfer-encoding: gzip, chunked', 'transfer-encoding: chunked'],
-      ['transfer-encoding: g\xe9zip, chunked'],
-      ['transfer-encoding: , chunked'],
-    ]) {
-      refused(t, await coded(...lines), [400, 'bad-request'], lines.join());
-    }
-  });
+  t.test(
+    `${name}: an unknown transfer coding gets 501, and one that hides the end of the body gets 400`,
+    async (t) => {
+      const coded = (...lines: string[]) =>
+        ask(where, `${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
+      for (const lines of [
+        ['transfer-encoding: gzip, chunked'],
+        ['Transfer-Encoding: GZIP , Chunked'],
+        ['transfer-encoding: gzip', 'transfer-encoding: chunked'],
+        ['transfer-encoding: gzip;q=1, chunked'],
+        ['transfer-encoding: identity, chunked'],
+      ]) {
+        const client = await RawClient.to(where);
+        client.send(`${request('POST', '/renew', ...lines)}5\r\nhello\r\n0\r\n\r\n`);
+        refused(t, await client.response(), [501, 'not-implemented'], lines.join());
+        t.equal(await client.end(), 'end', 'the connection ends: the end of the body is unknown');
+      }
+      for (const lines of [
+        ['transfer-encoding: chunked, gzip'],
+        ['transfer-encoding: gzip'],
+        ['transfer-encoding: chunked, chunked'],
+        ['transfer-encoding: chunked', 'transfer-encoding: chunked'],
+        ['transfer-encoding: gzip, chunked', 'transfer-encoding: chunked'],
+        ['transfer-encoding: g\xe9zip, chunked'],
+        ['transfer-encoding: , chunked'],
+      ]) {
+        refused(t, await coded(...lines), [400, 'bad-request'], lines.join());
+      }
+    },
+  );
 
-  t.test(`${name}: OPTIONS * is about the server, and answered here`, async (t) => {
+  t.test(`${name}: OPTIONS * concerns the server, and bearerd answers it`, async (t) => {
     for (const target of ['*', 'http://localhost', 'HTTP://LOCALHOST:80']) {
       const answer = await ask(where, request('OPTIONS', target));
       t.equal(answer.status, 204, target);
@@ -135,12 +138,12 @@ for (const [name, where] of Object.entries(LISTENERS)) {
     const absolute = request('OPTIONS', 'http://evil.test');
     for (const other of [elsewhere, absolute]) {
       const answer = await ask(where, other);
-      // No web page reaches a Unix socket, and any Host is good there.
+      // No web page reaches a Unix socket, so any Host is accepted there.
       if (typeof where === 'string') t.equal(answer.status, 204, other);
-      else refused(t, answer, [403, 'host-refused'], 'the guards hold, for the target too');
+      else refused(t, answer, [403, 'host-refused'], 'the Host rule holds for the target, too');
     }
     const page = request('OPTIONS', '*', 'origin: http://evil.test');
-    refused(t, await ask(where, page), [403, 'origin-refused'], 'and for web pages');
+    refused(t, await ask(where, page), [403, 'origin-refused'], 'the Origin rule holds');
   });
 }
 
@@ -155,64 +158,72 @@ const head = (line: string, ...lines: string[]) =>
   `${[line, 'host: localhost', ...lines].join('\r\n')}\r\n\r\n`;
 
 for (const [name, where] of Object.entries(LISTENERS)) {
-  t.test(`${name}: a request of another protocol is refused, however it comes`, async (t) => {
-    const ended = async (client: RawClient, what: string) => {
-      refused(t, await client.response(), [400, 'bad-request'], what);
-      t.equal(await client.end(), 'end');
-    };
-    for (const line of [
-      ...FOREIGN,
-      '\rGET /x HTTP/1.1',
-      '\r\r\rGET /x HTTP/1.1',
-      '\r\n\r\rGET /x HTTP/1.1',
-    ]) {
-      const bytes = head(line);
-      await ended((await RawClient.to(where)).send(bytes), line);
-      const slow = await RawClient.to(where);
-      for (const byte of bytes) {
-        slow.send(byte);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      await ended(slow, `${line}, byte by byte`);
-      const cut = (await RawClient.to(where)).send(bytes.slice(0, line.length - 5));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      await ended(cut.send(bytes.slice(line.length - 5)), `${line}, in two pieces`);
-    }
-    for (const line of FOREIGN) {
-      for (const before of [
-        head('GET /healthz HTTP/1.1'),
-        `${head('POST /healthz HTTP/1.1', 'content-length: 2')}{}`,
-        `${head('POST /healthz HTTP/1.1', 'transfer-encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`,
+  t.test(
+    `${name}: a request of another protocol is refused, in any pieces and behind other requests`,
+    async (t) => {
+      const ended = async (client: RawClient, what: string) => {
+        refused(t, await client.response(), [400, 'bad-request'], what);
+        t.equal(await client.end(), 'end');
+      };
+      for (const line of [
+        ...FOREIGN,
+        '\rGET /x HTTP/1.1',
+        '\r\r\rGET /x HTTP/1.1',
+        '\r\n\r\rGET /x HTTP/1.1',
       ]) {
-        const bytes = before + head(line);
-        // In one piece; cut behind the body; within the line.
-        for (const at of [bytes.length, before.length, before.length + 8, before.length + line.length - 3]) {
-          const client = await RawClient.to(where);
-          client.send(bytes.slice(0, at));
-          await new Promise((resolve) => setTimeout(resolve, 10));
-          if (at < bytes.length) client.send(bytes.slice(at));
-          await client.response();
-          upstream.reset();
-          await ended(client, `${line} at ${at} behind ${before}`);
+        const bytes = head(line);
+        await ended((await RawClient.to(where)).send(bytes), line);
+        const slow = await RawClient.to(where);
+        for (const byte of bytes) {
+          slow.send(byte);
+          await new Promise((resolve) => setImmediate(resolve));
         }
+        await ended(slow, `${line}, byte by byte`);
+        const cut = (await RawClient.to(where)).send(bytes.slice(0, line.length - 5));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await ended(cut.send(bytes.slice(line.length - 5)), `${line}, in two pieces`);
       }
-      const first = head('GET /healthz HTTP/1.1');
-      const twice = await RawClient.to(where);
-      const cuts = [first.length - 1, first.length + line.length - 3];
-      for (const [n, at] of [...cuts, first.length + head(line).length].entries()) {
-        twice.send((first + head(line)).slice(cuts[n - 1] ?? 0, at));
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      for (const line of FOREIGN) {
+        for (const before of [
+          head('GET /healthz HTTP/1.1'),
+          `${head('POST /healthz HTTP/1.1', 'content-length: 2')}{}`,
+          `${head('POST /healthz HTTP/1.1', 'transfer-encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`,
+        ]) {
+          const bytes = before + head(line);
+          // In one piece; cut after the body; cut within the request line.
+          for (const at of [
+            bytes.length,
+            before.length,
+            before.length + 8,
+            before.length + line.length - 3,
+          ]) {
+            const client = await RawClient.to(where);
+            client.send(bytes.slice(0, at));
+            await new Promise((resolve) => setTimeout(resolve, 10));
+            if (at < bytes.length) client.send(bytes.slice(at));
+            await client.response();
+            upstream.reset();
+            await ended(client, `${line} at ${at} behind ${before}`);
+          }
+        }
+        const first = head('GET /healthz HTTP/1.1');
+        const twice = await RawClient.to(where);
+        const cuts = [first.length - 1, first.length + line.length - 3];
+        for (const [n, at] of [...cuts, first.length + head(line).length].entries()) {
+          twice.send((first + head(line)).slice(cuts[n - 1] ?? 0, at));
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        await twice.response();
+        upstream.reset();
+        await ended(twice, `${line}, cut within the end of the head before it, and within itself`);
+        const upgrade = head(line, 'connection: upgrade', 'upgrade: websocket');
+        await ended((await RawClient.to(where)).send(upgrade), `${line}, an upgrade`);
       }
-      await twice.response();
-      upstream.reset();
-      await ended(twice, `${line}, cut within the end of the head before it, and within itself`);
-      const upgrade = head(line, 'connection: upgrade', 'upgrade: websocket');
-      await ended((await RawClient.to(where)).send(upgrade), `${line}, an upgrade`);
-    }
-  });
+    },
+  );
 }
 
-t.test('what only looks like another protocol passes', async (t) => {
+t.test('a request that only looks like another protocol passes', async (t) => {
   for (const line of [
     '\r\n\r\nGET /x HTTP/1.1',
     '\nGET /x HTTP/1.1',
@@ -235,7 +246,7 @@ t.test('what only looks like another protocol passes', async (t) => {
   client.close();
 });
 
-t.test('OPTIONS * needs the caller key, and tells an allowed page', async (t) => {
+t.test('OPTIONS * needs the caller key, and gives CORS headers to an allowed origin', async (t) => {
   const origin = 'origin: http://localhost:3000';
   const answer = await ask(proxy.port, request('OPTIONS', '*', origin));
   t.equal(answer.header('access-control-allow-origin'), 'http://localhost:3000');
@@ -248,9 +259,9 @@ t.test('OPTIONS * needs the caller key, and tells an allowed page', async (t) =>
       [407, 'caller-key-required'],
       [204, undefined],
     ],
-    'both are told of',
+    'both are in the log',
   );
   t.same(keyed.internalErrors(), []);
 });
 
-t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
+t.test('none of these tests caused an internal error', async (t) => t.same(proxy.internalErrors(), []));

@@ -4,8 +4,8 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { END_STREAM, type FrameConnection, FrameUpstream, TYPE } from '../support/h2-frames.ts';
 import { CA_FILE } from '../support/h2-upstream.ts';
 
-// An upstream that speaks HTTP/2 and wants HTTP/1.1 all the same (RFC 9113 §7). By a GOAWAY that leaves a request out it
-// says besides that it has not looked at it (§6.8).
+// An upstream that speaks HTTP/2 and asks for HTTP/1.1 (RFC 9113 §7). A GOAWAY also says which requests the upstream has
+// not processed (§6.8).
 
 const REQUIRED = constants.NGHTTP2_HTTP_1_1_REQUIRED;
 const OK: [string, string][] = [[':status', '200']];
@@ -32,7 +32,7 @@ const ENDS: Record<string, (connection: FrameConnection) => unknown> = {
 
 for (const [end, finish] of Object.entries(ENDS)) {
   t.test(
-    `a request that HTTP_1_1_REQUIRED leaves out goes up in HTTP/1.1; the connection ${end}`,
+    `a request that a GOAWAY with HTTP_1_1_REQUIRED left unprocessed is sent again in HTTP/1.1; the connection ${end}`,
     async (t) => {
       for (const bytes of [post('/first'), request('GET', '/first')]) {
         const { upstream, streams, ask, get } = await started(t);
@@ -47,7 +47,7 @@ for (const [end, finish] of Object.entries(ENDS)) {
   );
 
   t.test(
-    `requests that meet HTTP_1_1_REQUIRED in the greeting go up in HTTP/1.1; the connection ${end}`,
+    `requests on a connection that begins with HTTP_1_1_REQUIRED are sent in HTTP/1.1; the connection ${end}`,
     async (t) => {
       const { upstream, ask, get } = await started(t);
       upstream.onConnection = (connection) => finish(connection.settings().goAway(0, REQUIRED));
@@ -59,7 +59,7 @@ for (const [end, finish] of Object.entries(ENDS)) {
   );
 }
 
-t.test('HTTP_1_1_REQUIRED behind an answer counts for the next request', async (t) => {
+t.test('after an answer followed by HTTP_1_1_REQUIRED the next request goes up in HTTP/1.1', async (t) => {
   const { upstream, ask, get } = await started(t);
   upstream.onRequest = (connection, id) =>
     connection.headers(id, OK).data(id, 'by HTTP/2', END_STREAM).goAway(id, REQUIRED);
@@ -69,7 +69,7 @@ t.test('HTTP_1_1_REQUIRED behind an answer counts for the next request', async (
   t.equal(upstream.connections.length, 1);
 });
 
-t.test('of two requests HTTP_1_1_REQUIRED covers one: only the other is surely unseen', async (t) => {
+t.test('of two requests only the one that the GOAWAY leaves unprocessed is sent again', async (t) => {
   const { upstream, ask, get } = await started(t);
   upstream.onRequest = (connection, id) => {
     if (id === 1) connection.headers(id, OK).data(id, 'warm', END_STREAM);
@@ -81,7 +81,7 @@ t.test('of two requests HTTP_1_1_REQUIRED covers one: only the other is surely u
   t.equal(upstream.http1.length, 1);
 });
 
-t.test('a body that is not kept is not sent twice', async (t) => {
+t.test('a request whose body is too large to be kept is not sent again', async (t) => {
   const { upstream, ask } = await started(t);
   upstream.onRequest = (connection) => connection.goAway(0, REQUIRED);
   const body = 'x'.repeat(200_000);

@@ -7,9 +7,9 @@ import { answer, fieldsOf, type Http2Request, Http2Upstream } from '../support/h
 import { later } from '../support/later.ts';
 import { happens, PATIENCE_MS, until, within } from '../support/raw-client.ts';
 
-// What HTTP/1.1 has no words for: streams that end while their connection lives, and the other way round.
+// Failures that only HTTP/2 has: streams that end while their connection lives, and the reverse.
 
-/** All that was sent before has been read at the other side: an answer to PING says so. */
+/** Waits for the answer to a PING: then the other side has read all earlier frames. */
 function reached(session: Http2Request['session']): Promise<void> {
   return within(
     PATIENCE_MS,
@@ -49,7 +49,7 @@ for (const [what, breakOff] of Object.entries(BREAKS)) {
     );
   }
 
-  t.test(`${what} before an answer is 502, and the next request is served`, async (t) => {
+  t.test(`${what} before an answer gives 502, and the next request is served`, async (t) => {
     const upstream = await Http2Upstream.startedFor(t);
     upstream.onRequest = (request) =>
       request.target === '/broken' ? breakOff(request, upstream) : answer(request, 'ok');
@@ -59,11 +59,15 @@ for (const [what, breakOff] of Object.entries(BREAKS)) {
     t.equal(post.status, 502);
     t.match(JSON.parse(post.text), { code: 'upstream-unreachable' });
     t.equal((await get('/after')).text, 'ok');
-    t.equal(upstream.requests.filter(({ target }) => target === '/broken').length, 1, 'it was not repeated');
+    t.equal(
+      upstream.requests.filter(({ target }) => target === '/broken').length,
+      1,
+      'the request was not sent again',
+    );
   });
 }
 
-t.test('a client that leaves ends its stream, and only that', async (t) => {
+t.test('a client that leaves ends only its own stream', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onHead = (request) =>
     request.target === '/kept' ? undefined : request.target === '/x' && answer(request, 'ok');
@@ -75,7 +79,7 @@ t.test('a client that leaves ends its stream, and only that', async (t) => {
   await until(() => upstream.requests.length === 3, 'no requests');
   const left = upstream.requests.find(({ target }) => target === '/left')!;
   leaving.close();
-  await until(() => left.stream.closed, 'the stream goes on');
+  await until(() => left.stream.closed, 'the stream stays open');
   t.equal(left.stream.rstCode, constants.NGHTTP2_CANCEL);
   answer(upstream.requests.find(({ target }) => target === '/kept')!, 'kept');
   t.equal((await kept.response()).text, 'kept');
@@ -83,7 +87,7 @@ t.test('a client that leaves ends its stream, and only that', async (t) => {
 });
 
 for (const framing of ['chunked', 'with a length']) {
-  t.test(`an upload that breaks off (${framing}) is never whole upstream`, async (t) => {
+  t.test(`an upload that breaks off (${framing}) does not end in order upstream`, async (t) => {
     const upstream = await Http2Upstream.startedFor(t);
     upstream.onHead = () => {};
     const { client } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
@@ -108,7 +112,7 @@ for (const framing of ['chunked', 'with a length']) {
   });
 }
 
-t.test('a body with trailers is whole for a client that reads slowly', async (t) => {
+t.test('an answer with trailers is whole for a client that reads slowly', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const size = 3_000_000;
   upstream.onRequest = ({ stream }) => {
@@ -130,7 +134,7 @@ t.test('a body with trailers is whole for a client that reads slowly', async (t)
 
 for (const how of ['close', 'destroy'] as const) {
   t.test(
-    `an answer that has come stays whole for a slow client when the upstream ends the connection (${how})`,
+    `an answer that has arrived stays whole for a slow client when the upstream ends the connection (${how})`,
     async (t) => {
       const upstream = await Http2Upstream.startedFor(t);
       const size = 8_000_000;
@@ -143,13 +147,13 @@ for (const how of ['close', 'destroy'] as const) {
       await sleep(100);
       const { session, stream } = upstream.last;
       const read = slow.response();
-      // As soon as the last byte has left the upstream, and not before.
+      // Lets the client read until the last byte has left the upstream.
       const pull = setInterval(() => {
-        slow.socket.once('data', () => slow.socket.pause()); // Two pieces at the most: the rest stays in the proxy.
+        slow.socket.once('data', () => slow.socket.pause()); // Two pieces at most; the rest stays in the proxy.
         slow.socket.resume();
       }, 5);
       await happens(stream, 'close').finally(() => clearInterval(pull));
-      await reached(session); // What the library has handed to the system must be gone, too.
+      await reached(session); // Bytes that the library has given to the system must have arrived, too.
       if (how === 'close') session.close();
       else upstream.socketOf(session).destroySoon();
       await sleep(200);
@@ -163,28 +167,31 @@ for (const how of ['close', 'destroy'] as const) {
   );
 }
 
-t.test('a request that the upstream refuses unseen is sent again, three times at the most', async (t) => {
-  const upstream = await Http2Upstream.startedFor(t);
-  let refusals = 0;
-  upstream.onRequest = (request) => {
-    if (refusals-- > 0) request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
-    else answer(request, request.received());
-  };
-  const { ask, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
-  t.equal((await get('/')).status, 200);
-  refusals = 1;
-  t.match(await ask(`${request('POST', '/', 'content-length: 4')}body`), { status: 200, text: 'body' });
-  refusals = 1;
-  t.match(await get('/'), { status: 200 });
-  refusals = 3;
-  t.match(await get('/'), { status: 200 });
-  refusals = 4;
-  t.equal((await get('/')).status, 502);
-  t.equal(refusals, 0);
-});
+t.test(
+  'a request that the upstream refuses with REFUSED_STREAM is sent again at most three times',
+  async (t) => {
+    const upstream = await Http2Upstream.startedFor(t);
+    let refusals = 0;
+    upstream.onRequest = (request) => {
+      if (refusals-- > 0) request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else answer(request, request.received());
+    };
+    const { ask, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
+    t.equal((await get('/')).status, 200);
+    refusals = 1;
+    t.match(await ask(`${request('POST', '/', 'content-length: 4')}body`), { status: 200, text: 'body' });
+    refusals = 1;
+    t.match(await get('/'), { status: 200 });
+    refusals = 3;
+    t.match(await get('/'), { status: 200 });
+    refusals = 4;
+    t.equal((await get('/')).status, 502);
+    t.equal(refusals, 0);
+  },
+);
 
 t.test(
-  'an upstream that asks for HTTP/1.1 gets it, for this request where that is safe, and for the next',
+  'after HTTP_1_1_REQUIRED the next request goes up in HTTP/1.1, and the same request too if that is safe',
   async (t) => {
     for (const how of ['RST_STREAM', 'GOAWAY'] as const) {
       const upstream = await Http2Upstream.startedFor(t);
@@ -205,12 +212,12 @@ t.test(
     upstream.onRequest = ({ stream }) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED);
     const { ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
     const post = `${request('POST', '/', 'content-length: 1')}x`;
-    t.equal((await ask(post)).status, 502, "the upstream doesn't say that it ignored the request");
+    t.equal((await ask(post)).status, 502, 'the upstream may have acted on the request');
     t.match(await ask(post), { status: 200, text: 'by HTTP/1.1' });
   },
 );
 
-t.test('GOAWAY lets what is in flight end; what comes after it has a new connection', async (t) => {
+t.test('after GOAWAY requests in flight end, and later ones use a new connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => request.target !== '/slow' && answer(request, 'ok');
   const { client, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
@@ -228,7 +235,7 @@ t.test('GOAWAY lets what is in flight end; what comes after it has a new connect
   t.equal(upstream.handshakes, 2);
 });
 
-t.test('a request that GOAWAY leaves out is sent again on a new connection', async (t) => {
+t.test('a request that GOAWAY leaves unprocessed is sent again on a new connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => {
     if (upstream.handshakes > 1 || request.target === '/') answer(request, request.received());
@@ -240,25 +247,28 @@ t.test('a request that GOAWAY leaves out is sent again on a new connection', asy
   t.equal(upstream.handshakes, 2);
 });
 
-t.test('a stale connection costs a request without body nothing, and one with a body 502', async (t) => {
-  const upstream = await Http2Upstream.startedFor(t);
-  const { ask, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
-  await get('/');
-  let cuts = 1;
-  upstream.onRequest = (request) => {
-    if (cuts-- > 0) upstream.socketOf(request.session).destroy();
-    else answer(request, 'ok');
-  };
-  t.match(await get('/stale'), { status: 200, text: 'ok' });
-  cuts = 1;
-  t.match(await ask(`${request('POST', '/', 'content-length: 4')}body`), { status: 502 });
-  t.equal((await get('/')).text, 'ok');
-  cuts = 2;
-  t.match(await get('/stale'), { status: 502 });
-  t.equal((await get('/')).text, 'ok');
-});
+t.test(
+  'on a stale connection a request without a body is sent again, and one with a body gets 502',
+  async (t) => {
+    const upstream = await Http2Upstream.startedFor(t);
+    const { ask, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
+    await get('/');
+    let cuts = 1;
+    upstream.onRequest = (request) => {
+      if (cuts-- > 0) upstream.socketOf(request.session).destroy();
+      else answer(request, 'ok');
+    };
+    t.match(await get('/stale'), { status: 200, text: 'ok' });
+    cuts = 1;
+    t.match(await ask(`${request('POST', '/', 'content-length: 4')}body`), { status: 502 });
+    t.equal((await get('/')).text, 'ok');
+    cuts = 2;
+    t.match(await get('/stale'), { status: 502 });
+    t.equal((await get('/')).text, 'ok');
+  },
+);
 
-t.test('an answer that does not wait for the upload reaches the client', async (t) => {
+t.test('an answer that comes before the end of the upload reaches the client', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onHead = (request) => {
     answer(request, 'too large', 413);
@@ -278,7 +288,7 @@ t.test('an answer that does not wait for the upload reaches the client', async (
   t.equal(upstream.handshakes, 1);
 });
 
-t.test('headers that are too large are 502, and the other requests go on', async (t) => {
+t.test('an answer with headers that are too large gives 502, and other requests continue', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const large = { '/a': 33_000, '/b': 70_000, '/c': 300_000, '/fits': 31_000 } as Record<string, number>;
   upstream.onHead = (request) => {
@@ -304,7 +314,7 @@ t.test('headers that are too large are 502, and the other requests go on', async
   t.equal((await other.response()).text, 'other');
 });
 
-t.test('one strange request harms no other', async (t) => {
+t.test('an unusual request does not disturb others on the connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => request.target !== '/other' && answer(request, 'ok');
   const { client, ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
@@ -337,7 +347,7 @@ t.test('one strange request harms no other', async (t) => {
   t.equal(upstream.handshakes, 1);
 });
 
-t.test('when both sides break at once, again and again, nothing is left over', async (t) => {
+t.test('if both sides break at once, again and again, nothing is left open', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const { gateway, client, get, internalErrors } = await gatewayFor(t, {
     baseUrl: upstream.url,
@@ -357,14 +367,17 @@ t.test('when both sides break at once, again and again, nothing is left over', a
     one.send(round % 4 < 2 ? request('GET', '/') : `${request('POST', '/', 'content-length: 10')}123`);
     await one.end();
   }
-  await until(() => gateway.inFlight === 0, 'requests stay');
+  await until(() => gateway.inFlight === 0, 'requests stay under way');
   upstream.onHead = undefined;
   t.equal((await get('/')).text, 'ok');
-  await until(() => upstream.sessions.filter(({ destroyed }) => !destroyed).length === 1, 'connections stay');
+  await until(
+    () => upstream.sessions.filter(({ destroyed }) => !destroyed).length === 1,
+    'connections stay open',
+  );
   t.same(internalErrors(), []);
 });
 
-t.test('a dead network path costs one request its timeout, and no other request', async (t) => {
+t.test('on a dead network path one request times out, and the next uses a new connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const env = { ...upstream.env, BEARERD_RESPONSE_TIMEOUT: '2s' };
   const relay = await Relay.startedFor(t, upstream.port);
@@ -377,11 +390,11 @@ t.test('a dead network path costs one request its timeout, and no other request'
   relay.set({ blackhole: 'links' });
   t.equal((await get('/lost')).status, 504);
   t.equal((await get('/next')).status, 200);
-  t.equal(upstream.handshakes, 2, 'on a connection of its own');
+  t.equal(upstream.handshakes, 2, 'the next request used a new connection');
   t.same(internalErrors(), []);
 });
 
-t.test('a client that leaves before its answer costs no connection that lives', async (t) => {
+t.test('a client that leaves before its answer does not end a working connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const { get, client } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
   t.equal((await get('/first')).status, 200);
@@ -391,7 +404,7 @@ t.test('a client that leaves before its answer costs no connection that lives', 
   leaver.send(request('GET', '/never'));
   await until(() => upstream.requests.length > before, 'no request');
   leaver.close();
-  await until(() => upstream.requests[before]!.stream.destroyed, 'it is not over');
+  await until(() => upstream.requests[before]!.stream.destroyed, 'the stream stays open');
   await sleep(200);
   for (let n = 0; n < 3; n++) t.equal((await get('/other')).status, 200);
   t.equal(upstream.handshakes, 1);

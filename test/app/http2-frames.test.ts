@@ -5,7 +5,7 @@ import { END_STREAM, type FrameConnection, FrameUpstream, TYPE } from '../suppor
 import { CA_FILE } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 
-// Upstreams that say HTTP/2 and do what no library would.
+// Upstreams that speak HTTP/2 in ways that no library would.
 
 async function started(t: Test, env: Record<string, string> = {}) {
   const upstream = await FrameUpstream.startedFor(t);
@@ -35,7 +35,7 @@ for (const code of [0, 1, 2, 7, 8, 11, 13]) {
 }
 
 t.test(
-  'RST_STREAM before an answer is 502, and repeated only where it says that the request was ignored',
+  'RST_STREAM before an answer gives 502; the request is sent again only after REFUSED_STREAM',
   async (t) => {
     const { upstream, get } = await started(t);
     upstream.onRequest = (connection, id) => connection.reset(id, code);
@@ -49,7 +49,7 @@ t.test(
   },
 );
 
-t.test('what a GOAWAY with an error leaves out is sent again, a POST too', async (t) => {
+t.test('a request that a GOAWAY with an error leaves unprocessed is sent again, even a POST', async (t) => {
   const { upstream, get, ask } = await started(t);
   upstream.onRequest = (connection, id) => {
     if (upstream.connections.length === 2) connection.headers(id, OK).data(id, 'ok', END_STREAM);
@@ -73,7 +73,7 @@ const INVALID: Record<string, (connection: FrameConnection, id: number) => unkno
 };
 
 for (const [what, misbehave] of Object.entries(INVALID)) {
-  t.test(`${what} is 502 upstream-invalid`, async (t) => {
+  t.test(`${what} gives 502 upstream-invalid`, async (t) => {
     const { upstream, get, internalErrors } = await started(t);
     upstream.onRequest = misbehave;
     const response = await get('/');
@@ -85,7 +85,7 @@ for (const [what, misbehave] of Object.entries(INVALID)) {
   });
 }
 
-t.test('a body that is shorter or longer than its length breaks the client', async (t) => {
+t.test("a body shorter or longer than its Content-Length breaks the client's connection", async (t) => {
   const { upstream, client } = await started(t);
   for (const body of ['four', 'longer than ten']) {
     upstream.onRequest = (connection, id) =>
@@ -100,7 +100,7 @@ t.test('a body that is shorter or longer than its length breaks the client', asy
   }
 });
 
-t.test('white space around a value is no part of it, and loses no line', async (t) => {
+t.test('white space around a header value is removed, and no line is lost', async (t) => {
   const { upstream, get } = await started(t);
   const lines = [
     ['x', ' 1 '],
@@ -123,9 +123,9 @@ t.test('white space around a value is no part of it, and loses no line', async (
   );
 });
 
-// Such a line makes an answer malformed (RFC 9113 §8.2.1); but Node drops it without a word. What can be
-// had is that it changes nothing else.
-t.test('a header with a line end in it can put no other into the answer', async (t) => {
+// Such a line makes an answer malformed (RFC 9113 §8.2.1), but Node drops it silently. The test checks that it has no
+// other effect.
+t.test('a header value with a line end cannot add a header to the answer', async (t) => {
   const { upstream, get } = await started(t);
   upstream.onRequest = (connection, id) =>
     connection.headers(id, [...OK, ['x', 'a\r\nset-cookie: b'], ['y', 'c\nd']], END_STREAM);
@@ -146,7 +146,7 @@ for (const [what, play] of Object.entries(AFTER_THE_HEAD)) {
     ['GET', '204'],
     ['GET', '304'],
   ] as const) {
-    t.test(`${status} to ${method} is answered, though ${what} follows its head`, async (t) => {
+    t.test(`a ${status} to ${method} reaches the client even if ${what} follows its head`, async (t) => {
       const { upstream, client } = await started(t);
       upstream.onRequest = (connection, id) => {
         connection.headers(id, [
@@ -178,22 +178,25 @@ t.test('interim answers are dropped', async (t) => {
   t.match(await get('/'), { status: 200, text: 'ok', interim: [] });
 });
 
-t.test('an upstream that says nothing after TLS is 504 after the time to connect', async (t) => {
-  const { upstream, get } = await started(t, { BEARERD_CONNECT_TIMEOUT: '300ms' });
-  upstream.onConnection = () => {};
-  upstream.alive = false;
-  const answers = await Promise.all([get('/a'), get('/b'), get('/c')]);
-  t.same(new Set(answers.map(({ status }) => status)), new Set([504]));
-});
+t.test(
+  'an upstream that sends nothing after the TLS handshake gives 504 at the connect timeout',
+  async (t) => {
+    const { upstream, get } = await started(t, { BEARERD_CONNECT_TIMEOUT: '300ms' });
+    upstream.onConnection = () => {};
+    upstream.alive = false;
+    const answers = await Promise.all([get('/a'), get('/b'), get('/c')]);
+    t.same(new Set(answers.map(({ status }) => status)), new Set([504]));
+  },
+);
 
-t.test('an upstream that ends each connection at once is 502, for all who wait', async (t) => {
+t.test('an upstream that ends each connection at once gives 502 to all waiting requests', async (t) => {
   const { upstream, get } = await started(t);
   upstream.onConnection = ({ socket }) => socket.destroy();
   const answers = await Promise.all([get('/a'), get('/b'), get('/c')]);
   t.same(new Set(answers.map(({ status }) => status)), new Set([502]));
 });
 
-t.test('an upstream that allows few streams gets no more at once', async (t) => {
+t.test('an upstream gets no more concurrent streams than it allows', async (t) => {
   const { upstream, get } = await started(t);
   upstream.onConnection = (connection) =>
     connection.settings([constants.NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 2]);
@@ -212,7 +215,7 @@ t.test('an upstream that allows few streams gets no more at once', async (t) => 
   t.equal(most, 2);
 });
 
-t.test('an upstream that allows no stream is 504 after the response timeout', async (t) => {
+t.test('an upstream that allows no stream gives 504 at the response timeout', async (t) => {
   const { upstream, get } = await started(t, { BEARERD_RESPONSE_TIMEOUT: '300ms' });
   upstream.onConnection = (connection) =>
     connection.settings([constants.NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 0]);
@@ -222,30 +225,27 @@ t.test('an upstream that allows no stream is 504 after the response timeout', as
   );
 });
 
-t.test(
-  'tiny frames that come together reach the client together, and one that comes alone at once',
-  async (t) => {
-    const { upstream, client } = await started(t);
-    const body = 'abcdefghij'.repeat(10_000);
-    upstream.onRequest = (connection, id) => connection.headers(id, OK).tinyData(id, body, END_STREAM);
-    const together = await client();
-    const response = await together.send(request('GET', '/')).response();
-    t.ok(response.text === body);
-    t.equal(response.whole, true);
-    // Each chunk of the answer has a size of its own; a byte alone would take six.
-    t.ok(together.received.length < 1.2 * body.length, `${together.received.length} bytes`);
+t.test('small frames that come together reach the client together, and a single one at once', async (t) => {
+  const { upstream, client } = await started(t);
+  const body = 'abcdefghij'.repeat(10_000);
+  upstream.onRequest = (connection, id) => connection.headers(id, OK).tinyData(id, body, END_STREAM);
+  const together = await client();
+  const response = await together.send(request('GET', '/')).response();
+  t.ok(response.text === body);
+  t.equal(response.whole, true);
+  // Each chunk of the answer has a size line: a chunk for each byte would take six bytes.
+  t.ok(together.received.length < 1.2 * body.length, `${together.received.length} bytes`);
 
-    const stream: [FrameConnection, number][] = [];
-    upstream.onRequest = (connection, id) => stream.push([connection.headers(id, OK), id]);
-    const alone = await client();
-    alone.send(request('GET', '/'));
-    await until(() => stream.length === 1, 'no request');
-    const [[connection, id]] = stream as [[FrameConnection, number]];
-    for (const letter of 'abcd') {
-      connection.data(id, letter);
-      await until(() => alone.received.includes(`\r\n1\r\n${letter}\r\n`), letter);
-    }
-    connection.data(id, '', END_STREAM);
-    t.equal((await alone.response()).text, 'abcd');
-  },
-);
+  const stream: [FrameConnection, number][] = [];
+  upstream.onRequest = (connection, id) => stream.push([connection.headers(id, OK), id]);
+  const alone = await client();
+  alone.send(request('GET', '/'));
+  await until(() => stream.length === 1, 'no request');
+  const [[connection, id]] = stream as [[FrameConnection, number]];
+  for (const letter of 'abcd') {
+    connection.data(id, letter);
+    await until(() => alone.received.includes(`\r\n1\r\n${letter}\r\n`), letter);
+  }
+  connection.data(id, '', END_STREAM);
+  t.equal((await alone.response()).text, 'abcd');
+});

@@ -8,8 +8,8 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { CA_FILE } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 
-// A real server that ends its HTTP/2 connections early and often: by GOAWAY, with requests behind it that it has not
-// looked at (RFC 9113 §6.8).
+// A real server that ends its HTTP/2 connections early and often, by a GOAWAY that leaves requests unprocessed
+// (RFC 9113 §6.8).
 const NGINX = spawnSync('nginx', ['-v']).error === undefined;
 const skip = NGINX ? false : 'nginx is not installed';
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
@@ -41,13 +41,13 @@ http {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));
-  // It writes this once it has its sockets.
+  // nginx writes this file once it listens.
   await until(() => existsSync(join(dir, 'pid')), 'nginx does not listen');
   return `https://localhost:${port}`;
 }
 
 for (const settings of ['keepalive_timeout 0;', 'keepalive_requests 1;', 'keepalive_requests 50;']) {
-  t.test(`an nginx with "${settings}" answers each of 400 GETs by 24 clients`, { skip }, async (t) => {
+  t.test(`an nginx with "${settings}" answers each of 400 GETs of 24 clients`, { skip }, async (t) => {
     const baseUrl = await nginx(t, settings);
     const env = { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' };
     const { client } = await gatewayFor(t, { baseUrl, env, loggedIn: false });
@@ -64,7 +64,7 @@ for (const settings of ['keepalive_timeout 0;', 'keepalive_requests 1;', 'keepal
   });
 }
 
-t.test('uploads of 40 KB meet no end of a connection that they could not survive', { skip }, async (t) => {
+t.test('no upload of 40 KB fails although nginx ends its connections', { skip }, async (t) => {
   const baseUrl = await nginx(t, 'keepalive_requests 100;');
   const env = { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' };
   const { client } = await gatewayFor(t, { baseUrl, env, loggedIn: false });
@@ -84,7 +84,7 @@ t.test('uploads of 40 KB meet no end of a connection that they could not survive
   t.same([...statuses], [[200, 320]]);
 });
 
-// It is known after the first request on a connection, and with 50 only after the 50th.
+// That nginx ends its connections shows after the first request, with 50 only after the 50th.
 for (const [settings, before] of [
   ['keepalive_timeout 0;', 1],
   ['keepalive_requests 1;', 1],

@@ -6,13 +6,13 @@ import { chunked, configOf, gatewayFor, request } from '../support/gateway.ts';
 import { answer, CA_FILE, Http2Upstream, readTls } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 
-// An upstream that offers HTTP/2. What a message may hold and how it may fail: differential.test.ts and
+// An upstream that offers HTTP/2. For the content of messages see differential.test.ts, for failures
 // http2-failures.test.ts.
 
-/** What a reload makes new connections for. */
+/** A changed setting for which a reload makes new connections. */
 const OTHER_CONNECTIONS = { BEARERD_CONNECT_TIMEOUT: '9s' };
 
-t.test('many requests at once, and after one another, are one TLS connection', async (t) => {
+t.test('requests at the same time, and one after another, share one TLS connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const { get, internalErrors } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
   const burst = await Promise.all(Array.from({ length: 50 }, (_, n) => get(`/a/${n}`)));
@@ -23,7 +23,7 @@ t.test('many requests at once, and after one another, are one TLS connection', a
   t.same(internalErrors(), []);
 });
 
-t.test('header lines pass in order, repeated and byte for byte, both ways', async (t) => {
+t.test('repeated header lines pass in order and byte for byte, both ways', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const lines: [name: string, value: string][] = [
     ['x-b', '1'],
@@ -72,7 +72,7 @@ t.test('header lines pass in order, repeated and byte for byte, both ways', asyn
   });
 });
 
-t.test("the framing of HEAD, 204 and 304 is the upstream's", async (t) => {
+t.test('HEAD, 204 and 304 keep the framing of the upstream', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const { ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
   for (const [method, status, lines] of [
@@ -89,7 +89,7 @@ t.test("the framing of HEAD, 204 and 304 is the upstream's", async (t) => {
   }
 });
 
-t.test('a body goes up as it is, whatever its framing and the method', async (t) => {
+t.test('a request body passes unchanged, with any framing and method', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => answer(request, request.received());
   const { ask } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
@@ -125,7 +125,7 @@ t.test('large bodies pass whole, both ways, several at once', async (t) => {
   t.equal(upstream.handshakes, 1);
 });
 
-t.test('who reads slowly slows the other side down, and no other request', async (t) => {
+t.test('a slow reader slows down the other side, and no other request', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const piece = Buffer.alloc(65_536);
   let sent = 0;
@@ -160,7 +160,7 @@ t.test('who reads slowly slows the other side down, and no other request', async
     const stands = before === sent + taken && taken > 0 && sent > 0;
     before = sent + taken;
     return stands;
-  }, 'nothing is stuck');
+  }, 'no byte goes on');
   for (let n = 0; n < 5; n++) t.equal((await get('/other')).text, 'ok');
   t.ok(sent < 30_000_000, `${sent} bytes down`);
   t.ok(taken < 30_000_000, `${taken} bytes up`);
@@ -168,7 +168,7 @@ t.test('who reads slowly slows the other side down, and no other request', async
   upload.close();
 });
 
-t.test('a 401 is answered with a new token, on the same connection', async (t) => {
+t.test('after a 401 the request is sent again with a new token, on the same connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => {
     if (request.header('authorization') === 'Bearer tok-1') answer(request, 'no', 401);
@@ -180,7 +180,7 @@ t.test('a 401 is answered with a new token, on the same connection', async (t) =
   t.equal(upstream.handshakes, 1);
 });
 
-t.test('a login is in HTTP/1.1, and so is an upgrade', async (t) => {
+t.test('logins and upgrades use HTTP/1.1', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const { client, get } = await gatewayFor(t, { baseUrl: upstream.url, env: upstream.env });
   t.same(upstream.protocols, ['http/1.1']);
@@ -192,7 +192,7 @@ t.test('a login is in HTTP/1.1, and so is an upgrade', async (t) => {
   t.same(upstream.protocols, ['http/1.1', 'h2', 'http/1.1']);
 });
 
-t.test('BEARERD_UPSTREAM_HTTP2=false means HTTP/1.1', async (t) => {
+t.test('BEARERD_UPSTREAM_HTTP2=false uses HTTP/1.1', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const env = { ...upstream.env, BEARERD_UPSTREAM_HTTP2: 'false' };
   const { get } = await gatewayFor(t, { baseUrl: upstream.url, env });
@@ -200,33 +200,36 @@ t.test('BEARERD_UPSTREAM_HTTP2=false means HTTP/1.1', async (t) => {
   t.same(new Set(upstream.protocols), new Set(['http/1.1']));
 });
 
-t.test('an upstream that speaks only HTTP/1.1 is asked once, and that connection is used', async (t) => {
-  const server = https.createServer({ cert: readTls('server.pem'), key: readTls('server.key') });
-  let connections = 0;
-  server
-    .on('secureConnection', () => connections++)
-    .on('request', (request, response) => {
-      request.resume();
-      response.end('by HTTP/1.1');
+t.test(
+  'an upstream that speaks only HTTP/1.1 gets requests on the connection that found this out',
+  async (t) => {
+    const server = https.createServer({ cert: readTls('server.pem'), key: readTls('server.key') });
+    let connections = 0;
+    server
+      .on('secureConnection', () => connections++)
+      .on('request', (request, response) => {
+        request.resume();
+        response.end('by HTTP/1.1');
+      });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => {
+      server.close();
+      server.closeAllConnections();
     });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { get, ask } = await gatewayFor(t, {
-    baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`,
-    env: { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' },
-  });
-  t.equal((await ask(`${request('POST', '/', 'content-length: 4')}body`)).text, 'by HTTP/1.1');
-  for (let n = 0; n < 5; n++) t.equal((await get('/')).text, 'by HTTP/1.1');
-  // undici opens a second one when the first is not yet free at the moment of asking.
-  t.ok(connections <= 2, `${connections} connections`);
-  const burst = await Promise.all(Array.from({ length: 10 }, () => get('/')));
-  t.same(new Set(burst.map(({ text }) => text)), new Set(['by HTTP/1.1']));
-});
+    const { get, ask } = await gatewayFor(t, {
+      baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`,
+      env: { BEARERD_TLS_CA_FILE: CA_FILE, BEARERD_ROUTES: '/=none' },
+    });
+    t.equal((await ask(`${request('POST', '/', 'content-length: 4')}body`)).text, 'by HTTP/1.1');
+    for (let n = 0; n < 5; n++) t.equal((await get('/')).text, 'by HTTP/1.1');
+    // undici opens a second one when the first is not yet free at the moment of asking.
+    t.ok(connections <= 2, `${connections} connections`);
+    const burst = await Promise.all(Array.from({ length: 10 }, () => get('/')));
+    t.same(new Set(burst.map(({ text }) => text)), new Set(['by HTTP/1.1']));
+  },
+);
 
-t.test('a connection that is found to be HTTP/1.1 when a reload has come is not left open', async (t) => {
+t.test('a connection that turns out to be HTTP/1.1 after a reload does not stay open', async (t) => {
   const open = new Set<Socket>();
   const server = https.createServer({ cert: readTls('server.pem'), key: readTls('server.key') });
   server
@@ -236,7 +239,7 @@ t.test('a connection that is found to be HTTP/1.1 when a reload has come is not 
     })
     .on('request', (_request, response) => response.end('by HTTP/1.1'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // A door before it, which opens when it is told to.
+  // A relay in front of the server, which passes connections on only after openDoor().
   const sockets: Socket[] = [];
   let letIn = (_socket: Socket) => {};
   const door = createServer((socket) => {
@@ -270,7 +273,7 @@ t.test('a connection that is found to be HTTP/1.1 when a reload has come is not 
   await until(() => open.size === 0, 'a connection stays open');
 });
 
-t.test('a reload lets requests under way end, on the connection that they have', async (t) => {
+t.test('requests under way at a reload end on their present connection', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   upstream.onRequest = (request) => request.target !== '/slow' && answer(request, 'ok');
   const options = { baseUrl: upstream.url, env: upstream.env };
@@ -282,10 +285,10 @@ t.test('a reload lets requests under way end, on the connection that they have',
   t.equal(upstream.handshakes, 2);
   answer(upstream.requests[0]!, 'done');
   t.equal((await underWay).text, 'done');
-  await until(() => upstream.requests[0]!.session.closed, 'the old connection stays');
+  await until(() => upstream.requests[0]!.session.closed, 'the old connection stays open');
 });
 
-/** A CONNECT proxy that sends every tunnel to one port. */
+/** An outbound proxy that leads every tunnel to one port. */
 async function connectProxy(t: Test, port: number): Promise<{ url: string; tunnels: string[] }> {
   const tunnels: string[] = [];
   const sockets = new Set<Socket>();
@@ -309,7 +312,7 @@ async function connectProxy(t: Test, port: number): Promise<{ url: string; tunne
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tunnels };
 }
 
-t.test('through an outbound proxy, too, HTTP/2 is chosen inside the tunnel', async (t) => {
+t.test('through an outbound proxy HTTP/2 is negotiated inside the tunnel', async (t) => {
   const upstream = await Http2Upstream.startedFor(t, {
     cert: readTls('elsewhere.pem'),
     key: readTls('elsewhere.key'),

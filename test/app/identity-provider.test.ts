@@ -8,7 +8,7 @@ import { identityProvider, JWT_BEARER, TOKEN_EXCHANGE } from '../support/identit
 import { until } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// Logins at a real identity provider, by each way in which a client says who it is.
+// Logins at a real identity provider, with each client authentication method.
 
 const tlsFile = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
 const readTls = (name: string) => readFileSync(tlsFile(name), 'utf8');
@@ -27,7 +27,7 @@ async function publicKeys(algorithm: Algorithm) {
   };
 }
 
-/** A proxy whose only credential is the entry, and what its API and its log saw. */
+/** A proxy whose only credential is the entry, with the requests of its API and the events of its log. */
 async function proxyWith(t: Test, entry: string, options: Partial<GatewayOptions> = {}) {
   const api = await RawUpstream.startedFor(t);
   const yaml = `credentials:\n  a: { type: oauth2, ${entry} }\nroutes: [{ prefix: /, credential: a }]\n`;
@@ -45,7 +45,7 @@ async function works(t: Test, entry: string, options?: Partial<GatewayOptions>) 
   return api.last.header('authorization') ?? '';
 }
 
-t.test('a client logs in by its secret, found by discovery or named by tokenUrl', async (t) => {
+t.test('a client logs in with its secret, at an endpoint from discovery or from tokenUrl', async (t) => {
   const { issuer, given, errors } = await identityProvider(t, [
     { client_id: 'basic', client_secret: 's:e c+r', token_endpoint_auth_method: 'client_secret_basic' },
     { client_id: 'body', client_secret: 's:e c+r', token_endpoint_auth_method: 'client_secret_post' },
@@ -59,7 +59,7 @@ t.test('a client logs in by its secret, found by discovery or named by tokenUrl'
   t.same([given, errors], [['basic', 'body'], []]);
 });
 
-t.test('it signs an assertion with its own key, by each algorithm', async (t) => {
+t.test('a client logs in with an assertion signed by its own key, with each algorithm', async (t) => {
   const algorithms = Object.keys(PAIRS) as Algorithm[];
   const clients = algorithms.map(async (algorithm) => ({
     client_id: algorithm,
@@ -86,7 +86,7 @@ t.test('it signs an assertion with its own key, by each algorithm', async (t) =>
   t.same([given, errors], [algorithms, []]);
 });
 
-t.test('it shows a certificate of its own, which the API never sees', async (t) => {
+t.test('a client logs in with its own certificate, which the API never sees', async (t) => {
   const { issuer, given, errors } = await identityProvider(
     t,
     [{ client_id: 'tls', token_endpoint_auth_method: 'tls_client_auth', tls_client_auth_subject_dn: 'CN=x' }],
@@ -106,11 +106,11 @@ t.test('it shows a certificate of its own, which the API never sees', async (t) 
   await works(t, entry + certificate('client'), { env });
   t.same([given, errors], [['tls'], []]);
   const { failures } = await proxyWith(t, entry + certificate('selfsigned'), { env });
-  await until(() => failures().length > 0, 'a certificate of an unknown authority is refused');
+  await until(() => failures().length > 0, 'a certificate of an unknown authority is not refused');
   t.match(failures()[0], /refuses the login \(status 40\d, invalid_client\)/);
 });
 
-t.test('it exchanges a token from a file for one of the API', async (t) => {
+t.test('a token from a file is exchanged for one of the API', async (t) => {
   const { issuer } = await identityProvider(t, [
     { client_id: 'x', token_endpoint_auth_method: 'none', grant_types: [TOKEN_EXCHANGE] },
   ]);
@@ -119,7 +119,7 @@ t.test('it exchanges a token from a file for one of the API', async (t) => {
   t.equal(await works(t, entry), 'Bearer exchanged-subject-1');
 });
 
-t.test('it signs an assertion that is the grant itself', async (t) => {
+t.test('a signed assertion serves as the authorization grant', async (t) => {
   const { issuer, errors } = await identityProvider(
     t,
     [{ client_id: 'robot', token_endpoint_auth_method: 'none', grant_types: [JWT_BEARER] }],
@@ -133,7 +133,7 @@ t.test('it signs an assertion that is the grant itself', async (t) => {
   t.same(errors, []);
 });
 
-t.test('it logs in as a user by name and password, and a wrong one is refused', async (t) => {
+t.test('a user logs in with name and password, and a wrong password is refused', async (t) => {
   const { issuer } = await identityProvider(t, [
     {
       client_id: 'x',
@@ -145,12 +145,12 @@ t.test('it logs in as a user by name and password, and a wrong one is refused', 
   const entry = `issuer: '${issuer}', grant: password, clientId: x, clientSecret: s, username: ada`;
   t.equal(await works(t, `${entry}, password: 'p&w=1%41 é'`), 'Bearer for-ada');
   const { failures } = await proxyWith(t, `${entry}, password: wrong`);
-  await until(() => failures().length > 0, 'a wrong password is refused');
+  await until(() => failures().length > 0, 'a wrong password is not refused');
   t.match(failures()[0], /refuses the login \(status 400, invalid_grant\)/);
 });
 
 t.test(
-  'an assertion that is rotated under load is read anew at each login, and a missing one is told',
+  'each login reads an assertion anew while it is rotated under load, and a missing file is logged',
   async (t) => {
     const { issuer, given, errors } = await identityProvider(
       t,
@@ -165,7 +165,7 @@ t.test(
       { lifetimeS: 2 },
     );
     const file = join(t.testdir({}), 'assertion');
-    // As the kubelet does it: whole, by rename. Each is good once, and for 5 s.
+    // Replaced by rename, as the kubelet does. Each assertion is valid once, and for 5 s.
     const rotate = async () => {
       const jwt = new SignJWT()
         .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
@@ -180,10 +180,10 @@ t.test(
     };
     const entry = `issuer: '${issuer}', clientAuthentication: assertion, clientId: pod, assertion: { file: '${file}' }`;
     const { proxy, failures } = await proxyWith(t, entry);
-    await until(() => failures().length > 0, 'the login fails');
+    await until(() => failures().length > 0, 'the login does not fail');
     t.equal(failures()[0], `the assertion can't be read from ${file}: no such file`);
     await rotate();
-    await until(() => proxy.gateway.readiness.ready, 'it comes, and the next try succeeds');
+    await until(() => proxy.gateway.readiness.ready, 'the next try does not succeed');
     const rotation = setInterval(() => void rotate(), 300);
     t.teardown(() => clearInterval(rotation));
     const statuses = new Map<number, number>();

@@ -3,9 +3,9 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { Http2Upstream } from '../support/h2-upstream.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
-// A key is bytes: those of UTF-8, as its file holds them and as other tools send them.
+// A key is sent as its UTF-8 bytes, as its file holds them and as other tools send them.
 
-/** As header values are here: a character for each byte. */
+/** A header value: one character for each byte. */
 const bytesOf = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 const KEY = 'clé-日本';
 const YAML = `
@@ -19,7 +19,7 @@ routes:
 const UPGRADE = ['connection: Upgrade', 'upgrade: websocket'];
 
 t.test(
-  'a key goes upstream as its bytes: from a variable and from the file, with an upgrade, too',
+  'a key goes upstream as its UTF-8 bytes, from a variable and from a file, with an upgrade too',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const { get, ask, internalErrors } = await gatewayFor(t, {
@@ -38,7 +38,7 @@ t.test(
   },
 );
 
-t.test('a key goes upstream as its bytes in HTTP/2', async (t) => {
+t.test('a key goes upstream as its UTF-8 bytes in HTTP/2', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   const env = { ...upstream.env, BEARERD_API_KEY: KEY, BEARERD_ROUTES: '/=apiKey' };
   const { get } = await gatewayFor(t, { baseUrl: upstream.url, env });
@@ -46,7 +46,7 @@ t.test('a key goes upstream as its bytes in HTTP/2', async (t) => {
   t.equal(upstream.requests[0]!.header('authorization'), `Bearer ${bytesOf(KEY)}`);
 });
 
-t.test('a caller key is the bytes that a client sends', async (t) => {
+t.test('a caller key matches the UTF-8 bytes that a client sends', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const env = { BEARERD_CALLER_KEY: 'pässwort-日本' };
   const { ask } = await gatewayFor(t, { baseUrl: upstream.url, env });

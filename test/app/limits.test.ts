@@ -4,7 +4,7 @@ import { configOf, type GatewayOptions, gatewayFor, request } from '../support/g
 import { ask, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// Limits of routes and of callers: N requests in a duration, and 429 past it.
+// Limits of routes and callers: N requests in a duration, and 429 past that.
 
 const upstream = await RawUpstream.startedFor(t);
 t.beforeEach(() => upstream.reset());
@@ -18,7 +18,7 @@ const WS = [
 const SWITCH = head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 
-/** A proxy whose clock moves by `pass` alone: the login is over, and nothing of it expires meanwhile. */
+/** A proxy that is logged in, and whose clock moves only by `pass`; its token does not expire. */
 async function limitedFor(t: Test, yaml: string, options: Partial<GatewayOptions> = {}) {
   const clock = new FakeClock();
   const all = { baseUrl: upstream.url, yaml, env: ADMIN, clock, ...options };
@@ -50,40 +50,37 @@ routes:
   - { prefix: /shut, credential: deny, limit: 2/1m }
 `;
 
-t.test(
-  'past its limit a request gets 429 and goes nowhere, and the next passes when it is told',
-  async (t) => {
-    const { get, statuses, pass, requests } = await limitedFor(t, ROUTES);
-    t.same(await statuses('/few/x', 3), [200, 200, 200]);
-    const refused = await get('/few/x?q=1');
-    t.equal(refused.status, 429);
-    t.equal(refused.header('retry-after'), '20');
-    t.equal(refused.header('proxy-status'), 'bearerd; error=http_request_denied');
-    t.equal(refused.header('content-type'), 'application/problem+json');
-    t.match(JSON.parse(refused.text), {
-      code: 'rate-limited',
-      status: 429,
-      type: 'urn:bearerd:problem:rate-limited',
-    });
-    t.equal(upstream.requests.length, 3, 'it is not forwarded');
-    t.match(requests().at(-1), {
-      code: 'rate-limited',
-      status: 429,
-      route: '/few',
-      limitedBy: 'route',
-      remedy: /limit of the route/,
-    });
-    t.same(await statuses('/other', 5), [200, 200, 200, 200, 200], 'another route has no limit');
-    await pass(18_500);
-    t.equal((await get('/few')).header('retry-after'), '2', 'a whole second more than too few');
-    await pass(1_499);
-    t.equal((await get('/few')).header('retry-after'), '1', 'at least one');
-    await pass(1);
-    t.same(await statuses('/few', 2), [200, 429]);
-  },
-);
+t.test('a request past the limit gets 429 and is not forwarded; one after Retry-After passes', async (t) => {
+  const { get, statuses, pass, requests } = await limitedFor(t, ROUTES);
+  t.same(await statuses('/few/x', 3), [200, 200, 200]);
+  const refused = await get('/few/x?q=1');
+  t.equal(refused.status, 429);
+  t.equal(refused.header('retry-after'), '20');
+  t.equal(refused.header('proxy-status'), 'bearerd; error=http_request_denied');
+  t.equal(refused.header('content-type'), 'application/problem+json');
+  t.match(JSON.parse(refused.text), {
+    code: 'rate-limited',
+    status: 429,
+    type: 'urn:bearerd:problem:rate-limited',
+  });
+  t.equal(upstream.requests.length, 3, 'the request past the limit is not forwarded');
+  t.match(requests().at(-1), {
+    code: 'rate-limited',
+    status: 429,
+    route: '/few',
+    limitedBy: 'route',
+    remedy: /limit of the route/,
+  });
+  t.same(await statuses('/other', 5), [200, 200, 200, 200, 200], 'another route has no limit');
+  await pass(18_500);
+  t.equal((await get('/few')).header('retry-after'), '2', 'Retry-After is rounded up');
+  await pass(1_499);
+  t.equal((await get('/few')).header('retry-after'), '1', 'Retry-After is at least one');
+  await pass(1);
+  t.same(await statuses('/few', 2), [200, 429]);
+});
 
-t.test('what a guard refuses does not count', async (t) => {
+t.test('a request that a guard refuses does not count', async (t) => {
   const yaml = `${ROUTES}\ncallers: { ada: { key: k3y-ada, limit: 2/1m, routes: [/, /few, /get, /own, /shut] } }\nallowedOrigins: [http://page.example]`;
   const { port, get, left } = await limitedFor(t, yaml);
   const key = 'x-bearerd-key: k3y-ada';
@@ -106,10 +103,10 @@ t.test('what a guard refuses does not count', async (t) => {
   t.equal((await ask(port, request('OPTIONS', '*', key))).status, 204);
   t.same(await left(), before);
   t.equal((await get('/few', key)).status, 200);
-  t.not((await left()).join(), before.join(), 'and what passes does');
+  t.not((await left()).join(), before.join(), 'a request that passes counts');
 });
 
-t.test('a path without a route does not count', async (t) => {
+t.test('a request without a route does not count', async (t) => {
   const yaml = `routes: [{ prefix: /a, credential: none }]\ncallers: { ada: { key: k3y-ada, limit: 1/1h } }`;
   const { statuses } = await limitedFor(t, yaml);
   const key = 'x-bearerd-key: k3y-ada';
@@ -117,7 +114,7 @@ t.test('a path without a route does not count', async (t) => {
   t.same(await statuses('/a', 2, key), [200, 429]);
 });
 
-t.test('routes with the same prefix and another host have a limit each', async (t) => {
+t.test('routes with the same prefix and different hosts have separate limits', async (t) => {
   const yaml = `
 routes:
   - { prefix: /, credential: none, limit: 1/1h }
@@ -130,7 +127,7 @@ routes:
   t.same(await left(), [0, 0]);
 });
 
-t.test("a caller's limit counts all its requests, and no other caller's", async (t) => {
+t.test('a limit of a caller counts only the requests of this caller, on all routes', async (t) => {
   const yaml = `${ROUTES}\ncallers: { ada: { key: k3y-ada, limit: 3/1m }, bob: { key: k3y-bob } }\ncallerKey: k3y-all`;
   const { get, statuses, requests } = await limitedFor(t, yaml);
   const ada = 'x-bearerd-key: k3y-ada';
@@ -141,30 +138,33 @@ t.test("a caller's limit counts all its requests, and no other caller's", async 
   t.same(await statuses('/a', 5, 'x-bearerd-key: k3y-all'), [200, 200, 200, 200, 200]);
 });
 
-t.test('where both limits hold, what one refuses takes nothing of the other', async (t) => {
+t.test('a request that one limit refuses does not count against the other', async (t) => {
   const yaml = `${ROUTES}\ncallers: { ada: { key: k3y-ada, limit: 5/1m }, bob: { key: k3y-bob, limit: 1/1h } }`;
   const { get, statuses, left } = await limitedFor(t, yaml);
   const ada = 'x-bearerd-key: k3y-ada';
   t.same(await statuses('/few', 9, ada), [200, 200, 200, 429, 429, 429, 429, 429, 429]);
-  t.same(await statuses('/', 3, ada), [200, 200, 429], 'the caller has two left');
+  t.same(await statuses('/', 3, ada), [200, 200, 429], 'two requests of the caller were left');
   const bob = 'x-bearerd-key: k3y-bob';
   t.same(await statuses('/get', 4, bob), [200, 429, 429, 429]);
   const [, ofGet] = await left();
-  t.equal(ofGet, 1, 'the route has one left');
+  t.equal(ofGet, 1, 'one request of the route was left');
   t.equal((await get('/few', bob)).header('retry-after'), '3600', 'the longer wait counts');
 });
 
-t.test('a request without a token counts, and a limit comes before a login is waited for', async (t) => {
-  upstream.onLogin = () => head('500 Down', 'content-length: 0');
-  const env = { ...ADMIN, BEARERD_TOKEN_WAIT: '1ms' };
-  const { statuses, gateway } = await limitedFor(t, ROUTES, {
-    env,
-    loggedIn: false,
-    clock: undefined as never,
-  });
-  t.same(await statuses('/own', 3), [503, 503, 429]);
-  t.equal(gateway.inFlight, 0);
-});
+t.test(
+  'a request that gets no token counts, and a request past the limit does not wait for a login',
+  async (t) => {
+    upstream.onLogin = () => head('500 Down', 'content-length: 0');
+    const env = { ...ADMIN, BEARERD_TOKEN_WAIT: '1ms' };
+    const { statuses, gateway } = await limitedFor(t, ROUTES, {
+      env,
+      loggedIn: false,
+      clock: undefined as never,
+    });
+    t.same(await statuses('/own', 3), [503, 503, 429]);
+    t.equal(gateway.inFlight, 0);
+  },
+);
 
 t.test('a request that is sent again after a 401 counts once', async (t) => {
   const refusedOnce = new Set<string>();
@@ -178,7 +178,7 @@ t.test('a request that is sent again after a 401 counts once', async (t) => {
   t.equal(upstream.requests.length, 3);
 });
 
-t.test('a tunnel counts once, however much goes through it', async (t) => {
+t.test('a tunnel counts once', async (t) => {
   upstream.onRequest = () => SWITCH;
   const { client, get, gateway } = await limitedFor(t, ROUTES);
   for (let n = 0; n < 3; n++) {
@@ -188,36 +188,33 @@ t.test('a tunnel counts once, however much goes through it', async (t) => {
     tunnel.close();
   }
   t.equal((await get('/few', ...WS)).status, 429);
-  await until(() => gateway.inFlight === 0, 'a tunnel stays');
+  await until(() => gateway.inFlight === 0, 'a tunnel does not end');
 });
 
-t.test(
-  'a reload keeps what is used where the limit is the same, and begins anew where it is not',
-  async (t) => {
-    const callers = '\ncallers: { ada: { key: k3y-ada, limit: 2/1m } }\ncallerKey: k3y-all';
-    const { statuses, reload, left } = await limitedFor(t, ROUTES + callers);
-    const all = 'x-bearerd-key: k3y-all';
-    const ada = 'x-bearerd-key: k3y-ada';
-    await statuses('/few', 4, all);
-    await statuses('/', 3, ada);
-    await reload(
-      `log: { level: warn }${ROUTES.replace('3/1m', '3/60s')}${callers.replace('k3y-ada', 'k3y-new')}`,
-    );
-    t.same(await statuses('/few', 1, all), [429], 'the same, in other words');
-    t.same(await statuses('/', 1, 'x-bearerd-key: k3y-new'), [429], 'the same caller with another key');
-    await reload(ROUTES.replace('3/1m', '4/1m') + callers);
-    t.same(await statuses('/few', 5, all), [200, 200, 200, 200, 429], 'another number');
-    t.same(await statuses('/', 1, ada), [429], 'and what is as before stays');
-    await reload(ROUTES.replace('3/1m', '4/2m') + callers);
-    t.same(await statuses('/few', 1, all), [200], 'another duration');
-    await reload(ROUTES.replace(', limit: 3/1m', '') + callers);
-    t.same(await statuses('/few', 9, all), Array(9).fill(200), 'none');
-    await reload(ROUTES);
-    t.same(await left(), [3, 2, 2, 2], 'one again');
-  },
-);
+t.test('a reload keeps the count of an unchanged limit, and restarts that of a changed one', async (t) => {
+  const callers = '\ncallers: { ada: { key: k3y-ada, limit: 2/1m } }\ncallerKey: k3y-all';
+  const { statuses, reload, left } = await limitedFor(t, ROUTES + callers);
+  const all = 'x-bearerd-key: k3y-all';
+  const ada = 'x-bearerd-key: k3y-ada';
+  await statuses('/few', 4, all);
+  await statuses('/', 3, ada);
+  await reload(
+    `log: { level: warn }${ROUTES.replace('3/1m', '3/60s')}${callers.replace('k3y-ada', 'k3y-new')}`,
+  );
+  t.same(await statuses('/few', 1, all), [429], 'the same limit, written differently');
+  t.same(await statuses('/', 1, 'x-bearerd-key: k3y-new'), [429], 'the same caller with another key');
+  await reload(ROUTES.replace('3/1m', '4/1m') + callers);
+  t.same(await statuses('/few', 5, all), [200, 200, 200, 200, 429], 'another number');
+  t.same(await statuses('/', 1, ada), [429], 'the limit of the caller is unchanged');
+  await reload(ROUTES.replace('3/1m', '4/2m') + callers);
+  t.same(await statuses('/few', 1, all), [200], 'another duration');
+  await reload(ROUTES.replace(', limit: 3/1m', '') + callers);
+  t.same(await statuses('/few', 9, all), Array(9).fill(200), 'none');
+  await reload(ROUTES);
+  t.same(await left(), [3, 2, 2, 2], 'one again');
+});
 
-t.test('metrics, log, status and page show limits by configured names only', async (t) => {
+t.test('metrics, log, status and page show limits only by configured names', async (t) => {
   const yaml = `${ROUTES}\ncallers: { ada: { key: k3y-ada, limit: 3/1m } }`;
   const { statuses, admin } = await limitedFor(t, yaml);
   await statuses('/few/made/up', 5, 'x-bearerd-key: k3y-ada');
@@ -235,7 +232,7 @@ t.test('metrics, log, status and page show limits by configured names only', asy
   t.match((await admin('/configuration')).text, /limit: 3\/1m/);
 });
 
-t.test('without a limit there is none in the status, and admission is the plain one', async (t) => {
+t.test('without a configured limit the status has none, and admission does no extra work', async (t) => {
   const { admin } = await limitedFor(t, 'routes: [{ prefix: /, credential: none }]');
   t.notOk('limits' in JSON.parse((await admin('/status')).text));
   t.notMatch((await admin('/metrics')).text, /^bearerd_rate_limited_total\{/m);

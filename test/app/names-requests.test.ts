@@ -5,7 +5,7 @@ import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// One ID for a request: the client, the upstream and the log see the same, once its header is configured.
+// With a configured header, the client, the upstream and the log have the same ID of a request.
 
 const upstream = await RawUpstream.startedFor(t);
 const named = await gatewayFor(t, {
@@ -22,17 +22,17 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const sent = () => upstream.last.all('x-request-id');
 const logged = () => named.requests().at(-1)?.requestId;
 
-t.test("a client's own ID is kept, sent on, given back and logged", async (t) => {
+t.test('the ID of a client is kept, sent upstream, returned and logged', async (t) => {
   upstream.onRequest = () => ok('ok', 'x-request-id: the-upstreams-own', 'X-REQUEST-ID: another');
   for (const id of ['a', 'A.b_c:1/+=@-', 'x'.repeat(128)]) {
     const answer = await named.get('/', `X-Request-ID: ${id}`);
     t.same(sent(), [id]);
     t.same(answer.all('x-request-id'), [id]);
-    await until(() => logged() === id, 'it is logged');
+    await until(() => logged() === id, 'the request is not logged');
   }
 });
 
-t.test('what is no ID, or is said twice, is replaced by one that is made', async (t) => {
+t.test('an invalid or repeated ID is replaced by a generated one', async (t) => {
   const lines = [
     [],
     ['x-request-id:'],
@@ -52,14 +52,14 @@ t.test('what is no ID, or is said twice, is replaced by one that is made', async
     t.match(id, UUID, given.join());
     t.equal(sent().length, 1);
     for (const name of ['x_request_id', 'x-request_id'])
-      t.same(upstream.last.all(name), [], 'CGI reads both alike');
+      t.same(upstream.last.all(name), [], 'CGI does not tell _ from -');
     t.same(answer.all('x-request-id'), [id]);
     made.add(id);
   }
   t.equal(made.size, lines.length);
 });
 
-t.test('an answer of ours, and a tunnel, name it too', async (t) => {
+t.test('problems of bearerd and tunnels have the ID, too', async (t) => {
   const refused = await named.get('/a%2f../b', 'x-request-id: mine');
   t.equal(refused.status, 400);
   t.same(refused.all('x-request-id'), ['mine']);
@@ -78,19 +78,19 @@ t.test('an answer of ours, and a tunnel, name it too', async (t) => {
   client.close();
 });
 
-t.test("a client's Connection can't strike it out", async (t) => {
+t.test('the Connection header of a client cannot remove the ID', async (t) => {
   await named.get('/', 'connection: x-request-id', 'x-request-id: mine');
   t.same(sent(), ['mine']);
 });
 
-t.test('where no header is named, it passes as any other does', async (t) => {
+t.test('without the setting the header passes like any other', async (t) => {
   upstream.onRequest = () => ok('ok', 'x-request-id: theirs');
   const answer = await plain.get('/', 'x-request-id: a b', 'x-request-id: two');
   t.same(sent(), ['a b', 'two']);
   t.same(answer.all('x-request-id'), ['theirs']);
 });
 
-t.test('it may not be a header that means something else', async (t) => {
+t.test('the setting refuses headers with another meaning', async (t) => {
   for (const name of [
     'Authorization',
     'host',

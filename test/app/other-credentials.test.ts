@@ -5,9 +5,9 @@ import { configOf, gatewayFor } from '../support/gateway.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// One proxy with a session, an OAuth 2.0 client and a command: each has its own token, and its own troubles.
+// One proxy with a session, an OAuth 2.0 client and a command, each with its own token.
 
-/** Prints `exec-1`, `exec-2`, …, and counts in the file that it is given. */
+/** Prints `exec-1`, `exec-2`, …; the count is kept in a file. */
 const SCRIPT =
   'n=$(($(cat "$0") + 1)); echo $n > "$0"; echo "{\\"token\\":\\"exec-$n\\",\\"expires_in\\":3600}"';
 
@@ -37,7 +37,7 @@ routes:
     env: { BEARERD_ADMIN_LISTEN: '127.0.0.1:0', BEARERD_TOKEN_WAIT: '200ms', ...env },
   });
   const proxy = await gatewayFor(t, options());
-  await until(() => proxy.gateway.readiness.ready, 'all three have a token');
+  await until(() => proxy.gateway.readiness.ready, 'not all three have a token');
   return {
     api,
     partner,
@@ -50,7 +50,7 @@ routes:
   };
 }
 
-t.test('each credential arrives with its own token, where it belongs and nowhere else', async (t) => {
+t.test('the token of each credential goes only to its own routes', async (t) => {
   const { api, partner, issuer, proxy, logins, admin } = await world(t);
   t.equal((await proxy.get('/partner/x?y', 'authorization: Bearer mine')).status, 200);
   t.same(
@@ -72,13 +72,13 @@ t.test('each credential arrives with its own token, where it belongs and nowhere
   t.same(proxy.internalErrors(), []);
 });
 
-t.test('a token endpoint that breaks hurts its own route only, and /readyz names it', async (t) => {
+t.test('a failing token endpoint affects only its own route, and /readyz names the credential', async (t) => {
   const { issuer, issue, proxy, admin } = await world(t, { lifetimeS: 2 });
   const statuses = async () =>
     Promise.all(['/partner', '/program', '/'].map(async (path) => (await proxy.get(path)).status));
   t.same(await statuses(), [200, 200, 200]);
   issuer.onRequest = () => head('500 Oh', 'content-length: 0');
-  await until(() => !proxy.gateway.readiness.ready, 'its token expires');
+  await until(() => !proxy.gateway.readiness.ready, 'the token does not expire');
   t.same(await statuses(), [503, 200, 200]);
   const ready = await admin('/readyz');
   t.equal(ready.status, 503);
@@ -90,20 +90,20 @@ t.test('a token endpoint that breaks hurts its own route only, and /readyz names
   const failed = proxy.events.filter((event) => event.type === 'login-failed');
   t.same([...new Set(failed.map(({ credential }) => credential))], ['partner']);
   issuer.onRequest = issue;
-  await until(() => proxy.gateway.readiness.ready, 'it recovers by itself');
+  await until(() => proxy.gateway.readiness.ready, 'the proxy does not recover');
   t.same(await statuses(), [200, 200, 200]);
 });
 
-t.test('a refused client is told at once, on its own route', async (t) => {
+t.test('a refused OAuth client gives 503 at once, on its own route', async (t) => {
   const { issuer, proxy } = await world(t, { lifetimeS: 2 });
   const no = '{"error":"invalid_client"}';
   issuer.onRequest = () => `${head('401 No', `content-length: ${no.length}`)}${no}`;
-  await until(() => !proxy.gateway.readiness.ready, 'its token expires');
+  await until(() => !proxy.gateway.readiness.ready, 'the token does not expire');
   t.equal(JSON.parse((await proxy.get('/partner')).text).code, 'login-refused');
   t.equal((await proxy.get('/')).status, 200);
 });
 
-t.test('a 401 of the upstream renews the token that it was about, and no other', async (t) => {
+t.test('a 401 of the upstream renews only the rejected token', async (t) => {
   const { api, partner, proxy, logins } = await world(t);
   const unauthorized = head('401 No', 'content-length: 0');
   partner.onRequest = (request) =>
@@ -119,18 +119,18 @@ t.test('a 401 of the upstream renews the token that it was about, and no other',
   t.equal(api.last.header('authorization'), 'Bearer tok-1');
 });
 
-t.test('a reload renews what has changed, and keeps every other token', async (t) => {
+t.test('a reload renews the token of a changed credential, and keeps the others', async (t) => {
   const { issuer, proxy, reload, logins } = await world(t);
   await reload('partner-secret');
   await reload('another-secret');
-  await until(() => issuer.requests.length === 2, 'the new client secret is used');
+  await until(() => issuer.requests.length === 2, 'the new client secret is not used');
   const basic = issuer.last.header('authorization')?.replace('Basic ', '') ?? '';
   t.equal(Buffer.from(basic, 'base64').toString(), 'c:another-secret');
   t.same(logins(), [1, 2, 1]);
   t.equal((await proxy.get('/partner')).status, 200);
 });
 
-t.test('a token never serves a credential that has become another kind', async (t) => {
+t.test('a credential that changes its kind does not keep its token', async (t) => {
   const [api, issuer] = await Promise.all([RawUpstream.startedFor(t), RawUpstream.startedFor(t)]);
   issuer.onRequest = () => undefined;
   const options = (credential: string) => ({
@@ -139,7 +139,7 @@ t.test('a token never serves a credential that has become another kind', async (
     env: { BEARERD_TOKEN_WAIT: '100ms' },
   });
   const proxy = await gatewayFor(t, options('type: session, clientId: c, clientSecret: s'));
-  await until(() => proxy.gateway.readiness.ready, 'it has a token');
+  await until(() => proxy.gateway.readiness.ready, 'the credential has no token');
   t.equal((await proxy.get('/')).status, 200);
   const oauth2 = `type: oauth2, tokenUrl: '${issuer.url}', clientId: c, clientSecret: s`;
   proxy.gateway.reconfigure(await configOf(options(oauth2)));

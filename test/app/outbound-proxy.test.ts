@@ -6,12 +6,12 @@ import { CA_FILE, Http2Upstream, readTls } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
-// A corporate proxy between us and the upstream. That it sees no credential: secures.test.ts.
+// An outbound proxy to the upstream. secures.test.ts shows that the proxy sees no credential.
 
 const SWITCH = head('101 Switching Protocols', 'connection: Upgrade', 'upgrade: websocket');
 const INSECURE = { BEARERD_ALLOW_INSECURE_UPSTREAM: 'true' };
 
-/** An upstream that is reached through a proxy alone. */
+/** An upstream that can be reached only through a proxy. */
 async function plainWorld(t: Test, options: ProxyOptions, userInfo = '') {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await connectProxy(t, upstream.port, options);
@@ -28,7 +28,7 @@ const elsewhere = (t: Test, certificate = 'elsewhere') =>
   Http2Upstream.startedFor(t, { cert: readTls(`${certificate}.pem`), key: readTls(`${certificate}.key`) });
 
 t.test(
-  'a proxy with TLS shows its own certificate, and the upstream its own inside the tunnel',
+  'the certificates of an outbound proxy with TLS, and of the upstream inside the tunnel, are both verified',
   async (t) => {
     const upstream = await elsewhere(t);
     upstream.onHttp1 = (_, response) => response.socket!.end(SWITCH);
@@ -40,9 +40,9 @@ t.test(
   },
 );
 
-t.test('a proxy whose certificate is for another name is asked for nothing', async (t) => {
+t.test('an outbound proxy whose certificate is for another name gets no CONNECT', async (t) => {
   const upstream = await elsewhere(t);
-  // It shows what is right for the upstream, and wrong for itself.
+  // The proxy presents a certificate that is valid for the upstream, and not for the proxy.
   const proxy = await connectProxy(t, upstream.port, { certificate: 'elsewhere' });
   const world = { baseUrl: 'https://elsewhere.example', env: secureEnv(proxy), loggedIn: false };
   const { events } = await gatewayFor(t, world);
@@ -58,7 +58,7 @@ t.test('a proxy whose certificate is for another name is asked for nothing', asy
   t.same(proxy.tunnels, []);
 });
 
-t.test('an upstream whose certificate is for another name gets nothing through a proxy', async (t) => {
+t.test('an upstream whose certificate is for another name gets no request through an outbound proxy', async (t) => {
   const upstream = await elsewhere(t, 'server');
   const proxy = await connectProxy(t, upstream.port, { certificate: 'server' });
   const world = { baseUrl: 'https://elsewhere.example', env: secureEnv(proxy), loggedIn: false };
@@ -70,12 +70,12 @@ t.test('an upstream whose certificate is for another name gets nothing through a
         message:
           /session endpoint https:\/\/elsewhere\.example\/\S+ can't be trusted: its certificate is for another host name, it names localhost, 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
       },
-    },
-  ]);
-  t.equal(upstream.logins, 0);
-});
+    ]);
+    t.equal(upstream.logins, 0);
+  },
+);
 
-t.test('CONNECT names the host twice and bearerd, and nothing else', async (t) => {
+t.test('CONNECT holds only the host, twice, and the name bearerd', async (t) => {
   const { proxy, ...world } = await plainWorld(t, {});
   await gatewayFor(t, world);
   const host = 'elsewhere.example:80';
@@ -83,7 +83,7 @@ t.test('CONNECT names the host twice and bearerd, and nothing else', async (t) =
   t.same(proxy.tunnels[0], host);
 });
 
-t.test('of the answer to CONNECT only the status counts (RFC 9110 §9.3.6)', async (t) => {
+t.test('only the status of an answer to CONNECT counts (RFC 9110 §9.3.6)', async (t) => {
   const answers: Readonly<Record<string, string | string[]>> = {
     'a length': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n',
     chunks: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -104,16 +104,16 @@ t.test('of the answer to CONNECT only the status counts (RFC 9110 §9.3.6)', asy
   }
 });
 
-t.test('what the other end says at once behind the answer to CONNECT is not lost', async (t) => {
+t.test('bytes that follow the answer to CONNECT at once are not lost', async (t) => {
   const early = 'HTTP/1.1 103 Early\r\n\r\n';
   const { upstream, proxy, ...world } = await plainWorld(t, { answer: `HTTP/1.1 200 OK\r\n\r\n${early}` });
   upstream.onLogin = () => 'HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n';
   const { events } = await gatewayFor(t, { ...world, loggedIn: false });
   await until(() => events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
-  t.match(events, [{ error: { status: 401 } }], 'the 103 was read as one, and the answer behind it');
+  t.match(events, [{ error: { status: 401 } }], 'the 103 was skipped, and the answer after it was read');
 });
 
-t.test('the log and a failed login say in words what a proxy did', async (t) => {
+t.test('the log and a failed login say in words why an outbound proxy failed', async (t) => {
   const says: [answer: string, userInfo: string, words: RegExp][] = [
     [refusal(407), '', /asks for a user name and a password, which its URL does not hold \(status 407\)/],
     [refusal(407), 'user:pass@', /refuses the user name and password of its URL \(status 407\)/],
@@ -143,7 +143,7 @@ t.test('the log and a failed login say in words what a proxy did', async (t) => 
   }
 });
 
-t.test('a proxy that is not there, or says nothing, is named', async (t) => {
+t.test('the error names an outbound proxy that cannot be reached or does not answer', async (t) => {
   const { proxy, upstream, ...world } = await plainWorld(t, {});
   const env = { ...world.env, HTTP_PROXY: 'http://127.0.0.1:1' };
   const { events } = await gatewayFor(t, { ...world, env, loggedIn: false });

@@ -5,7 +5,7 @@ import { answer, CA_FILE, Http2Upstream } from '../support/h2-upstream.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// A credential may stand in another place than a header, and log in at another place than the rest.
+// A credential may be sent in the query or a cookie, and may log in at its own base URL.
 
 const KEY = 'canary+key/=&é';
 const ON_THE_WIRE = 'canary%2Bkey%2F%3D%26%C3%A9';
@@ -44,35 +44,41 @@ routes:
       ? ok(`{"accessToken":"staging-${++logins}","expires_in":3600}`)
       : ok();
   const proxy = await gatewayFor(t, options);
-  await until(() => proxy.gateway.readiness.ready, 'all have a token');
+  await until(() => proxy.gateway.readiness.ready, 'not all credentials have a token');
   return { api, staging, proxy, options, logins: () => logins };
 }
 
-t.test('a key stands in the query: the own one of the client goes, all else stays', async (t) => {
-  const { api, proxy } = await world(t);
-  const target = '/query/x?a=%2f&api%5Fkey=mine&&b;api_key=mine';
-  t.equal((await proxy.get(target, 'authorization: Bearer mine')).status, 200);
-  t.equal(api.last.target, `/query/x?a=%2f&&b&api_key=${ON_THE_WIRE}`);
-  t.same(api.last.all('authorization'), []);
-  await proxy.get('/query');
-  t.equal(api.last.target, `/query?api_key=${ON_THE_WIRE}`);
-  await proxy.get('/?api_key=mine');
-  t.equal(api.last.target, '/?api_key=mine', "another route's parameter is the client's");
-});
+t.test(
+  "a key in the query replaces the client's parameter of that name, and the rest of the query stays",
+  async (t) => {
+    const { api, proxy } = await world(t);
+    const target = '/query/x?a=%2f&api%5Fkey=mine&&b;api_key=mine';
+    t.equal((await proxy.get(target, 'authorization: Bearer mine')).status, 200);
+    t.equal(api.last.target, `/query/x?a=%2f&&b&api_key=${ON_THE_WIRE}`);
+    t.same(api.last.all('authorization'), []);
+    await proxy.get('/query');
+    t.equal(api.last.target, `/query?api_key=${ON_THE_WIRE}`);
+    await proxy.get('/?api_key=mine');
+    t.equal(api.last.target, '/?api_key=mine', "another route's parameter is the client's");
+  },
+);
 
-t.test("what the client sends as such a parameter or cookie is a credential of the client's", async (t) => {
-  const { api, proxy } = await world(t);
-  await proxy.get('/keep?api%5fkey=mine&x');
-  t.equal(api.last.target, '/keep?api%5fkey=mine&x');
-  await proxy.get('/keep?x');
-  t.equal(api.last.target, `/keep?x&api_key=${ON_THE_WIRE}`);
-  t.equal(JSON.parse((await proxy.get('/reject?a;api_key=1')).text).code, 'client-authorization');
-  t.equal((await proxy.get('/reject?a')).status, 200);
-  t.equal((await proxy.get('/reject-cookie', 'cookie: a=1; sid=2')).status, 400);
-  t.equal((await proxy.get('/reject-cookie', 'cookie: a=1; Sid=2')).status, 200);
-});
+t.test(
+  "a client's parameter or cookie of the credential's name counts as the client's own credential",
+  async (t) => {
+    const { api, proxy } = await world(t);
+    await proxy.get('/keep?api%5fkey=mine&x');
+    t.equal(api.last.target, '/keep?api%5fkey=mine&x');
+    await proxy.get('/keep?x');
+    t.equal(api.last.target, `/keep?x&api_key=${ON_THE_WIRE}`);
+    t.equal(JSON.parse((await proxy.get('/reject?a;api_key=1')).text).code, 'client-authorization');
+    t.equal((await proxy.get('/reject?a')).status, 200);
+    t.equal((await proxy.get('/reject-cookie', 'cookie: a=1; sid=2')).status, 400);
+    t.equal((await proxy.get('/reject-cookie', 'cookie: a=1; Sid=2')).status, 200);
+  },
+);
 
-t.test('a key stands in a cookie behind those of the client, in one line', async (t) => {
+t.test("a key in a cookie comes after the client's cookies, in one header line", async (t) => {
   const { api, proxy } = await world(t);
   const cookies = async (...lines: string[]) => {
     t.equal((await proxy.get('/cookie', ...lines)).status, 200);
@@ -86,7 +92,7 @@ t.test('a key stands in a cookie behind those of the client, in one line', async
   t.same(await cookies('cookie: a=1', 'origin: http://localhost'), ['sid=canary-cookie'], 'of a browser');
 });
 
-t.test('a user and a password go as Basic, in UTF-8; a header may be called name', async (t) => {
+t.test('a user name and a password are sent as Basic, in UTF-8; a header may be set by name', async (t) => {
   const { api, proxy } = await world(t);
   t.equal((await proxy.get('/basic', 'authorization: Basic bWluZQ==')).status, 200);
   t.same(api.last.all('authorization'), [`Basic ${Buffer.from('ada:canary:é').toString('base64')}`]);
@@ -94,7 +100,7 @@ t.test('a user and a password go as Basic, in UTF-8; a header may be called name
   t.same([api.last.all('x-key'), api.last.all('authorization')], [['canary-named'], []]);
 });
 
-t.test('a token stands there, too, and is renewed there after a 401', async (t) => {
+t.test('a token in the query or a cookie is renewed after a 401', async (t) => {
   const { api, proxy } = await world(t);
   t.equal((await proxy.get('/token/query?access_token=mine&x=1')).status, 200);
   const first = /^\/token\/query\?x=1&access_token=(tok-\d+)$/.exec(api.last.target)?.[1] ?? '';
@@ -107,27 +113,24 @@ t.test('a token stands there, too, and is renewed there after a 401', async (t) 
   t.match(api.last.all('cookie')[0], /^t=tok-\d+$/);
 });
 
-t.test(
-  'the parameter never comes back in a Location, and is in no log line, status or configuration',
-  async (t) => {
-    const { api, proxy } = await world(t);
-    api.onRequest = ({ target }) =>
-      head('302 Found', `location: ${target.replace('query', 'query/')}`, 'content-length: 0');
-    t.equal((await proxy.get('/query?x=1')).header('location'), '/query/?x=1');
-    api.onRequest = ({ target }) =>
-      head('302 Found', `location: http://elsewhere.example${target}#f`, 'content-length: 0');
-    t.equal((await proxy.get('/query')).header('location'), 'http://elsewhere.example/query#f');
-    api.onRequest = () => 'HTTP/1.1 nonsense\r\n\r\n';
-    t.equal((await proxy.get('/query?x=1')).status, 502);
-    const shown = ['/status', '/requests', '/configuration', '/metrics'].map(
-      async (path) => (await ask(proxy.adminPort, request('GET', path))).text,
-    );
-    const everything = JSON.stringify([proxy.events, ...(await Promise.all(shown))]);
-    t.notMatch(everything, /canary/);
-  },
-);
+t.test('a credential in the query is in no Location, log line, status or configuration', async (t) => {
+  const { api, proxy } = await world(t);
+  api.onRequest = ({ target }) =>
+    head('302 Found', `location: ${target.replace('query', 'query/')}`, 'content-length: 0');
+  t.equal((await proxy.get('/query?x=1')).header('location'), '/query/?x=1');
+  api.onRequest = ({ target }) =>
+    head('302 Found', `location: http://elsewhere.example${target}#f`, 'content-length: 0');
+  t.equal((await proxy.get('/query')).header('location'), 'http://elsewhere.example/query#f');
+  api.onRequest = () => 'HTTP/1.1 nonsense\r\n\r\n';
+  t.equal((await proxy.get('/query?x=1')).status, 502);
+  const shown = ['/status', '/requests', '/configuration', '/metrics'].map(
+    async (path) => (await ask(proxy.adminPort, request('GET', path))).text,
+  );
+  const everything = JSON.stringify([proxy.events, ...(await Promise.all(shown))]);
+  t.notMatch(everything, /canary/);
+});
 
-/** The lines of an answer that shows in each way the target that it was asked for. */
+/** Header lines of an answer that echo the request's target in different ways. */
 function showing(target: string): string[] {
   const nested = encodeURIComponent(target);
   return [
@@ -142,7 +145,7 @@ function showing(target: string): string[] {
 }
 
 t.test(
-  'our parameter comes back in no URL of an answer, of a handshake or of its refusal, by HTTP/1.1 or HTTP/2',
+  'a credential in the query is removed from each URL in headers of an answer, a handshake or its refusal, over HTTP/1.1 and HTTP/2',
   async (t) => {
     const { api, proxy } = await world(t);
     const shown = (answer: { readonly lines: readonly (readonly [string, string])[] }) =>
@@ -187,14 +190,14 @@ routes: [{ prefix: /, credential: query }]
   },
 );
 
-t.test("the client's own parameter and cookie come back as they were", async (t) => {
+t.test('a parameter and a cookie of the client come back unchanged', async (t) => {
   const { api, proxy } = await world(t);
   api.onRequest = ({ target }) => head('302 Found', `location: ${target}`, 'content-length: 0');
   t.equal((await proxy.get('/keep?api_key=mine')).header('location'), '/keep?api_key=mine');
   t.equal((await proxy.get('/keep?x')).header('location'), '/keep?x');
 });
 
-t.test('a cookie that holds our key is not handed on, and others are', async (t) => {
+t.test('a Set-Cookie that holds the credential is dropped, and others pass', async (t) => {
   const { api, proxy } = await world(t);
   api.onRequest = (asked) => {
     const sid = asked.all('cookie')[0]?.replace(/^.*sid=/, '') ?? '';
@@ -205,7 +208,7 @@ t.test('a cookie that holds our key is not handed on, and others are', async (t)
 });
 
 t.test(
-  'a session of its own logs in there, goes there alone, and its path is closed however a route calls it',
+  'a session with its own base URL logs in there and is sent only there, and no spelling of its session path is forwarded',
   async (t) => {
     const { api, staging, proxy, logins } = await world(t);
     t.equal((await proxy.get('/staging/x')).status, 200);
@@ -228,7 +231,7 @@ t.test(
   },
 );
 
-t.test('no key and no password of these kinds shows itself, whatever object holds it', async (t) => {
+t.test('no object that holds a key in the query, a key in a cookie or a password shows it', async (t) => {
   const { proxy, options } = await world(t);
   const config = await configOf(options);
   const shown = [config, proxy.gateway].map((each) => inspect(each, { depth: 20, showHidden: true }));
@@ -237,7 +240,7 @@ t.test('no key and no password of these kinds shows itself, whatever object hold
   t.notMatch(text, new RegExp(`canary|${Buffer.from('ada:canary:é').toString('base64')}`));
 });
 
-t.test('what belongs to another credential is not asked for again by a reload that moves it', async (t) => {
+t.test('a reload that changes only the place of a credential causes no login', async (t) => {
   const { proxy, options, api } = await world(t);
   const before = api.logins;
   const moved = options.yaml.replaceAll('name: access_token', 'name: token');

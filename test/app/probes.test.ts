@@ -3,7 +3,7 @@ import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { ask } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// The listener of BEARERD_PROBES_LISTEN: it answers probes and nothing else, on whatever address it is.
+// The listener of BEARERD_PROBES_LISTEN answers only probes, on any address.
 
 const upstream = await RawUpstream.startedFor(t);
 t.beforeEach(() => upstream.reset());
@@ -21,7 +21,7 @@ async function probedFor(t: Test, listen: string, loggedIn = true) {
   return { ...proxy, port, probe };
 }
 
-t.test('on loopback a probe is answered as the admin listener would, whatever the Host', async (t) => {
+t.test('on loopback a probe gets the answer of the admin listener, whatever the Host', async (t) => {
   const { port, probe } = await probedFor(t, '127.0.0.1:0');
   const health = await probe('GET', '/healthz?verbose');
   t.match([health.status, health.text], [200, 'ok\n']);
@@ -29,13 +29,13 @@ t.test('on loopback a probe is answered as the admin listener would, whatever th
   t.equal(ready.status, 200);
   t.match(JSON.parse(ready.text), { ready: true, credentials: { token: { state: 'fresh' } } });
   const old = await ask(port, 'GET /readyz HTTP/1.0\r\n\r\n');
-  t.equal(old.status, 200, 'nor is a Host needed');
+  t.equal(old.status, 200, 'a probe needs no Host');
   const headOnly = await probe('HEAD', '/readyz');
   t.match([headOnly.status, headOnly.text], [200, '']);
   t.ok(Number(headOnly.header('content-length')) > 0);
 });
 
-t.test('on an address beyond loopback a probe is answered with a status and no body', async (t) => {
+t.test('on an address beyond loopback a probe gets a status and no body', async (t) => {
   for (const method of ['GET', 'HEAD']) {
     const { probe } = await probedFor(t, '0.0.0.0:0');
     for (const path of ['/healthz', '/readyz']) {
@@ -46,14 +46,14 @@ t.test('on an address beyond loopback a probe is answered with a status and no b
   }
 });
 
-t.test('without a token, and while it stops, the proxy lives and is not ready', async (t) => {
+t.test('without a token, and while it stops, the proxy is healthy and not ready', async (t) => {
   upstream.onLogin = () => 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n';
   for (const listen of ['127.0.0.1:0', '0.0.0.0:0']) {
     const { probe } = await probedFor(t, listen, false);
     t.equal((await probe('GET', '/healthz')).status, 200);
     const { status, text } = await probe('GET', '/readyz');
     t.equal(status, 503);
-    t.equal(text.includes('token'), listen.startsWith('127'), 'the credential is named on loopback alone');
+    t.equal(text.includes('token'), listen.startsWith('127'), 'the credential is named only on loopback');
   }
   upstream.reset();
   const { gateway, probe } = await probedFor(t, '127.0.0.1:0');
@@ -63,7 +63,7 @@ t.test('without a token, and while it stops, the proxy lives and is not ready', 
   await stopping;
 });
 
-t.test('nothing else is there, and by no other method', async (t) => {
+t.test('other paths get 404, and other methods 405', async (t) => {
   for (const listen of ['127.0.0.1:0', '0.0.0.0:0']) {
     const { probe } = await probedFor(t, listen);
     for (const path of ['/', '/metrics', '/status', '/healthz/', '/readyz/x', '//readyz', '/api', '*']) {
@@ -77,7 +77,7 @@ t.test('nothing else is there, and by no other method', async (t) => {
   }
 });
 
-t.test('it is there only where it is configured, and needs an address of its own', async (t) => {
+t.test('the probes listener is off by default, and needs its own address', async (t) => {
   const { gateway } = await gatewayFor(t, { baseUrl: upstream.url });
   t.same(gateway.probeUrls, []);
   const probes = (listen: string, more = {}) =>
@@ -92,10 +92,13 @@ t.test('it is there only where it is configured, and needs an address of its own
   await t.rejects(probes('9182'), { message: /^BEARERD_PROBES_LISTEN: must be HOST:PORT/ });
 });
 
-t.test('another address of it needs a restart, and it closes with the rest', async (t) => {
-  const { gateway, port } = await probedFor(t, '127.0.0.1:0');
-  const next = await configOf({ baseUrl: upstream.url, env: env('127.0.0.1:1') });
-  t.same(gateway.reconfigure(next), ['admin.probes']);
-  await gateway.destroy();
-  await t.rejects(ask(port, request('GET', '/healthz')), { code: 'ECONNREFUSED' });
-});
+t.test(
+  'a new address of the probes listener needs a restart, and the listener closes with the proxy',
+  async (t) => {
+    const { gateway, port } = await probedFor(t, '127.0.0.1:0');
+    const next = await configOf({ baseUrl: upstream.url, env: env('127.0.0.1:1') });
+    t.same(gateway.reconfigure(next), ['admin.probes']);
+    await gateway.destroy();
+    await t.rejects(ask(port, request('GET', '/healthz')), { code: 'ECONNREFUSED' });
+  },
+);

@@ -9,7 +9,7 @@ import { chunked, gatewayFor, request, type TestGateway } from '../support/gatew
 import { ask, RawClient, type RawResponse, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// Who may call, from where, and how: what is refused is refused here, and the upstream gets nothing of it.
+// Which clients may call, from where, and how. A refused request never reaches the upstream.
 
 const ROUTES = `
 routes:
@@ -40,7 +40,7 @@ const lines = (method: string, target: string, ...all: string[]) =>
   `${method} ${target} HTTP/1.1\r\n${all.map((line) => `${line}\r\n`).join('')}\r\n`;
 const withHost = (host: string) => lines('GET', '/', `host: ${host}`);
 
-t.test('a Host has to name this proxy', async (t) => {
+t.test('a request is refused unless its Host names this proxy', async (t) => {
   const good = [
     'localhost',
     'LocalHost',
@@ -118,7 +118,7 @@ t.test('a Host has to name this proxy', async (t) => {
   refused(t, await proxy.ask('GET / HTTP/1.0\r\nhost: localhost\r\nhost: localhost\r\n\r\n'), 'bad-request');
 });
 
-t.test('an Origin has to be allowed, or the same as the Host', async (t) => {
+t.test('a request is refused unless its Origin is allowed or the same as the Host', async (t) => {
   const own = `http://localhost:${proxy.port}`;
   const from = (...all: string[]) =>
     proxy.ask(lines('POST', '/', ...all, 'content-type: text/plain', 'content-length: 0'));
@@ -158,7 +158,7 @@ t.test('an Origin has to be allowed, or the same as the Host', async (t) => {
   ]) {
     const response = await from(host, ...bad);
     refused(t, response, 'origin-refused', bad.join());
-    t.equal(response.header('access-control-allow-origin'), undefined, 'nor may it read why');
+    t.equal(response.header('access-control-allow-origin'), undefined, 'the page may not read the problem');
   }
 });
 
@@ -181,7 +181,7 @@ t.test('a preflight of an allowed origin is answered here, without a caller key'
   const foreign = await ask('origin: https://evil.test');
   refused(t, foreign, 'origin-refused');
   t.notMatch(foreign.head, /access-control/i);
-  refused(t, await ask(), 'caller-key-required', 'no browser sent it');
+  refused(t, await ask(), 'caller-key-required', 'without an Origin it is no preflight');
   refused(
     t,
     await keyed.ask(lines('OPTIONS', '/', 'host: localhost', 'origin: http://localhost:3000')),
@@ -189,7 +189,7 @@ t.test('a preflight of an allowed origin is answered here, without a caller key'
   );
 });
 
-t.test('an allowed origin may read answers and problems; no other may', async (t) => {
+t.test('an allowed origin may read answers and problems, and no other origin may', async (t) => {
   const origin = 'origin: http://localhost:3000';
   upstream.onRequest = () =>
     ok('ok', 'access-control-allow-origin: *', 'access-control-allow-credentials: true', 'vary: accept');
@@ -198,10 +198,10 @@ t.test('an allowed origin may read answers and problems; no other may', async (t
   t.equal(
     answer.header('access-control-allow-credentials'),
     undefined,
-    "the upstream's rules are for itself",
+    'the CORS headers of the upstream are removed',
   );
   t.same(answer.all('vary'), ['accept', 'Origin']);
-  t.same((await proxy.get('/')).all('access-control-allow-origin'), ['*'], 'for who is no browser they pass');
+  t.same((await proxy.get('/')).all('access-control-allow-origin'), ['*'], 'the CORS headers of the upstream pass to other clients');
   for (const target of ['/denied', '/%zz', '/a/../b', '/api/identity/v1/session']) {
     const problem = await proxy.get(target, origin);
     t.equal(problem.header('access-control-allow-origin'), 'http://localhost:3000', target);
@@ -215,7 +215,7 @@ t.test('an allowed origin may read answers and problems; no other may', async (t
   t.equal((await proxy.get('/denied')).header('access-control-allow-origin'), undefined);
 });
 
-t.test('where there is a caller key, it has to be sent, and goes no further', async (t) => {
+t.test('a configured caller key is required of each request, and is not forwarded', async (t) => {
   for (const good of [
     ['x-bearerd-key: caller-key'],
     ['X-Bearerd-Key: caller-key'],
@@ -266,14 +266,14 @@ t.test('CONNECT and TRACE get 405 before anything else is looked at', async (t) 
   }
   const behind = await proxy.client();
   behind.send(request('GET', '/') + lines('CONNECT', 'a:1', 'host: a'));
-  t.equal((await behind.response()).status, 200, 'but the requests before it have their answers first');
+  t.equal((await behind.response()).status, 200, 'an earlier pipelined request is answered first');
   t.equal((await behind.response()).status, 405);
   const tunnel = await proxy.client();
   t.equal((await tunnel.send(lines('CONNECT', 'a:1', 'host: a')).response()).status, 405);
   t.equal(await tunnel.end(), 'end');
 });
 
-t.test('a route says which methods it takes', async (t) => {
+t.test('a route refuses methods that it does not list', async (t) => {
   t.equal((await proxy.get('/read/x')).status, 200);
   upstream.reset();
   for (const method of ['POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
@@ -285,14 +285,14 @@ t.test('a route says which methods it takes', async (t) => {
   t.same(
     [none.status, none.header('content-type')],
     [403, 'application/problem+json'],
-    'a HEAD gets the head of it',
+    'a HEAD gets the head of the problem',
   );
   refused(t, await proxy.get('/denied/x'), 'route-denied');
   const routed = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_ROUTES: '/api=token' } });
   refused(t, await routed.get('/apiary'), 'no-route');
 });
 
-t.test('what the parser refuses gets a problem, and the connection ends', async (t) => {
+t.test('a request that the parser refuses gets a problem, and the connection ends', async (t) => {
   for (const bytes of [
     'FOO / HTTP/1.1\r\nhost: localhost\r\n\r\n',
     'get / HTTP/1.1\r\nhost: localhost\r\n\r\n',
@@ -311,12 +311,12 @@ t.test('what the parser refuses gets a problem, and the connection ends', async 
   }
   await until(
     () => proxy.events.some((event) => event.type === 'request' && event.code === 'bad-request'),
-    'it is not told',
+    'the problem holds no detail',
   );
 });
 
 t.test(
-  'past the limit of connections, a new one is told so, and what it sends is not acted on',
+  'a connection past the limit gets 503 overloaded, and its request is not forwarded',
   async (t) => {
     const small = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_MAX_CONNECTIONS: '2' } });
     const [first, second] = [await small.client(), await small.client()];
@@ -330,12 +330,12 @@ t.test(
     second.close();
     let again = await small.get('/');
     for (let i = 0; i < 100 && again.status === 503; i++) again = await small.get('/');
-    t.equal(again.status, 200, 'one that is closed does not count');
+    t.equal(again.status, 200, 'a closed connection does not count');
     first.close();
   },
 );
 
-t.test('a client has a time to send its headers in', async (t) => {
+t.test('a client must send its headers within a time limit', async (t) => {
   const problems: string[] = [];
   const listeners = new HttpListeners({
     handler: (_request, response: ServerResponse) => response.end('ok'),
@@ -351,7 +351,7 @@ t.test('a client has a time to send its headers in', async (t) => {
   });
   const server = listeners.createServer();
   t.equal(server.headersTimeout, 60_000);
-  t.equal(server.requestTimeout, 0, 'a body has as long as it goes on');
+  t.equal(server.requestTimeout, 0, 'there is no limit for a whole body');
   server.headersTimeout = 100;
   await listeners.listen([{ kind: 'tcp', host: '127.0.0.1', port: 0 }], server);
   t.teardown(() => listeners.destroyAll());
@@ -367,7 +367,7 @@ const lan = Object.values(networkInterfaces())
   .find((face) => face?.family === 'IPv4' && !face.internal)?.address;
 
 t.test(
-  'at another address than loopback, the key decides',
+  'on an address beyond loopback the caller key decides',
   { skip: lan === undefined && 'no such address' },
   async (t) => {
     const open = await gatewayFor(t, {
@@ -385,7 +385,7 @@ t.test(
     t.equal(
       (await at(open.port, '/', `host: ${lan}:${open.port}`, key)).status,
       200,
-      'its own address is a good Host',
+      'the address of the connection is a valid Host',
     );
     t.equal((await at(open.port, '/', `host: ${lan}`)).status, 407);
     t.equal((await at(open.port, '/', 'host: 192.0.2.77', key)).status, 403);
@@ -407,12 +407,12 @@ t.test(
     t.equal(
       (await ask(open.adminPort, lines('GET', '/status', 'host: localhost'))).status,
       200,
-      'loopback needs none',
+      'a client on loopback needs no key',
     );
     await t.rejects(
       RawClient.to({ host: lan!, port: proxy.port }),
       { code: 'ECONNREFUSED' },
-      'by default, loopback only',
+      'by default the proxy listens only on loopback',
     );
   },
 );
@@ -424,7 +424,7 @@ async function askAt(host: string, port: number, bytes: string): Promise<RawResp
   return response;
 }
 
-t.test('the admin listener has the same guards', async (t) => {
+t.test('the admin listener has the same guards as the proxy', async (t) => {
   const admin = (bytes: string) => ask(proxy.adminPort, bytes);
   const code = async (bytes: string) => {
     const response = await admin(bytes);
@@ -486,11 +486,11 @@ t.test('the admin listener has the same guards', async (t) => {
     lines('POST', '/renew', host, 'transfer-encoding: chunked') + chunked('x'),
     lines('POST', '/renew', host),
   ]) {
-    t.ok([200, 502].includes((await admin(body)).status), 'the body of a renewal is not looked at');
+    t.ok([200, 502].includes((await admin(body)).status), 'the body of POST /renew is ignored');
   }
 });
 
-t.test('draining: what is under way ends, its connection is not kept', async (t) => {
+t.test('while draining, requests under way end, and their connections are closed', async (t) => {
   const closing = await gatewayFor(t, { baseUrl: upstream.url });
   let finish = (): void => {};
   upstream.onRequest = () => new Promise((resolve) => (finish = () => resolve(ok('done'))));
@@ -507,6 +507,6 @@ t.test('draining: what is under way ends, its connection is not kept', async (t)
   t.equal(upstream.requests.length, 1);
 });
 
-t.test('nothing of all this was an error inside', async (t) => {
+t.test('none of these tests caused an internal error', async (t) => {
   for (const gateway of [proxy, keyed] satisfies TestGateway[]) t.same(gateway.internalErrors(), []);
 });

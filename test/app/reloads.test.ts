@@ -10,7 +10,7 @@ const OPTIONS = { BEARERD_ROUTES: '/=none', BEARERD_TLS_CA_FILE: CA_FILE };
 const BELOW = { cert: readTls('below.pem'), key: readTls('below.key') };
 const SERVER = { cert: readTls('server.pem'), key: readTls('server.key') };
 
-/** Answers each request; tells which connections the GETs came on, and how many are open. */
+/** Answers each request; records the connections of the GETs, and how many are open. */
 async function tlsUpstream(t: Test) {
   const seen = { connections: new Set<Socket>(), open: 0 };
   const server = https.createServer(SERVER, (request, response) => {
@@ -29,7 +29,7 @@ async function tlsUpstream(t: Test) {
   return { seen, baseUrl: `https://localhost:${(server.address() as AddressInfo).port}` };
 }
 
-t.test('a reload that changes nothing about connections keeps them', async (t) => {
+t.test('a reload that does not affect connections keeps them', async (t) => {
   const { seen, baseUrl } = await tlsUpstream(t);
   const { gateway, get, internalErrors } = await gatewayFor(t, { baseUrl, env: OPTIONS });
   t.equal((await get('/x')).status, 200);
@@ -40,7 +40,7 @@ t.test('a reload that changes nothing about connections keeps them', async (t) =
   t.same(internalErrors(), []);
 });
 
-t.test("a reload that changes them closes those that aren't needed any more", async (t) => {
+t.test('a reload that affects connections closes the old ones', async (t) => {
   const { seen, baseUrl } = await tlsUpstream(t);
   const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
   const changes: readonly Record<string, string>[] = [
@@ -56,7 +56,7 @@ t.test("a reload that changes them closes those that aren't needed any more", as
   }
 });
 
-t.test('a CA that is trusted no more ends the connections that it vouched for', async (t) => {
+t.test('removing a CA ends the connections that it verified', async (t) => {
   const { seen, baseUrl } = await tlsUpstream(t);
   const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
   t.equal((await get('/x')).status, 200);
@@ -65,7 +65,7 @@ t.test('a CA that is trusted no more ends the connections that it vouched for', 
   await until(() => seen.open === 0, 'the old connection stays open');
 });
 
-t.test('reloads take no memory that stays', async (t) => {
+t.test('reloads do not leak memory', async (t) => {
   const { baseUrl } = await tlsUpstream(t);
   const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
   const reload = async (times: number) => {
@@ -85,7 +85,7 @@ t.test('reloads take no memory that stays', async (t) => {
   t.ok(Math.min(...grownMiB) < 60, `${grownMiB.map(Math.round)} MiB more`);
 });
 
-t.test('an intermediate authority alone in the CA file is trusted', async (t) => {
+t.test('an intermediate CA is trusted even if it is alone in the CA file', async (t) => {
   const server = https.createServer(BELOW, (_request, response) => response.end('ok'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {

@@ -6,7 +6,7 @@ import { LoginError, type LoginFailure } from '../../src/base/login-error.ts';
 import { createTokenSource } from '../../src/library/index.ts';
 import { mockFor } from '../support/mock.ts';
 
-// Secrets from commands after a refused login: `login` and `renew` in the order in which they happen.
+// Secrets from commands after a refused login. The tests record `login` and `renew` in order.
 
 function course(...ends: (LoginFailure | 'ok')[]) {
   const told: string[] = [];
@@ -27,7 +27,7 @@ function course(...ends: (LoginFailure | 'ok')[]) {
   return { told, logIn };
 }
 
-t.test('commands run after a refusal, and before each try after that', async (t) => {
+t.test('commands run after the first refusal, and before each further try', async (t) => {
   const { told, logIn } = course('refused', 'refused', 'ok', 'ok');
   for (let i = 0; i < 4; i++) await logIn();
   t.same(told, ['login', 'renew', 'failed', 'renew', 'login', 'failed', 'renew', 'login', 'login']);
@@ -39,7 +39,7 @@ t.test('commands do not run after a failure that is no refusal', async (t) => {
   t.notOk(told.includes('renew'));
 });
 
-t.test('a login that is abandoned waits for no command', async (t) => {
+t.test('an abandoned login does not wait for a command', async (t) => {
   const abort = new AbortController();
   const login = withRenewedSecrets(
     async () => {
@@ -51,7 +51,7 @@ t.test('a login that is abandoned waits for no command', async (t) => {
   await t.rejects(login(abort.signal, 0), { code: 'refused' });
 });
 
-t.test('a secret that has been changed at both ends is used after one refusal', async (t) => {
+t.test('a secret that has changed at the server and in its store is used after one refusal', async (t) => {
   const api = await mockFor(t);
   const { clientId, clientSecret } = api.credentials;
   const dir = t.testdir({ secret: clientSecret, runs: '' });
@@ -70,8 +70,8 @@ t.test('a secret that has been changed at both ends is used after one refusal', 
   t.equal((await fetch(`${api.url}/echo`, { headers: { authorization: `Bearer ${value}` } })).status, 200);
   const runs = (name: string) => readFileSync(join(dir, name), 'utf8').split('\n').length - 1;
   t.equal(runs('runs'), 2);
-  t.equal(runs('unrelated'), 1, 'that of another credential does not run');
+  t.equal(runs('unrelated'), 1, 'the command of another credential does not run');
   source.invalidate(value);
   await source.token();
-  t.equal(runs('runs'), 2, 'never for a request');
+  t.equal(runs('runs'), 2, 'no command runs for a request');
 });

@@ -3,7 +3,7 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { type RawClient, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// The requests of one connection: where each begins and ends, however they are cut, and that each has one answer.
+// The requests of one connection: where each begins and ends, in whatever pieces they come, and one answer to each.
 
 const YAML = `
 routes:
@@ -19,7 +19,7 @@ const POST = `${request('POST', '/post', 'content-length: 3')}x\r\n`;
 const CHUNKED = `${request('POST', '/chunked', 'transfer-encoding: chunked')}2\r\n\r\r\r\n0\r\n\r\n`;
 const TRAILERS = `${request('POST', '/trailers', 'transfer-encoding: chunked')}1\r\n\n\r\n0\r\nx-a: b\r\n\r\n`;
 
-/** Sends the bytes in two pieces, of which the proxy reads the first before the second comes. */
+/** Sends the bytes in two pieces. The proxy reads the first before the second comes. */
 async function sendCut(client: RawClient, bytes: string, at: number): Promise<void> {
   client.send(bytes.slice(0, at));
   if (at >= bytes.length) return;
@@ -27,34 +27,31 @@ async function sendCut(client: RawClient, bytes: string, at: number): Promise<vo
   client.send(bytes.slice(at));
 }
 
-t.test(
-  'a bare CR before a request line is refused, whatever came before it, and wherever it is cut',
-  async (t) => {
-    for (const before of ['', GET, POST, CHUNKED, TRAILERS, GET + CHUNKED])
-      for (const line of ['\rGET /b', '\n\rGET /b', '\r\n\rGET /b', '\r\r\nGET /b', '\r\n\r\r\n\r\nGET /b']) {
-        const bytes = `${before}${line} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
-        const good = [...before.matchAll(/ HTTP/g)].length;
-        const cuts = Array.from({ length: line.length + 2 }, (_, n) => before.length + n - 1).filter(
-          (at) => at > 0,
+t.test('a bare CR before a request line is refused, after any request and in any pieces', async (t) => {
+  for (const before of ['', GET, POST, CHUNKED, TRAILERS, GET + CHUNKED])
+    for (const line of ['\rGET /b', '\n\rGET /b', '\r\n\rGET /b', '\r\r\nGET /b', '\r\n\r\r\n\r\nGET /b']) {
+      const bytes = `${before}${line} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
+      const good = [...before.matchAll(/ HTTP/g)].length;
+      const cuts = Array.from({ length: line.length + 2 }, (_, n) => before.length + n - 1).filter(
+        (at) => at > 0,
+      );
+      for (const at of [...cuts, bytes.length]) {
+        upstream.reset();
+        const client = await proxy.client();
+        await sendCut(client, bytes, at);
+        const what = JSON.stringify([before.slice(0, 10), line, at - before.length]);
+        for (let n = 0; n < good; n++) t.equal((await client.response()).status, 200, what);
+        t.equal((await client.response()).status, 400, what);
+        t.equal(await client.end(), 'end', what);
+        t.notOk(
+          upstream.requests.some(({ target }) => target === '/b'),
+          what,
         );
-        for (const at of [...cuts, bytes.length]) {
-          upstream.reset();
-          const client = await proxy.client();
-          await sendCut(client, bytes, at);
-          const what = JSON.stringify([before.slice(0, 10), line, at - before.length]);
-          for (let n = 0; n < good; n++) t.equal((await client.response()).status, 200, what);
-          t.equal((await client.response()).status, 400, what);
-          t.equal(await client.end(), 'end', what);
-          t.notOk(
-            upstream.requests.some(({ target }) => target === '/b'),
-            what,
-          );
-        }
       }
-  },
-);
+    }
+});
 
-t.test('empty lines before a request line are none of it', async (t) => {
+t.test('empty lines before a request line are ignored', async (t) => {
   for (const before of ['', GET, POST, CHUNKED, TRAILERS])
     for (const empty of ['', '\r\n', '\n', '\n\r\n', '\r\n\r\n\n']) {
       const bytes = `${before}${empty}GET /b HTTP/1.1\r\nhost: localhost\r\n\r\n`;
@@ -68,7 +65,7 @@ t.test('empty lines before a request line are none of it', async (t) => {
     }
 });
 
-t.test('a bad body behind a pipelined request gets its 400 at once', async (t) => {
+t.test('a malformed body of a pipelined request gets its 400 at once', async (t) => {
   const bad = request('POST', '/bad', 'transfer-encoding: chunked');
   for (const body of ['zz\r\n', '3\r\nabcd\r\n', '3\nabc', '3 4\r\n', '3;\r\n', '-1\r\n']) {
     for (const before of [GET, GET + GET, POST]) {
@@ -106,7 +103,7 @@ t.test('pipelined requests are answered one by one, however many come at once', 
   client.close();
 });
 
-t.test('a refused request with half a body has one answer, and ends its connection', async (t) => {
+t.test('a refused request with half a body gets one answer, and the connection ends', async (t) => {
   for (const [framing, half, rest] of [
     ['content-length: 10', 'half', `rest..${GET}`],
     ['content-length: 10', '', GET],
@@ -119,7 +116,7 @@ t.test('a refused request with half a body has one answer, and ends its connecti
     t.same([response.status, response.header('connection')], [403, 'close'], framing);
     client.send(rest);
     t.equal(await client.end(), 'end');
-    t.equal(client.received.match(/HTTP\/1\.1 /g)?.length, 1, 'and no second one');
+    t.equal(client.received.match(/HTTP\/1\.1 /g)?.length, 1, 'one answer');
   }
   t.same(upstream.requests, []);
   const whole = await proxy.client();
@@ -129,11 +126,15 @@ t.test('a refused request with half a body has one answer, and ends its connecti
     `${request('OPTIONS', '*', 'content-length: 4')}body`,
     request('POST', '/denied'),
   ])
-    t.notMatch((await whole.send(bytes).response()).header('connection'), /close/, 'a whole one goes on');
+    t.notMatch(
+      (await whole.send(bytes).response()).header('connection'),
+      /close/,
+      'after a whole body the connection stays open',
+    );
   whole.close();
 });
 
-t.test('white space is legal around the parts of a chunk extension, and behind chunked', async (t) => {
+t.test('white space is legal in chunk extensions, and around chunked', async (t) => {
   for (const coding of ['chunked\t', 'chunked \t ', '\tchunked\t\t', ' CHUNKED \t'])
     for (const line of [
       '3',
@@ -160,7 +161,7 @@ t.test('white space is legal around the parts of a chunk extension, and behind c
         const what = JSON.stringify([coding, line, at - head.length]);
         t.equal((await client.response()).status, 200, what);
         t.equal((await upstream.requests[0]!.message).body.toString(), 'abc', what);
-        t.equal((await client.response()).status, 200, `${what}: and what follows`);
+        t.equal((await client.response()).status, 200, `${what}: the next request`);
         client.close();
       }
     }
@@ -185,18 +186,18 @@ t.test('white space is legal around the parts of a chunk extension, and behind c
   }
 });
 
-t.test('heads that are not whole are held up to a limit, all of them together', async (t) => {
+t.test('incomplete heads of all connections together have a memory limit', async (t) => {
   const begun = `GET /long HTTP/1.1\r\nhost: localhost\r\nx-a: ${'x'.repeat(30_000)}`;
   const clients: RawClient[] = [];
   t.teardown(() => {
     for (const client of clients) client.close();
   });
   for (let n = 0; n < 600; n++) clients.push((await proxy.client()).send(begun));
-  await until(() => clients.some(({ received }) => received !== ''), 'none is refused');
+  await until(() => clients.some(({ received }) => received !== ''), 'no head is refused');
   const refused = clients.filter(({ received }) => received !== '');
   for (const { received } of refused) t.match(received, /^HTTP\/1\.1 503 .*"code":"overloaded"/s);
-  t.ok(refused.length < 300, 'the others may go on');
-  t.equal((await proxy.get('/')).status, 200, 'and whole ones pass');
+  t.ok(refused.length < 300, 'the other connections stay open');
+  t.equal((await proxy.get('/')).status, 200, 'a whole request passes');
   const going = clients.find(({ received }) => received === '');
   t.equal((await going?.send('\r\n\r\n').response())?.status, 200);
   for (const client of clients) client.close();
@@ -206,7 +207,7 @@ t.test('heads that are not whole are held up to a limit, all of them together', 
     await new Promise((resolve) => setTimeout(resolve, 5));
     client.close();
     return client.received === '';
-  }, 'the room is not given back');
+  }, 'the memory limit is still used up');
 });
 
-t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
+t.test('none of these tests caused an internal error', async (t) => t.same(proxy.internalErrors(), []));

@@ -4,8 +4,8 @@ import { later } from '../support/later.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
 
-// A connection is used again once nothing more can come of the answer before: neither its end nor bytes that belong to
-// no request. Else a request fails that went up too late, or gets an answer that is not its own (RFC 9112 §6.3, §9.3).
+// A connection is reused only when nothing more can follow the last answer: neither the end of the connection nor
+// surplus bytes. Otherwise a request could fail, or get an answer that is not its own (RFC 9112 §6.3, §9.3).
 
 async function started(t: Test) {
   const upstream = await RawUpstream.startedFor(t);
@@ -15,7 +15,7 @@ async function started(t: Test) {
 const EVIL = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nEVIL';
 const POST = `${request('POST', '/', 'content-length: 4')}body`;
 
-/** An answer of so many bytes, its head among them. */
+/** An answer of this many bytes, head included. */
 function sized(bytes: number): string {
   const lines = head('200 OK', 'content-length: 60000', 'x: ');
   const length = bytes - lines.length;
@@ -26,7 +26,7 @@ for (const [what, end] of Object.entries({
   'in order': (connection: UpstreamConnection) => connection.end(),
   'by a reset': (connection: UpstreamConnection) => setImmediate(() => connection.reset()),
 })) {
-  t.test(`no POST is lost on connections that end right behind their answer, ${what}`, async (t) => {
+  t.test(`no POST is lost on connections that end right after their answer, ${what}`, async (t) => {
     const { upstream, client } = await started(t);
     upstream.onRequest = ({ connection }) => {
       connection.send(ok('whole'));
@@ -47,7 +47,7 @@ for (const [what, end] of Object.entries({
 }
 
 for (const bytes of [65_535, 65_536, 65_537, 2 * 65_536, 32 * 65_536]) {
-  t.test(`what stands behind an answer of ${bytes} bytes is no answer to a pipelined request`, async (t) => {
+  t.test(`surplus bytes after an answer of ${bytes} bytes do not answer a pipelined request`, async (t) => {
     const { upstream, client } = await started(t);
     for (let n = 0; n < 5; n++) {
       let requests = 0;
@@ -61,7 +61,7 @@ for (const bytes of [65_535, 65_536, 65_537, 2 * 65_536, 32 * 65_536]) {
   });
 }
 
-/** What an upstream sends behind an answer that is whole, and how the request is made to which that is the answer. */
+/** A whole answer of the upstream, the surplus bytes behind it, and the method of the request. */
 const SURPLUS: Record<string, { method?: string; answer: string; behind: string }> = {
   'a second answer': { answer: ok('first').toString(), behind: EVIL },
   'a body to HEAD': {
@@ -79,7 +79,7 @@ const SURPLUS: Record<string, { method?: string; answer: string; behind: string 
 };
 
 for (const [what, { method = 'GET', answer, behind }] of Object.entries(SURPLUS)) {
-  t.test(`${what}, in the same piece or late, is never taken for another request's answer`, async (t) => {
+  t.test(`${what}, in the same piece or later, never answers another request`, async (t) => {
     const { upstream, client } = await started(t);
     for (const when of ['in the same piece', 'before the next request', 'behind the next request']) {
       upstream.onRequest = ({ target }) =>
@@ -87,7 +87,7 @@ for (const [what, { method = 'GET', answer, behind }] of Object.entries(SURPLUS)
       const [first, other] = [await client(), await client()];
       await first.send(request(method, '/')).response(method);
       const { connection } = upstream.last;
-      // Both are in the kernel before anybody looks.
+      // Surplus bytes and request are both in the kernel before the proxy reads.
       if (when === 'before the next request') connection.send(behind);
       first.send(request('GET', '/own'));
       other.send(request('GET', '/own'));
@@ -100,7 +100,7 @@ for (const [what, { method = 'GET', answer, behind }] of Object.entries(SURPLUS)
   });
 }
 
-t.test('an origin that sends what belongs to no request gets each on a connection of its own', async (t) => {
+t.test('an origin that sends surplus bytes gets each request on a new connection', async (t) => {
   const { upstream, get } = await started(t);
   upstream.onRequest = () => ok('first');
   await get('/');
@@ -116,14 +116,14 @@ t.test('an origin that sends what belongs to no request gets each on a connectio
   t.equal(upstream.connections.length, 11);
 });
 
-t.test('a connection that goes on is used again, by requests with a body too', async (t) => {
+t.test('a connection that stays open is reused, also by requests with a body', async (t) => {
   const { upstream, client } = await started(t);
   const own = await client();
   for (let n = 0; n < 100; n++) await own.send(request('GET', '/')).response();
-  t.equal(upstream.connections.length, 1, 'one for requests that can be sent again');
+  t.equal(upstream.connections.length, 1, 'requests that can be sent again share one connection');
   own.send(request('GET', '/').repeat(20));
   for (let n = 0; n < 20; n++) await own.response();
-  t.equal(upstream.connections.length, 1, 'pipelined ones too');
+  t.equal(upstream.connections.length, 1, 'pipelined requests share it, too');
   for (let n = 0; n < 200; n++) await own.send(POST).response();
   t.ok(upstream.connections.length < 60, `${upstream.connections.length} connections`);
 });

@@ -8,7 +8,7 @@ import { readTls } from '../support/h2-upstream.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, SESSION_PATH } from '../support/raw-upstream.ts';
 
-// Which routes a request sees goes by the name that it is for. The tables by themselves: test/routes/routes-by-host.test.ts.
+// The host name of a request selects its route table. For the tables alone see test/routes/routes-by-host.test.ts.
 
 const YAML = `
 callers: {}
@@ -34,13 +34,13 @@ t.beforeEach(() => upstream.reset());
 const lines = (target: string, ...all: string[]) =>
   `GET ${target} HTTP/1.1\r\n${all.map((line) => `${line}\r\n`).join('')}\r\n`;
 
-/** The log's next line about a request, which comes after the answer. */
+/** The next line about a request in the log; it comes after the answer. */
 async function nextOf(requests: () => readonly RequestEvent[], before: number): Promise<RequestEvent> {
-  await until(() => requests().length > before, 'it is not over');
+  await until(() => requests().length > before, 'the request does not end');
   return requests()[before]!;
 }
 
-/** What became of a request: the route in the log, and what came to the upstream, or the code. */
+/** The result of a request: the route in the log, and the request at the upstream, or the problem code. */
 async function outcome(bytes: string): Promise<string> {
   const before = upstream.requests.length;
   const told = proxy.requests().length;
@@ -57,7 +57,7 @@ async function outcome(bytes: string): Promise<string> {
 const ORDERS = '//orders.localhost/ /orders-v1/x Bearer key-of-orders';
 const OTHERS = '/ /x Bearer tok-1';
 
-t.test('the Host decides, in any case, with any port and a dot at its end', async (t) => {
+t.test('the Host selects the table, in any letter case, with any port, with a final dot', async (t) => {
   for (const host of [
     'orders.localhost',
     'ORDERS.Localhost',
@@ -72,7 +72,7 @@ t.test('the Host decides, in any case, with any port and a dot at its end', asyn
   t.equal(await outcome(lines('/x', 'host: intranet.example:80')), '//intranet.example/ /x -');
 });
 
-t.test('a host sees no routes but its own', async (t) => {
+t.test('a request for a host matches only the routes of that host', async (t) => {
   t.equal(
     await outcome(lines('/api/x', 'host: crm.localhost')),
     '//crm.localhost/api /api/x Bearer key-of-crm',
@@ -89,7 +89,7 @@ t.test('a host sees no routes but its own', async (t) => {
   t.equal(await outcome(put), '//crm.localhost/api method-refused');
 });
 
-t.test('a name of a route is allowed as a Host, and no name beside it', async (t) => {
+t.test('the host of a route is allowed as Host, and no similar name is', async (t) => {
   for (const host of ['intranet.example', 'Intranet.Example.'])
     t.equal(await outcome(lines('/', `host: ${host}`)), '//intranet.example/ / -', host);
   for (const host of ['example', 'a.intranet.example', 'intranet.example.evil.test', 'evil.test'])
@@ -98,7 +98,7 @@ t.test('a name of a route is allowed as a Host, and no name beside it', async (t
     t.match(await outcome(lines('/', `host: ${host}`)), /^(?:host-refused|bad-request)$/, host);
 });
 
-t.test('an absolute target decides over the Host', async (t) => {
+t.test('the host of an absolute target takes precedence over Host', async (t) => {
   for (const [authority, host, what] of [
     ['orders.localhost', 'orders.localhost', ORDERS],
     ['Orders.localhost.:1', 'crm.localhost', ORDERS],
@@ -116,7 +116,7 @@ t.test('an absolute target decides over the Host', async (t) => {
   );
 });
 
-t.test('two Host lines are refused, and HTTP/1.0 without one sees the routes without a host', async (t) => {
+t.test('two Host lines are refused, and HTTP/1.0 without Host uses the routes without a host', async (t) => {
   const two = lines('/x', 'host: orders.localhost', 'host: orders.localhost');
   t.equal(await outcome(two), 'bad-request');
   t.equal(await outcome(lines('/x', 'host: localhost', 'host: orders.localhost')), 'bad-request');
@@ -125,7 +125,7 @@ t.test('two Host lines are refused, and HTTP/1.0 without one sees the routes wit
   t.equal(await outcome('GET http://orders.localhost/x HTTP/1.0\r\n\r\n'), ORDERS);
 });
 
-t.test('a page of the same origin may call, and one of another host not', async (t) => {
+t.test('a page of the same origin may call, and a page of another host may not', async (t) => {
   const from = (origin: string, host: string, target = '/x') =>
     outcome(lines(target, `host: ${host}`, `origin: ${origin}`));
   t.equal(await from('http://orders.localhost:9180', 'orders.localhost:9180'), ORDERS);
@@ -142,11 +142,11 @@ t.test('a page of the same origin may call, and one of another host not', async 
   t.equal(
     await from('http://crm.localhost', 'crm.localhost', 'http://orders.localhost/x'),
     'origin-refused',
-    'what it asks is not where it comes from',
+    'the host of the request is not the origin of the page',
   );
 });
 
-t.test('an upgrade is tunnelled by the routes of its host', async (t) => {
+t.test('an upgrade uses the routes of its host', async (t) => {
   const WS = ['connection: upgrade', 'upgrade: websocket'];
   upstream.onRequest = () => head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
   const told = proxy.requests().length;
@@ -156,12 +156,12 @@ t.test('an upgrade is tunnelled by the routes of its host', async (t) => {
   t.equal(upstream.last.target, '/orders-v1/x');
   t.equal(upstream.last.header('authorization'), 'Bearer key-of-orders');
   client.close();
-  await until(() => proxy.gateway.inFlight === 0, 'the tunnel stays');
+  await until(() => proxy.gateway.inFlight === 0, 'the tunnel does not end');
   t.equal((await nextOf(proxy.requests, told)).route, '//orders.localhost/');
   t.equal(await outcome(lines('/x', 'host: crm.localhost', ...WS)), 'no-route');
 });
 
-t.test('a Location is what a client of the same host would call', async (t) => {
+t.test('a Location is mapped to the path that a client of the same host would call', async (t) => {
   const location = async (host: string, target: string, value: string) => {
     upstream.onRequest = () => head('302 Found', 'content-length: 0', `location: ${value}`);
     return (await proxy.ask(lines(target, `host: ${host}`))).header('location');
@@ -174,7 +174,7 @@ t.test('a Location is what a client of the same host would call', async (t) => {
   t.equal(await location('crm.localhost', '/api', '/orders-v1/7'), `${url}/orders-v1/7`);
 });
 
-t.test('the admin listener takes no name of a route, and the others as ever', async (t) => {
+t.test('the admin listener does not accept the host of a route as Host', async (t) => {
   const status = async (host: string) =>
     (await ask(proxy.adminPort, `GET /healthz HTTP/1.1\r\nhost: ${host}\r\n\r\n`)).status;
   for (const host of ['orders.localhost', 'CRM.localhost.:80', 'intranet.example'])
@@ -188,7 +188,7 @@ t.test('the admin listener takes no name of a route, and the others as ever', as
   t.same(await Promise.all(['orders.localhost', 'intranet.example'].map(there)), [403, 403]);
 });
 
-t.test('on a Unix socket the table goes by the Host that is sent', async (t) => {
+t.test('on a Unix socket the Host selects the table', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
   t.teardown(() => rmSync(dir, { recursive: true }));
   const path = join(dir, 's');
@@ -208,7 +208,7 @@ t.test('on a Unix socket the table goes by the Host that is sent', async (t) => 
   t.equal(await routeOf(lines('http://orders.localhost/x', 'host: unix')), '200 //orders.localhost/');
 });
 
-t.test('behind TLS the table goes by the Host, too', async (t) => {
+t.test('with TLS the Host selects the table, too', async (t) => {
   const pem = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
   const { port, requests } = await gatewayFor(t, {
     ...options,
@@ -224,7 +224,7 @@ t.test('behind TLS the table goes by the Host, too', async (t) => {
   client.close();
 });
 
-t.test('one connection may ask for one host after the other', async (t) => {
+t.test('requests on one connection may be for different hosts', async (t) => {
   const client = await proxy.client();
   for (const [host, route] of [
     ['orders.localhost', '//orders.localhost/'],
@@ -257,7 +257,7 @@ t.test('a reload adds and removes hosts', async (t) => {
   t.equal(await routeOf('new.example'), 403);
 });
 
-t.test('a request under way ends by the routes that it began with', async (t) => {
+t.test('a request under way at a reload keeps its route', async (t) => {
   const { gateway, client, requests } = await gatewayFor(t, options);
   let answer = () => {};
   upstream.onRequest = () =>
@@ -270,12 +270,12 @@ t.test('a request under way ends by the routes that it began with', async (t) =>
   gateway.reconfigure(await configOf({ ...options, env: { ...options.env, BEARERD_ROUTES: '/=token' } }));
   answer();
   t.equal((await asking.response()).header('location'), '/7');
-  await until(() => requests().length === 1, 'it is not over');
+  await until(() => requests().length === 1, 'the request does not end');
   t.equal(requests()[0]?.route, '//orders.localhost/');
   asking.close();
 });
 
-t.test("a caller's routes are those of the host that they name", async (t) => {
+t.test('the routes of a caller are bound to their hosts', async (t) => {
   const yaml = YAML.replace(
     '{}',
     '{ agent: { key: k3y, routes: [//orders.localhost/] }, all: { key: k4y } }',
@@ -287,45 +287,48 @@ t.test("a caller's routes are those of the host that they name", async (t) => {
   t.equal(await status('orders.localhost', '/closed'), 403);
   t.equal(await status('localhost'), 403);
   t.equal(await status('intranet.example'), 403);
-  t.equal(await status('crm.localhost'), 403, 'whether there is a route or not');
-  await until(() => requests().length === 5, 'some are not over');
+  t.equal(await status('crm.localhost'), 403, 'with a route and without');
+  await until(() => requests().length === 5, 'some requests do not end');
   t.same(
     requests().map(({ caller }) => caller),
     Array.from({ length: 5 }, () => 'agent'),
   );
 });
 
-t.test('log, metrics and status name a route by its host, and the series stay bounded', async (t) => {
-  const { gateway, adminPort, ask: send } = await gatewayFor(t, options);
-  for (let i = 0; i < 20; i++) {
-    for (const host of [
-      'orders.localhost',
-      'localhost',
-      `h${i}.localhost`,
-      `h${i}.test`,
-      `crm.localhost:${i}`,
-    ])
-      await send(lines(`/x${i}`, `host: ${host}`));
-  }
-  await until(() => gateway.status.requestsAnswered === 100, 'some are not over');
-  const { text } = await ask(adminPort, request('GET', '/metrics'));
-  const labels = new Set(
-    [...text.matchAll(/^bearerd_requests_total\{route="([^"]*)"/gm)].map(([, name]) => name),
-  );
-  t.same([...labels].sort(), ['', '/', '//orders.localhost/']);
-  t.same(
-    gateway.status.routes.map(({ prefix, requests }) => [prefix, requests]),
-    [
-      ['/', 40],
-      ['//orders.localhost/', 20],
-      ['//orders.localhost/closed', 0],
-      ['//crm.localhost/api', 0],
-      ['//intranet.example/', 0],
-    ],
-  );
-});
+t.test(
+  'log, metrics and status name a route with its host, and the number of series stays bounded',
+  async (t) => {
+    const { gateway, adminPort, ask: send } = await gatewayFor(t, options);
+    for (let i = 0; i < 20; i++) {
+      for (const host of [
+        'orders.localhost',
+        'localhost',
+        `h${i}.localhost`,
+        `h${i}.test`,
+        `crm.localhost:${i}`,
+      ])
+        await send(lines(`/x${i}`, `host: ${host}`));
+    }
+    await until(() => gateway.status.requestsAnswered === 100, 'some requests do not end');
+    const { text } = await ask(adminPort, request('GET', '/metrics'));
+    const labels = new Set(
+      [...text.matchAll(/^bearerd_requests_total\{route="([^"]*)"/gm)].map(([, name]) => name),
+    );
+    t.same([...labels].sort(), ['', '/', '//orders.localhost/']);
+    t.same(
+      gateway.status.routes.map(({ prefix, requests }) => [prefix, requests]),
+      [
+        ['/', 40],
+        ['//orders.localhost/', 20],
+        ['//orders.localhost/closed', 0],
+        ['//crm.localhost/api', 0],
+        ['//intranet.example/', 0],
+      ],
+    );
+  },
+);
 
-t.test('what a host leads to fails under its name', async (t) => {
+t.test('a failure of an upstream is logged with the host of its route', async (t) => {
   const { events, ask: send } = await gatewayFor(t, options);
   upstream.onRequest = ({ connection }) => connection.reset();
   t.equal((await send(lines('/x', 'host: orders.localhost'))).status, 502);

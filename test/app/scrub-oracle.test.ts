@@ -7,11 +7,11 @@ import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, RawUpstream, type UpstreamConnection } from '../support/raw-upstream.ts';
 import { share } from '../support/share.ts';
 
-// A caller whose own text comes back tries to find a credential by what it sees of an answer: how it is cut, and what
-// comes before a pause. At length: PROBES=100000 node test/app/scrub-oracle.test.ts
+// A caller whose own text is echoed tries to guess a credential from how the answer is cut, and from what comes before
+// a pause. For a longer run: PROBES=100000 npx node test/app/scrub-oracle.test.ts
 
 const PROBES = Number(process.env.PROBES ?? share(1_200));
-/** Beside the right one, at each place. */
+/** Wrong guesses for each character, beside the right one. */
 const WRONG = 3;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.q-_7Zk3xVwqPbH2mT0sJd9Yc4RfLkWvE';
@@ -38,15 +38,15 @@ routes:
 `;
 const CALLER = 'X-Bearerd-Key: caller-key-of-a-run';
 
-/** What is seen of an answer that echoes a guess, with nothing of the guess but its length. */
+/** The visible shape of an answer that echoes a guess: of the guess only its length. */
 type Observe = (guess: string) => Promise<string>;
 
-/** At how many places the right character is told from wrong ones by what is seen, again and again. */
+/** The number of characters that can be told from wrong ones, repeatedly, by the shape of the answer. */
 async function learned(observe: Observe, secret: string, probes: number, chance: Chance): Promise<number> {
   const tries = Math.ceil(probes / (1 + WRONG));
   let found = 0;
   for (let n = 0; n < tries; n++) {
-    // The whole of it is seen by its stars, as one guess of all; padding of base64 is no part of it.
+    // A guess of the whole credential shows by its asterisks, so the last characters are left out; so is the padding of base64.
     const at = Math.floor((n * (secret.length - 4)) / tries);
     const told = async () => {
       const seen = await observe(secret.slice(0, at + 1));
@@ -56,7 +56,7 @@ async function learned(observe: Observe, secret: string, probes: number, chance:
       }
       return true;
     };
-    // A machine that stands still for a moment lets what is held go.
+    // If the machine pauses, held bytes are released by the timer: so it must repeat three times.
     if ((await told()) && (await told()) && (await told())) found++;
   }
   return found;
@@ -72,10 +72,10 @@ async function attack(t: Test, observe: Observe): Promise<void> {
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const guessIn = (target: string) => new URL(target, 'http://localhost').searchParams.get('q') ?? '';
 const ask = (guess: string) => request('GET', `/?q=${encodeURIComponent(guess)}`, CALLER);
-/** What has come since, with the guess as a number of dots. */
+/** The bytes that came, with the guess replaced by dots. */
 const shape = (text: string, guess: string) => text.replace(`q=${guess}`, `q=${'.'.repeat(guess.length)}`);
 
-t.test('the sizes of chunks tell nothing of a credential', async (t) => {
+t.test('the sizes of chunks reveal nothing of a credential', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = () => grant(TOKEN);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: YAML });
@@ -96,7 +96,7 @@ t.test('the sizes of chunks tell nothing of a credential', async (t) => {
   client.close();
 });
 
-t.test('what comes before a pause tells nothing of it, nor where the length is known', async (t) => {
+t.test('the bytes before a pause reveal nothing of a credential, with a known length either', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = () => grant(TOKEN);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, yaml: YAML });
@@ -120,7 +120,7 @@ t.test('what comes before a pause tells nothing of it, nor where the length is k
   client.close();
 });
 
-t.test('nor do the pieces of an upstream that speaks HTTP/2', async (t) => {
+t.test('the frames of an HTTP/2 upstream reveal nothing of a credential', async (t) => {
   const upstream = await Http2Upstream.startedFor(t);
   let paused: Http2Request['stream'] | undefined;
   upstream.onRequest = ({ stream, target }) => {

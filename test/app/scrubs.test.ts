@@ -5,7 +5,7 @@ import { answer, Http2Upstream } from '../support/h2-upstream.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// An upstream that echoes what it got must not give the credential to the caller, where `scrub` is on.
+// With `scrub` an upstream that echoes its request does not reveal the credential to the caller.
 
 const token = (n: number) => `eyJhbGciOi-_${n}.q/Z+7xV="&<${n}>wPqbH2mT0s`;
 const stars = (text: string) => '*'.repeat(text.length);
@@ -31,31 +31,34 @@ t.beforeEach(() => {
   upstream.onLogin = onLogin;
 });
 
-t.test('an echoed credential is struck out of header values and names, reason and body', async (t) => {
-  upstream.onRequest = (got) => {
-    const sent = got.header('authorization') ?? '';
-    return (
-      head(
-        `200 Hello ${sent}`,
-        `x-echo: ${sent}`,
-        'x-other: 1',
-        'eyJhbGciOi: 1',
-        `content-length: ${sent.length}`,
-      ) + sent
-    );
-  };
-  const response = await proxy.get('/a');
-  const sent = `Bearer ${stars(token(1))}`;
-  t.equal(upstream.last.header('authorization'), `Bearer ${token(1)}`);
-  t.equal(response.reason, `Hello ${sent}`);
-  t.equal(response.header('x-echo'), sent);
-  t.equal(response.header('x-other'), '1');
-  t.equal(response.text, sent);
-  t.equal(response.header('content-length'), String(sent.length));
-  t.equal(scrubbed(), 1);
-});
+t.test(
+  'an echoed credential is replaced by asterisks in header values and names, reason and body',
+  async (t) => {
+    upstream.onRequest = (got) => {
+      const sent = got.header('authorization') ?? '';
+      return (
+        head(
+          `200 Hello ${sent}`,
+          `x-echo: ${sent}`,
+          'x-other: 1',
+          'eyJhbGciOi: 1',
+          `content-length: ${sent.length}`,
+        ) + sent
+      );
+    };
+    const response = await proxy.get('/a');
+    const sent = `Bearer ${stars(token(1))}`;
+    t.equal(upstream.last.header('authorization'), `Bearer ${token(1)}`);
+    t.equal(response.reason, `Hello ${sent}`);
+    t.equal(response.header('x-echo'), sent);
+    t.equal(response.header('x-other'), '1');
+    t.equal(response.text, sent);
+    t.equal(response.header('content-length'), String(sent.length));
+    t.equal(scrubbed(), 1);
+  },
+);
 
-t.test('each encoding of it is struck out of a body, and the rest is as it was', async (t) => {
+t.test('each encoding of a credential is replaced in a body, and the rest is unchanged', async (t) => {
   for (const [name, encode] of Object.entries(ENCODINGS)) {
     upstream.onRequest = () => ok(`before ${encode(token(1))} after`);
     const { text } = await proxy.get('/a');
@@ -65,7 +68,7 @@ t.test('each encoding of it is struck out of a body, and the rest is as it was',
   }
 });
 
-t.test('each credential is struck out on each route, whichever sends it', async (t) => {
+t.test('on each route all configured credentials are replaced, whichever one was sent', async (t) => {
   const all = [
     'key/12345 67',
     token(1),
@@ -80,7 +83,7 @@ t.test('each credential is struck out on each route, whichever sends it', async 
   }
 });
 
-t.test('where it is off, answers and requests are as they were', async (t) => {
+t.test('without scrub requests and answers pass unchanged', async (t) => {
   upstream.onRequest = () => ok(token(1), 'content-encoding: x');
   const lines = ['accept-encoding: gzip', 'range: bytes=1-2', 'authorization: Bearer own'];
   t.equal((await proxy.get('/open', ...lines)).text, token(1));
@@ -88,7 +91,7 @@ t.test('where it is off, answers and requests are as they were', async (t) => {
   t.equal(upstream.last.header('range'), 'bytes=1-2');
 });
 
-t.test('the whole answer is asked for, without a coding', async (t) => {
+t.test('with scrub a request asks for no content coding and no range', async (t) => {
   await proxy.get(
     '/a',
     'Accept-Encoding: gzip',
@@ -107,7 +110,7 @@ t.test('the whole answer is asked for, without a coding', async (t) => {
   t.equal(upstream.last.header('x-a'), '1');
 });
 
-t.test('a coded answer all the same is 502 upstream-invalid', async (t) => {
+t.test('an answer that is coded all the same gives 502 upstream-invalid', async (t) => {
   for (const coding of ['gzip', 'identity, br', 'GZIP']) {
     upstream.onRequest = () => ok('coded', `content-encoding: ${coding}`);
     const response = await proxy.get('/a');
@@ -117,11 +120,15 @@ t.test('a coded answer all the same is 502 upstream-invalid', async (t) => {
   upstream.onRequest = () => ok('plain', 'Content-Encoding: identity');
   t.equal((await proxy.get('/a')).text, 'plain');
   upstream.onRequest = () => head('200 OK', 'content-encoding: gzip', 'content-length: 9');
-  t.equal((await proxy.ask(request('HEAD', '/a'))).header('content-length'), '9', 'of a HEAD nothing comes');
+  t.equal(
+    (await proxy.ask(request('HEAD', '/a'))).header('content-length'),
+    '9',
+    'the answer to a HEAD has no body to search',
+  );
 });
 
 t.test(
-  'events come at once, and what a line ends with that has no end soon after, or with the rest',
+  'server-sent events pass at once, and the end of an unfinished line a moment later or with its rest',
   async () => {
     const client = await proxy.client();
     upstream.onHead = () => head('200 OK', 'content-type: text/event-stream', 'transfer-encoding: chunked');
@@ -146,14 +153,14 @@ t.test(
   },
 );
 
-t.test('a piece that is held back altogether neither ends the answer nor stops it', async (t) => {
+t.test('a piece that is held back as a whole neither ends the answer nor stalls it', async (t) => {
   for (const text of [token(1), `${token(1)} and more`]) {
     upstream.onRequest = () => head('200 OK', 'transfer-encoding: chunked') + chunked(...text);
     t.equal((await proxy.get('/a')).text, text.replace(token(1), stars(token(1))));
   }
 });
 
-t.test('the handshake of a tunnel is scrubbed, and so is its refusal; the tunnel is not', async (t) => {
+t.test('the handshake of a tunnel and its refusal are scrubbed; the tunnel is not', async (t) => {
   const ws = [
     'connection: Upgrade',
     'upgrade: websocket',
@@ -173,26 +180,23 @@ t.test('the handshake of a tunnel is scrubbed, and so is its refusal; the tunnel
   t.same([refusal.status, refusal.header('x-echo'), refusal.text], [403, stars(token(1)), stars(token(1))]);
 });
 
-t.test(
-  'a 401 that passes after all holds no token, and neither does the answer to the second try',
-  async (t) => {
-    const other = await RawUpstream.startedFor(t);
-    other.onLogin = (login) => grant(token(login));
-    const { get } = await gatewayFor(t, { baseUrl: other.url, env: { BEARERD_SCRUB: 'true' } });
-    const both = `${token(1)} ${token(2)}`;
-    other.onRequest = (got) =>
-      got.header('authorization')!.endsWith(token(1))
-        ? head('401 No', `content-length: ${both.length}`) + both
-        : ok(both);
-    t.equal((await get('/')).text, `${stars(token(1))} ${stars(token(2))}`, 'the answer to the second try');
-    other.onLogin = () => head('500 No', 'content-length: 0');
-    other.onRequest = () =>
-      head('401 No', `x-echo: ${token(2)}`, `content-length: ${token(2).length}`) + token(2);
-    const response = await get('/');
-    t.equal(response.status, 401);
-    t.equal(response.header('x-echo'), stars(token(2)), 'the 401 itself');
-  },
-);
+t.test('a 401 that passes in the end is scrubbed, and so is the answer to the second try', async (t) => {
+  const other = await RawUpstream.startedFor(t);
+  other.onLogin = (login) => grant(token(login));
+  const { get } = await gatewayFor(t, { baseUrl: other.url, env: { BEARERD_SCRUB: 'true' } });
+  const both = `${token(1)} ${token(2)}`;
+  other.onRequest = (got) =>
+    got.header('authorization')!.endsWith(token(1))
+      ? head('401 No', `content-length: ${both.length}`) + both
+      : ok(both);
+  t.equal((await get('/')).text, `${stars(token(1))} ${stars(token(2))}`, 'the answer to the second try');
+  other.onLogin = () => head('500 No', 'content-length: 0');
+  other.onRequest = () =>
+    head('401 No', `x-echo: ${token(2)}`, `content-length: ${token(2).length}`) + token(2);
+  const response = await get('/');
+  t.equal(response.status, 401);
+  t.equal(response.header('x-echo'), stars(token(2)), 'the 401 itself');
+});
 
 t.test('answers over HTTP/2 are scrubbed', async (t) => {
   const h2 = await Http2Upstream.startedFor(t);
@@ -209,12 +213,10 @@ t.test('answers over HTTP/2 are scrubbed', async (t) => {
   t.match(response.header('x-echo'), /^Bearer \*+$/);
 });
 
-t.test(
-  'a token before the last one, and a key that a reload has replaced, are struck out still',
-  async (t) => {
-    const other = await RawUpstream.startedFor(t);
-    other.onLogin = (login) => grant(token(login));
-    const yaml = (key: string) => `
+t.test('an earlier token, and a key that a reload has replaced, are still scrubbed', async (t) => {
+  const other = await RawUpstream.startedFor(t);
+  other.onLogin = (login) => grant(token(login));
+  const yaml = (key: string) => `
 scrub: true
 credentials:
   key: { type: apiKey, key: ${key}, header: X-Api-Key }
@@ -222,19 +224,18 @@ routes:
   - { prefix: /, credential: token }
   - { prefix: /key, credential: key }
 `;
-    const { gateway, get } = await gatewayFor(t, { baseUrl: other.url, yaml: yaml('the-first-key-of-two') });
-    await get('/');
-    other.onRequest = (got) =>
-      got.header('authorization')!.endsWith(token(1)) ? head('401 No', 'content-length: 0') : ok('new');
-    t.equal((await get('/')).text, 'new');
-    gateway.reconfigure(await configOf({ baseUrl: other.url, yaml: yaml('the-second-key-of-two') }));
-    const all = [token(1), token(2), 'the-first-key-of-two', 'the-second-key-of-two'];
-    other.onRequest = () => ok(all.join('|'));
-    t.equal((await get('/')).text, all.map(stars).join('|'));
-  },
-);
+  const { gateway, get } = await gatewayFor(t, { baseUrl: other.url, yaml: yaml('the-first-key-of-two') });
+  await get('/');
+  other.onRequest = (got) =>
+    got.header('authorization')!.endsWith(token(1)) ? head('401 No', 'content-length: 0') : ok('new');
+  t.equal((await get('/')).text, 'new');
+  gateway.reconfigure(await configOf({ baseUrl: other.url, yaml: yaml('the-second-key-of-two') }));
+  const all = [token(1), token(2), 'the-first-key-of-two', 'the-second-key-of-two'];
+  other.onRequest = () => ok(all.join('|'));
+  t.equal((await get('/')).text, all.map(stars).join('|'));
+});
 
-t.test('what is held when the upstream breaks off comes before the break', async (t) => {
+t.test('if the upstream breaks off, held bytes reach the client before the break', async (t) => {
   upstream.onHead = () => head('200 OK', 'content-length: 100');
   const client = await proxy.client();
   client.send(request('GET', '/a'));

@@ -12,7 +12,7 @@ import { RawClient, until, within } from '../support/raw-client.ts';
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url));
 const CA = tlsFile('ca.pem');
 
-/** An HTTPS API that gives a token to every client; it counts handshakes and what came after each. */
+/** An HTTPS API that gives a token to every client; it counts handshakes and records requests. */
 async function secureApi(t: Test, certificate: string, options: https.ServerOptions = {}) {
   const seen = { handshakes: 0, requests: [] as string[], authorization: [] as (string | undefined)[] };
   const server = https.createServer(
@@ -89,7 +89,7 @@ function get(url: string): Promise<Answer> {
   return within(60_000, answer, () => `no answer to ${url}`);
 }
 
-t.test('a private CA is trusted, for the login and for requests, on kept connections', async (t) => {
+t.test('a private CA is trusted for logins and requests, and connections are kept', async (t) => {
   const api = await secureApi(t, 'server');
   const { get } = await gatewayTo(t, { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA });
   for (let n = 0; n < 10; n++) t.equal((await get(`/x/${n}`)).status, 200);
@@ -104,9 +104,9 @@ for (const [why, certificate, ca, host] of [
   ['it is for another host', 'elsewhere', CA, 'localhost'],
   ['it has expired', 'expired', CA, 'localhost'],
 ] as const) {
-  t.test(`neither secret nor key leaves for a server whose certificate is wrong: ${why}`, async (t) => {
+  t.test(`no credential is sent to a server whose certificate is invalid: ${why}`, async (t) => {
     const api = await secureApi(t, certificate);
-    // The variable that switches verification off for all of Node has no say here.
+    // The variable that switches off verification for all of Node has no effect.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     t.teardown(() => {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
@@ -125,7 +125,7 @@ for (const [why, certificate, ca, host] of [
     const failure = () => events.find((event) => event.type === 'login-failed');
     await until(failure, 'the login does not fail');
     t.match(failure(), { error: { code: 'unreachable' } });
-    t.same(api.seen.requests, [], 'nothing was ever asked of it');
+    t.same(api.seen.requests, [], 'the server got no request');
   });
 }
 
@@ -140,7 +140,7 @@ t.test('TLS below 1.2 is refused', async (t) => {
   t.same(api.seen.requests, []);
 });
 
-t.test('a client certificate is shown where it is configured', async (t) => {
+t.test('a configured client certificate is presented', async (t) => {
   const mutual = { requestCert: true, rejectUnauthorized: true, ca: readFileSync(CA) };
   const api = await secureApi(t, 'server', mutual);
   const env = { BEARERD_BASE_URL: api.url, BEARERD_TLS_CA_FILE: CA };
@@ -155,7 +155,7 @@ t.test('a client certificate is shown where it is configured', async (t) => {
   t.equal((await get('/companies/x')).status, 200);
 });
 
-t.test('a new CA file is taken by a reload, without a restart', async (t) => {
+t.test('a reload applies a new CA file, without a restart', async (t) => {
   const api = await secureApi(t, 'server');
   const { get, gateway } = await gatewayTo(t, { BEARERD_BASE_URL: api.url });
   t.equal((await get('/companies/x')).status, 502);
@@ -163,7 +163,7 @@ t.test('a new CA file is taken by a reload, without a restart', async (t) => {
   t.equal((await get('/companies/x')).status, 200);
 });
 
-t.test('an upgrade goes over verified TLS, too', async (t) => {
+t.test('an upgrade uses verified TLS, too', async (t) => {
   const api = await secureApi(t, 'server');
   const upgrade = async (gateway: Gateway) => {
     const { host, port } = new URL(gateway.urls[0]!);
@@ -181,7 +181,7 @@ t.test('an upgrade goes over verified TLS, too', async (t) => {
   t.match(await upgrade(untrusted.gateway), /^HTTP\/1\.1 502 [\s\S]*upstream-unreachable/);
 });
 
-t.test('HTTPS_PROXY is used by login, requests and upgrades; it sees nothing but the name', async (t) => {
+t.test('HTTPS_PROXY is used by logins, requests and upgrades; the proxy sees only the host name', async (t) => {
   const api = await secureApi(t, 'elsewhere');
   const proxy = await connectProxy(t, api.port);
   const { get } = await gatewayTo(t, {
@@ -197,7 +197,7 @@ t.test('HTTPS_PROXY is used by login, requests and upgrades; it sees nothing but
 });
 
 t.test(
-  'NO_PROXY and loopback hosts go past it; a proxy that refuses is an unreachable upstream',
+  'hosts in NO_PROXY and loopback hosts bypass the outbound proxy; a proxy that refuses gives 502',
   async (t) => {
     const api = await secureApi(t, 'server');
     const refusing = await connectProxy(t, api.port, { answer: refusal(407) });
@@ -211,13 +211,13 @@ t.test(
     t.not(refusing.tunnels.length, 0);
     const before = refusing.tunnels.length;
     const exempt = await gatewayTo(t, { ...elsewhere, NO_PROXY: '.example' });
-    t.equal((await exempt.get('/companies/x')).status, 502, 'the name does not resolve here');
+    t.equal((await exempt.get('/companies/x')).status, 502, 'the name cannot be resolved without the proxy');
     t.equal(refusing.tunnels.length, before);
   },
 );
 
 t.test(
-  'a proxy that closes without a word is an unreachable upstream, and is not asked again and again',
+  'an outbound proxy that closes the connection gives 502, and is not retried without end',
   async (t) => {
     const silent = await connectProxy(t, 1, { answer: '' });
     for (const env of [

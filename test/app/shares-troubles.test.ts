@@ -7,9 +7,9 @@ import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { shortest } from '../support/shortest.ts';
 import { type Story, TRY_MS, undisturbed } from '../support/undisturbed.ts';
 
-// Whole proxies and a real redis-server that is killed, stopped, filled, emptied, or holds foreign values.
+// Whole proxies and a real redis-server that is killed, paused, full, emptied, or holds foreign values.
 
-// Each has a world of its own, and waits most of its time.
+// Each test has its own proxies and engine, and mostly waits.
 const REDIS = { skip: NO_REDIS, buffered: true };
 t.jobs = 2;
 const FLOOR_MS = 1_050; // One login a second, at most.
@@ -32,17 +32,21 @@ const share = ({ gateway }: TestGateway) => gateway.status.share;
 const renew = ({ adminPort }: TestGateway) => ask(adminPort, request('POST', '/renew', 'content-length: 0'));
 
 async function ready(member: TestGateway): Promise<void> {
-  await until(() => share(member)?.state === 'ready', 'it does not come back', COMES_BACK_MS);
+  await until(() => share(member)?.state === 'ready', 'the proxy does not reconnect to Redis', COMES_BACK_MS);
 }
 
 async function gone(member: TestGateway, reason: RegExp): Promise<void> {
-  await until(() => share(member)?.state === 'gone', 'it is not missed', COMES_BACK_MS);
+  await until(
+    () => share(member)?.state === 'gone',
+    'the proxy does not notice that Redis is gone',
+    COMES_BACK_MS,
+  );
   const state = share(member)!;
   if (state.state !== 'gone' || !reason.test(state.reason)) throw new Error(JSON.stringify(state));
 }
 
 t.test(
-  'without the engine from the start, each logs in by itself, and shares as soon as it is there',
+  'if Redis is down at the start, each instance logs in by itself, and shares once Redis is up',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);
@@ -57,13 +61,13 @@ t.test(
     await redis.start();
     for (const member of members) await ready(member);
     const late = await join();
-    t.equal(upstream.logins, 2, 'who comes now is given a token');
+    t.equal(upstream.logins, 2, 'an instance that starts later gets the shared token');
     t.ok(members.map(fingerprint).includes(fingerprint(late)));
   }),
 );
 
 t.test(
-  'an engine that hangs at the start costs less than 4 s',
+  'a Redis that hangs at the start delays readiness by less than 4 s',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);
@@ -72,7 +76,7 @@ t.test(
     t.ok((await shortest(4_000, async () => joined.push(await join()))) < 4_000);
     const member = joined.at(-1)!;
     const { logins } = upstream;
-    t.equal(logins, joined.length, 'each by itself');
+    t.equal(logins, joined.length, 'each instance logged in by itself');
     await gone(member, /^ETIMEDOUT$/);
     redis.resume();
     await ready(member);
@@ -82,7 +86,7 @@ t.test(
 );
 
 t.test(
-  'an engine that is killed is missed by no request, and told again what it has lost',
+  'if Redis is killed, requests are served, and a restarted Redis gets the token again',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t, '--appendonly', 'no');
@@ -101,7 +105,7 @@ t.test(
 );
 
 t.test(
-  'an engine that hangs is found out before a request needs it',
+  'a Redis that hangs is detected before a request needs it',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);
@@ -109,7 +113,7 @@ t.test(
     const other = await join();
     redis.pause();
     await gone(member, /^ETIMEDOUT$/);
-    // A token that ends now: nothing is asked of who doesn't answer, which would take a second each time.
+    // A token that ends now is renewed without asking the hanging engine, which would take a second each time.
     const times: number[] = [];
     while (times.length < 3 && !times.some((ms) => ms < 900)) {
       if (times.length > 0) await sleep(FLOOR_MS); // The machine was busy.
@@ -127,7 +131,7 @@ t.test(
     await ready(member);
     await until(
       () => fingerprint(other) === fingerprint(member),
-      'the other keeps what is refused',
+      'the other instance keeps the rejected token',
       COMES_BACK_MS,
     );
     t.equal(upstream.logins, logins);
@@ -135,7 +139,7 @@ t.test(
 );
 
 t.test(
-  'an engine that was emptied gets the token again, without a login',
+  'an emptied Redis gets the next token, and an instance that starts later does not log in',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);
@@ -143,14 +147,17 @@ t.test(
     await redis.command('FLUSHALL');
     await sleep(FLOOR_MS);
     t.equal((await renew(members[0]!)).status, 200);
-    await until(() => fingerprint(members[0]!) === fingerprint(members[1]!), 'the other has the old one');
+    await until(
+      () => fingerprint(members[0]!) === fingerprint(members[1]!),
+      'the other instance keeps the old token',
+    );
     await join();
     t.equal(upstream.logins, 2);
   }),
 );
 
 t.test(
-  'a full engine can still be read; each logs in by itself, and it comes back',
+  'a full Redis is still read, each instance logs in by itself, and sharing resumes when there is room',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t, '--maxmemory-policy', 'noeviction');
@@ -163,11 +170,14 @@ t.test(
     t.equal((await one!.get('/x')).status, 200);
     t.equal(one!.gateway.readiness.ready, true);
     const late = await join();
-    t.equal(fingerprint(late), fingerprint(two!), 'what it holds is of use');
+    t.equal(fingerprint(late), fingerprint(two!), 'the stored token is used');
     await gone(late, /^OOM$/);
     await redis.command('CONFIG', 'SET', 'maxmemory', '0');
     await ready(one!);
-    await until(() => fingerprint(two!) === fingerprint(one!), 'the other is not told');
+    await until(
+      () => fingerprint(two!) === fingerprint(one!),
+      'the other instance does not get the new token',
+    );
     t.equal(upstream.logins, 2);
   }),
 );
@@ -187,7 +197,7 @@ const GARBAGE: readonly (readonly [what: string, put: Put])[] = Object.entries<P
 });
 
 t.test(
-  'foreign values are written over',
+  'foreign values in Redis are overwritten',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -195,7 +205,7 @@ t.test(
       const upstream = await RawUpstream.startedFor(t);
       const env = { BEARERD_SHARE_URL: redis.url, BEARERD_SHARE_PREFIX: prefix };
       const join = () => gatewayFor(t, { baseUrl: upstream.url, env });
-      // It would tell the engine of its token, were it there still.
+      // While it runs, it would store its token again.
       await join().then(({ gateway }) => gateway.destroy());
       const [token] = await redis.keys(`${prefix}:*:token`);
       const names = ['token', 'hold', 'lock', 'retired', 'floor'].map((part) =>
@@ -210,7 +220,10 @@ t.test(
         request.header('authorization') === 'Bearer tok-2' ? head('401 No', 'content-length: 0') : ok('ok');
       await sleep(FLOOR_MS);
       t.equal((await one!.get('/x')).status, 200, what);
-      await until(() => fingerprint(one!) === fingerprint(two!), `${what}: the other keeps what is refused`);
+      await until(
+        () => fingerprint(one!) === fingerprint(two!),
+        `${what}: the other instance keeps the rejected token`,
+      );
       t.equal(upstream.logins, 3, what);
     };
     await Promise.all(GARBAGE.map((entry, index) => spoiled(entry, `case-${index}`)));
@@ -218,7 +231,7 @@ t.test(
 );
 
 t.test(
-  'a token is used to its sealed end at most, whatever the engine says',
+  'a shared token is not used past its sealed expiry, whatever Redis says',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);
@@ -231,12 +244,12 @@ t.test(
     t.equal(upstream.logins, 1);
     const { expiresInSeconds } = late.gateway.status.credentials.token!;
     t.ok(expiresInSeconds! <= 3);
-    await until(() => upstream.logins === 2, 'the engine has put off the end', COMES_BACK_MS);
+    await until(() => upstream.logins === 2, 'the token is not renewed at its expiry', COMES_BACK_MS);
   }),
 );
 
 t.test(
-  'an instance that dies while it logs in blocks the others only briefly',
+  'an instance that dies during its login blocks the others only briefly',
   REDIS,
   undisturbed(async (t) => {
     const { redis, upstream, join } = await setUp(t);

@@ -6,9 +6,9 @@ import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { type Story, TRY_MS, undisturbed } from '../support/undisturbed.ts';
 
-// Whole proxies and a real redis-server, which does well. What it may do wrong: shares-troubles.test.ts.
+// Whole proxies and a real redis-server that works. For its failures see shares-troubles.test.ts.
 
-// Each has a world of its own, and waits most of its time.
+// Each test has its own proxies and engine, and mostly waits.
 const REDIS = { skip: NO_REDIS, buffered: true };
 t.jobs = 2;
 const SHORT_FLOOR_MS = 1_050; // One login a second, at most.
@@ -52,20 +52,20 @@ t.test(
 );
 
 t.test(
-  'a renewal is one login, too, and everybody has its token',
+  'a renewal is one login, and all instances get its token',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
     const { upstream, members } = await fleet(t, 4, redis);
-    await until(() => new Set(members.map(fingerprint)).size === 1, 'one has another token');
+    await until(() => new Set(members.map(fingerprint)).size === 1, 'an instance has another token');
     await sleep(SHORT_FLOOR_MS);
-    // More than one where the engine was late on a busy machine, and an instance logged in by itself.
+    // On a busy machine the engine may answer late, and an instance logs in by itself.
     const { logins } = upstream;
     const before = fingerprint(members[0]!);
     t.equal((await renew(members[0]!)).status, 200);
     await until(
       () => new Set(members.map(fingerprint)).size === 1 && fingerprint(members[0]!) !== before,
-      'one has not the new token',
+      'an instance does not get the new token',
     );
     await sleep(300);
     t.equal(upstream.logins, logins + 1);
@@ -73,7 +73,7 @@ t.test(
 );
 
 t.test(
-  'a token that the upstream refuses to one is retired by all, with one new login',
+  'a token that the upstream rejects for one instance is dropped by all, with one new login',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -91,13 +91,13 @@ t.test(
       [200, 200],
     );
     const retired = () => members.every((member) => !before.has(fingerprint(member)));
-    await until(retired, 'some keep the token', TRY_MS);
+    await until(retired, 'an instance keeps the token', TRY_MS);
     t.equal(upstream.logins, 2);
   }),
 );
 
 t.test(
-  'a `Retry-After` that one instance gets holds back all of them',
+  'a `Retry-After` that one instance gets delays the logins of all',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -111,9 +111,9 @@ t.test(
       });
     const members = await Promise.all(Array.from({ length: 5 }, join));
     const heard = ({ events }: TestGateway) => events.find(({ type }) => type === 'login-failed');
-    await until(() => members.every(heard), 'one has not heard of it');
+    await until(() => members.every(heard), 'an instance does not get the Retry-After');
     const late = await join();
-    await until(() => heard(late), 'the late one has not heard of it');
+    await until(() => heard(late), 'an instance that starts later does not get the Retry-After');
     t.equal(upstream.logins, 1);
     for (const { gateway } of [...members, late]) {
       t.ok(gateway.status.credentials.token!.nextLoginInSeconds! > 100);
@@ -121,12 +121,12 @@ t.test(
     }
     const metrics = await Promise.all([...members, late].map(metricsOf));
     const counted = metrics.filter((text) => /logins_total\{.*result="rate-limited"\} 1/.test(text));
-    t.equal(counted.length, 1, 'only what was asked of a server is counted as a login');
+    t.equal(counted.length, 1, 'only a login at the server is counted');
   }),
 );
 
 t.test(
-  'wrong credentials are tried by one of all',
+  'one instance tries wrong credentials, and the others learn of the refusal',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -139,7 +139,7 @@ t.test(
     );
     await until(
       () => members.every(({ gateway }) => gateway.status.credentials.token!.state === 'refused'),
-      'one does not know',
+      'an instance does not learn of the refusal',
     );
     t.equal(upstream.logins, 1);
     const answer = await members[3]!.get('/x');
@@ -149,7 +149,7 @@ t.test(
 );
 
 t.test(
-  "an instance that can't reach the server doesn't keep the others from it",
+  'an instance whose login fails does not block the others',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -167,7 +167,7 @@ t.test(
 );
 
 t.test(
-  'another account, another secret or another prefix has a token of its own',
+  'a different account, secret, prefix or sealing key has a token of its own',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -181,7 +181,7 @@ t.test(
 );
 
 t.test(
-  'a reload that leaves the account as it was logs in no more; a new secret does',
+  'a reload with the same account causes no login; one with a new secret does',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);
@@ -195,7 +195,7 @@ t.test(
     t.equal(upstream.logins, 1);
     const before = fingerprint(one!);
     one!.gateway.reconfigure(await again({ BEARERD_CLIENT_SECRET: 'another' }));
-    await until(() => fingerprint(one!) !== before, 'the old token is kept');
+    await until(() => fingerprint(one!) !== before, 'the old token stays in use');
     t.equal(upstream.logins, 2);
     one!.gateway.reconfigure(await configOf({ baseUrl: upstream.url, env: ADMIN }));
     t.equal(one!.gateway.status.share, undefined);
@@ -203,7 +203,7 @@ t.test(
 );
 
 t.test(
-  'no token and no secret is in what the engine keeps, logs or is told',
+  'Redis neither stores, logs nor receives a token or a secret in clear',
   REDIS,
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);

@@ -9,7 +9,7 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { ask, PATIENCE_MS, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// What the admin listener shows to people: the status as it changes, and the last requests.
+// What the admin listener shows people: the status and its changes, and the last requests.
 
 const upstream = await RawUpstream.startedFor(t);
 t.beforeEach(() => upstream.reset());
@@ -31,7 +31,7 @@ interface Status {
   readonly routes: { prefix: string; latencyMs: { p50: number; p95: number } | null }[];
 }
 
-/** A viewer that follows the status. */
+/** A client that follows the status by server-sent events. */
 async function follow(port: number) {
   const client = await RawClient.to(port);
   client.send(request('GET', '/events', 'accept: text/event-stream'));
@@ -40,18 +40,18 @@ async function follow(port: number) {
       ([, json]) => JSON.parse(json!) as Status,
     );
   const sees = (what: string, wanted: (status: Status) => boolean) =>
-    until(() => events().some(wanted), `the status shows ${what}`);
+    until(() => events().some(wanted), `the status does not show ${what}`);
   return { client, events, sees };
 }
 
 const admin = (port: number, path: string) => ask(port, request('GET', path));
 
 t.test(
-  'the status comes at once, at every change, and every two seconds where nothing changes',
+  'status events come at once, at every change, and otherwise every two seconds',
   async (t) => {
     const proxy = await shownFor(t);
     const { client, events, sees } = await follow(proxy.adminPort);
-    await until(() => events().length > 0, 'the first one');
+    await until(() => events().length > 0, 'no first status event');
     t.match(
       client.received,
       /^HTTP\/1\.1 200 OK\r\ncontent-type: text\/event-stream\r\ncache-control: no-store\r\n/,
@@ -67,7 +67,7 @@ t.test(
     await ask(proxy.adminPort, request('POST', '/renew', 'content-length: 0'));
     await sees('the failed login', ({ credentials }) => credentials.token?.state === 'degraded');
     const count = events().length;
-    await until(() => events().length > count, 'it is not told where nothing happens');
+    await until(() => events().length > count, 'no status event without a change');
     t.match(events().at(-1)?.credentials.token?.lastLogins, [
       { result: 'refused' },
       { result: 'ok', message: null },
@@ -77,7 +77,7 @@ t.test(
   },
 );
 
-t.test('a stop is told, and ends the events', async (t) => {
+t.test('a stop is shown in the status, and ends the events', async (t) => {
   const proxy = await shownFor(t);
   const answer = Promise.withResolvers<Buffer>();
   upstream.onRequest = () => answer.promise;
@@ -96,11 +96,11 @@ t.test('a stop is told, and ends the events', async (t) => {
   t.same(proxy.internalErrors(), []);
 });
 
-t.test('so many may follow the status, and no more until one of them leaves', async (t) => {
+t.test('16 clients may follow the status, and another one only after one has left', async (t) => {
   const proxy = await shownFor(t);
   const followers: Awaited<ReturnType<typeof follow>>[] = [];
   for (let n = 0; n < 16; n++) followers.push(await follow(proxy.adminPort));
-  await until(() => followers.every(({ events }) => events().length > 0), 'all are served');
+  await until(() => followers.every(({ events }) => events().length > 0), 'not all clients are served');
   const refused = await admin(proxy.adminPort, '/events');
   t.equal(refused.status, 503);
   t.equal(JSON.parse(refused.text).code, 'overloaded');
@@ -116,14 +116,14 @@ t.test('so many may follow the status, and no more until one of them leaves', as
   for (const { client } of [...followers, next]) client.close();
 });
 
-t.test('events are for GET alone', async (t) => {
+t.test('only GET may ask for events', async (t) => {
   const proxy = await shownFor(t);
   const answer = await ask(proxy.adminPort, request('HEAD', '/events'));
   t.equal(answer.status, 405);
   t.equal(answer.header('allow'), 'GET');
 });
 
-/** A feed on a server of its own, of a status that takes a while to send. */
+/** A status feed on a server of its own. */
 async function feedFor(t: Test, status: () => unknown, stallLimitMs: number) {
   const feed = new StatusFeed({ status, intervalMs: 20, stallLimitMs });
   const responses: ServerResponse[] = [];
@@ -139,7 +139,7 @@ async function feedFor(t: Test, status: () => unknown, stallLimitMs: number) {
   return { feed, responses, port: (server.address() as AddressInfo).port };
 }
 
-t.test('who takes nothing is held one status, and dropped after a while', async (t) => {
+t.test('for a client that reads nothing one status is kept, and the client is cut off after a while', async (t) => {
   const text = 'x'.repeat(4_000_000);
   const { responses, port } = await feedFor(t, () => text, 300);
   const slow = connect({ port, host: '127.0.0.1' });
@@ -147,12 +147,12 @@ t.test('who takes nothing is held one status, and dropped after a while', async 
   t.teardown(() => slow.destroy());
   slow.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   slow.pause();
-  await until(() => responses[0]?.writableNeedDrain === true, 'it has more than it takes');
-  t.ok(responses[0]!.writableLength < 10_000_000, 'what is held is bounded');
-  await until(() => responses[0]!.destroyed, 'it is dropped');
+  await until(() => responses[0]?.writableNeedDrain === true, 'the client is not blocked');
+  t.ok(responses[0]!.writableLength < 10_000_000, 'the kept bytes are bounded');
+  await until(() => responses[0]!.destroyed, 'the client is not cut off');
 });
 
-t.test('without a viewer no status is made', async (t) => {
+t.test('without a client no status is built', async (t) => {
   let asked = 0;
   const { feed, responses, port } = await feedFor(t, () => ++asked, 1_000);
   feed.changed();
@@ -160,16 +160,16 @@ t.test('without a viewer no status is made', async (t) => {
   t.equal(asked, 0);
   const client = await RawClient.to(port);
   client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  await until(() => asked > 2, 'there is a viewer');
+  await until(() => asked > 2, 'the client gets no status');
   client.close();
-  await until(() => responses[0]?.closed, 'its end is not seen');
+  await until(() => responses[0]?.closed, 'the end of the client is not noticed');
   const before = asked;
   feed.changed();
   await sleep(300);
   t.equal(asked, before);
 });
 
-t.test('the last 200 requests are shown, the newest first, and never a query', async (t) => {
+t.test('the last 200 requests are shown without queries, the newest first', async (t) => {
   const proxy = await shownFor(t);
   const list = async () => JSON.parse((await admin(proxy.adminPort, '/requests')).text);
   t.same(await list(), []);
@@ -203,7 +203,7 @@ t.test('the last 200 requests are shown, the newest first, and never a query', a
 const metric = async (port: number, name: string) =>
   Number(new RegExp(`^${name} (\\S+)$`, 'm').exec((await admin(port, '/metrics')).text)?.[1]);
 
-t.test('tunnels and requests that wait for a token are counted while they last', async (t) => {
+t.test('open tunnels and requests that wait for a token are counted', async (t) => {
   upstream.onLogin = () => undefined;
   const proxy = await shownFor(t, {
     loggedIn: false,
@@ -221,14 +221,14 @@ t.test('tunnels and requests that wait for a token are counted while they last',
   await sees('a tunnel', ({ tunnels }) => tunnels === 1);
   t.equal(await metric(proxy.adminPort, 'bearerd_tunnels_open'), 1);
   tunnel.close();
-  await sees('that it is over', ({ tunnels, requestsAnswered }) => tunnels === 0 && requestsAnswered === 2);
+  await sees('the end of both', ({ tunnels, requestsAnswered }) => tunnels === 0 && requestsAnswered === 2);
   t.equal(await metric(proxy.adminPort, 'bearerd_tunnels_open'), 0);
   t.equal(await metric(proxy.adminPort, 'bearerd_waiting_requests'), 0);
   looker.close();
   t.same(proxy.internalErrors(), []);
 });
 
-t.test('a failure of a login is counted from 0, so that the first one is an increase', async (t) => {
+t.test('the count of failed logins begins with 0, so that the first failure is an increase', async (t) => {
   const proxy = await shownFor(t);
   const refused = () =>
     metric(proxy.adminPort, 'bearerd_logins_total\\{credential="token",result="refused"\\}');
@@ -238,7 +238,7 @@ t.test('a failure of a login is counted from 0, so that the first one is an incr
   t.equal(await refused(), 1);
 });
 
-t.test('when each secret file was changed is told under the path that was configured', async (t) => {
+t.test("the metric of a secret file's change has the configured path", async (t) => {
   const folder = t.testdir({ secret: 'client-secret' });
   const changed = new Date('2026-03-04T05:06:07Z');
   utimesSync(join(folder, 'secret'), changed, changed);
@@ -254,10 +254,10 @@ t.test('when each secret file was changed is told under the path that was config
   const name = 'bearerd_secret_file_mtime_timestamp_seconds\\{path="\\./secret"\\}';
   t.equal(await metric(port, name), changed.getTime() / 1000);
   unlinkSync(join(folder, 'secret'));
-  t.ok(Number.isNaN(await metric(port, name)), 'absent while the file does not exist');
+  t.ok(Number.isNaN(await metric(port, name)), 'the series is absent while the file does not exist');
 });
 
-t.test('of the page, what lies in its folder for a browser is given, and nothing else', async (t) => {
+t.test("only files of the page's folder are served, and only those for a browser", async (t) => {
   const proxy = await shownFor(t);
   const page = await admin(proxy.adminPort, '/');
   t.match(
@@ -284,7 +284,7 @@ t.test('of the page, what lies in its folder for a browser is given, and nothing
   t.same(proxy.internalErrors(), []);
 });
 
-t.test('the configuration is shown as it would stand in a file, without a secret', async (t) => {
+t.test('the configuration is shown in the form of the file, without secrets', async (t) => {
   const proxy = await shownFor(t);
   const { files, yaml } = JSON.parse((await admin(proxy.adminPort, '/configuration')).text);
   t.same(files, []);
@@ -293,7 +293,7 @@ t.test('the configuration is shown as it would stand in a file, without a secret
   t.notMatch(yaml, 'client-secret');
 });
 
-t.test('it names each place that holds the token, as the page shows it', async (t) => {
+t.test('the configuration names each place outside bearerd that holds a credential', async (t) => {
   const sinks = [
     { haproxy: `unix:/nowhere/haproxy.sock`, map: '/tokens.map' },
     { envoySds: `/nowhere/sds.yaml`, name: 'bearer' },

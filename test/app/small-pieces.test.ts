@@ -5,7 +5,7 @@ import { randomFrom } from '../support/random.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// An upload in pieces of a byte each: to Node each is an object and an event, and to us it must not be more.
+// An upload in pieces of one byte: Node makes an object and an event of each. bearerd must not add to that.
 
 const upstream = await RawUpstream.startedFor(t);
 const proxy = await gatewayFor(t, { baseUrl: upstream.url });
@@ -14,7 +14,7 @@ t.beforeEach(() => upstream.reset());
 const UPLOAD = request('POST', '/up', 'transfer-encoding: chunked');
 const KIB = 1024;
 
-t.test('what is held up takes about as much memory as it has bytes', async (t) => {
+t.test('bytes that wait take little more memory than their number', async (t) => {
   upstream.onHead = ({ connection }) => {
     connection.socket.pause();
   };
@@ -22,7 +22,7 @@ t.test('what is held up takes about as much memory as it has bytes', async (t) =
   const before = await usedBytes();
   const clients = await Promise.all(Array.from({ length: 8 }, () => proxy.client()));
   for (const client of clients) client.send(bytes);
-  await until(() => upstream.requests.length === clients.length, 'not all have come');
+  await until(() => upstream.requests.length === clients.length, 'not all requests reach the upstream');
   let stands = 0;
   for (let n = 0, last = -1; n < 200 && stands < 10; n++) {
     const read = clients.reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
@@ -35,17 +35,17 @@ t.test('what is held up takes about as much memory as it has bytes', async (t) =
   for (const client of clients) client.close();
 });
 
-t.test('pieces that come together go up together', async (t) => {
+t.test('pieces that come together are sent upstream together', async (t) => {
   const letters = Array.from({ length: 100 * KIB }, (_, n) => String.fromCharCode(97 + (n % 26)));
   const { text } = await proxy.ask(UPLOAD + chunked(...letters));
   t.equal(text, 'ok');
   const { message, connection } = upstream.last;
   t.equal((await message).body.toString(), letters.join(''));
-  // All of what the head and the chunks' sizes take.
+  // The length with the head and the chunk sizes.
   t.ok(connection.bytesReceived < 102 * KIB, `${connection.bytesReceived} bytes`);
 });
 
-t.test('a piece that comes alone is not waited with', async (t) => {
+t.test('a single piece is sent upstream at once', async (t) => {
   const client = await proxy.client();
   client.send(UPLOAD);
   const seen = () => upstream.requests.at(-1)?.connection.received ?? '';
@@ -58,7 +58,7 @@ t.test('a piece that comes alone is not waited with', async (t) => {
   client.close();
 });
 
-t.test('pieces of all sizes come whole and in order, however often they are held up', async (t) => {
+t.test('pieces of all sizes arrive whole and in order, however often the upload is paused', async (t) => {
   const random = randomFrom(7);
   const below = (most: number) => Math.floor(random() * most);
   const parts = Array.from({ length: 3_000 }, (_, n) => {
@@ -76,4 +76,4 @@ t.test('pieces of all sizes come whole and in order, however often they are held
   client.close();
 });
 
-t.test('nothing of all this was an error inside', async (t) => t.same(proxy.internalErrors(), []));
+t.test('none of these tests caused an internal error', async (t) => t.same(proxy.internalErrors(), []));

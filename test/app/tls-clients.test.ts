@@ -11,7 +11,7 @@ import { later } from '../support/later.ts';
 import { ask, happens, RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// The proxy's listener speaks TLS where it has a certificate: the same proxy, behind a handshake.
+// With a certificate the listener of the proxy speaks TLS.
 
 const pem = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
 const TLS = {
@@ -37,7 +37,7 @@ async function world(t: Test, env: Record<string, string> = {}) {
   return { upstream, ...gateway, secure: client, ask };
 }
 
-/** How a handshake ends: the protocol, or the code of the error. */
+/** The result of a handshake: the protocol, or the code of the error. */
 function handshake(port: number, options: ConnectionOptions): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ...CA, ...options });
@@ -50,7 +50,7 @@ function handshake(port: number, options: ConnectionOptions): Promise<string> {
   });
 }
 
-t.test('a client speaks TLS 1.2 or 1.3, and HTTP/1.1 in it', async (t) => {
+t.test('a client may use TLS 1.2 or 1.3, with HTTP/1.1', async (t) => {
   const { gateway, port, upstream, ask } = await world(t);
   t.equal(gateway.urls[0], `https://127.0.0.1:${port}`);
   t.equal((await ask(request('GET', '/x'))).text, 'ok');
@@ -64,7 +64,7 @@ t.test('a client speaks TLS 1.2 or 1.3, and HTTP/1.1 in it', async (t) => {
   );
 });
 
-t.test('bodies, pipelines, an ignored upgrade and tunnels pass as without TLS', async (t) => {
+t.test('bodies, pipelines, ignored upgrades and tunnels work as without TLS', async (t) => {
   const { upstream, secure } = await world(t);
   const client = await secure();
   const large = 'x'.repeat(300_000);
@@ -93,85 +93,94 @@ t.test('bodies, pipelines, an ignored upgrade and tunnels pass as without TLS', 
   tunnel.close();
 });
 
-t.test('a client that leaves ends its upstream request, whether its upload flows or stands', async (t) => {
-  const { upstream, secure, gateway } = await world(t);
-  upstream.onHead = ({ connection }) => connection.socket.pause();
-  for (const bytes of [
-    request('GET', '/'),
-    request('POST', '/', 'content-length: 90000000') + 'x'.repeat(4_000_000),
-  ]) {
-    const seen = upstream.requests.length;
-    const client = await secure();
-    client.send(bytes);
-    await until(() => upstream.requests.length > seen, 'no request');
-    client.close();
-    await until(() => gateway.inFlight === 0, 'it goes on');
-  }
-});
+t.test(
+  'a client that leaves ends its upstream request, without a body and during an upload that stalls',
+  async (t) => {
+    const { upstream, secure, gateway } = await world(t);
+    upstream.onHead = ({ connection }) => connection.socket.pause();
+    for (const bytes of [
+      request('GET', '/'),
+      request('POST', '/', 'content-length: 90000000') + 'x'.repeat(4_000_000),
+    ]) {
+      const seen = upstream.requests.length;
+      const client = await secure();
+      client.send(bytes);
+      await until(() => upstream.requests.length > seen, 'no request');
+      client.close();
+      await until(() => gateway.inFlight === 0, 'the request does not end');
+    }
+  },
+);
 
 const ALERT = 21;
 
-/** RFC 5246 §6.2.1: a type, two bytes of version, two of length. */
+/** RFC 5246 §6.2.1: one byte of type, two of version, two of length. */
 function recordTypes(bytes: Buffer): number[] {
   const types: number[] = [];
   for (let at = 0; at + 5 <= bytes.length; at += 5 + bytes.readUInt16BE(at + 3)) types.push(bytes[at]!);
   return types;
 }
 
-t.test('an answer that breaks off ends TLS without its end: the client can tell', async (t) => {
-  const { upstream, port } = await world(t);
-  upstream.onHead = ({ connection, target }) => {
-    connection.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\na part\r\n');
-    if (target === '/whole') connection.send('0\r\n\r\n');
-    else later(20, () => connection.reset());
-  };
-  // In TLS 1.2 it can be seen from outside which records are alerts.
-  const below: Buffer[] = [];
-  const relay = createServer((socket) => {
-    const onward = connect(port, '127.0.0.1').on('error', () => {});
-    socket.on('error', () => {}).pipe(onward);
-    onward.on('data', (piece: Buffer) => void below.push(piece)).pipe(socket);
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => relay.close());
-  const alerts = () => recordTypes(Buffer.concat(below)).filter((type) => type === ALERT).length;
-  for (const [path, expected] of Object.entries({ '/whole': 1, '/broken': 0 })) {
-    below.length = 0;
-    const client = await RawClient.secure((relay.address() as AddressInfo).port, {
-      ...CA,
-      maxVersion: 'TLSv1.2',
+t.test(
+  'after an answer that breaks off TLS ends without close_notify, so that the client can tell',
+  async (t) => {
+    const { upstream, port } = await world(t);
+    upstream.onHead = ({ connection, target }) => {
+      connection.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\na part\r\n');
+      if (target === '/whole') connection.send('0\r\n\r\n');
+      else later(20, () => connection.reset());
+    };
+    // In TLS 1.2 alerts can be recognized without decryption.
+    const below: Buffer[] = [];
+    const relay = createServer((socket) => {
+      const onward = connect(port, '127.0.0.1').on('error', () => {});
+      socket.on('error', () => {}).pipe(onward);
+      onward.on('data', (piece: Buffer) => void below.push(piece)).pipe(socket);
     });
-    client.send(`GET ${path} HTTP/1.0\r\nhost: localhost\r\n\r\n`);
-    await client.end();
-    t.match(client.received, /a part$/);
-    t.equal(alerts(), expected, path);
-  }
-});
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => relay.close());
+    const alerts = () => recordTypes(Buffer.concat(below)).filter((type) => type === ALERT).length;
+    for (const [path, expected] of Object.entries({ '/whole': 1, '/broken': 0 })) {
+      below.length = 0;
+      const client = await RawClient.secure((relay.address() as AddressInfo).port, {
+        ...CA,
+        maxVersion: 'TLSv1.2',
+      });
+      client.send(`GET ${path} HTTP/1.0\r\nhost: localhost\r\n\r\n`);
+      await client.end();
+      t.match(client.received, /a part$/);
+      t.equal(alerts(), expected, path);
+    }
+  },
+);
 
-t.test('a request in plain HTTP is told to speak TLS, and other bytes end the connection', async (t) => {
-  const { port, requests, upstream } = await world(t);
-  const plain = await RawClient.to(port);
-  const response = await plain.send(request('GET', '/x')).response();
-  t.equal(response.status, 400);
-  t.match(JSON.parse(response.text), { code: 'bad-request', detail: /speaks HTTPS/ });
-  t.equal(await plain.end(), 'end');
-  t.match(requests(), [{ status: 400, code: 'bad-request' }]);
-  for (const bytes of [
-    '\0'.repeat(20),
-    '\r\n',
-    'x'.repeat(100),
-    '\x16\x03\x01\xff\xff',
-    '\x16\x03\x01\0\x05\x01\0\0\x01\0',
-  ]) {
-    const odd = await RawClient.to(port);
-    odd.send(bytes);
-    if (bytes.startsWith('\x16\x03\x01\xff') || bytes === '\r\n') odd.halfClose(); // TLS would wait for more.
-    await odd.end();
-  }
-  t.equal(upstream.requests.length, 0);
-});
+t.test(
+  'a request in plain HTTP gets an answer that asks for TLS, and other bytes end the connection',
+  async (t) => {
+    const { port, requests, upstream } = await world(t);
+    const plain = await RawClient.to(port);
+    const response = await plain.send(request('GET', '/x')).response();
+    t.equal(response.status, 400);
+    t.match(JSON.parse(response.text), { code: 'bad-request', detail: /speaks HTTPS/ });
+    t.equal(await plain.end(), 'end');
+    t.match(requests(), [{ status: 400, code: 'bad-request' }]);
+    for (const bytes of [
+      '\0'.repeat(20),
+      '\r\n',
+      'x'.repeat(100),
+      '\x16\x03\x01\xff\xff',
+      '\x16\x03\x01\0\x05\x01\0\0\x01\0',
+    ]) {
+      const odd = await RawClient.to(port);
+      odd.send(bytes);
+      if (bytes.startsWith('\x16\x03\x01\xff') || bytes === '\r\n') odd.halfClose(); // TLS would wait for more bytes.
+      await odd.end();
+    }
+    t.equal(upstream.requests.length, 0);
+  },
+);
 
-t.test('a client that leaves in a handshake, or resets, is no longer counted', async (t) => {
+t.test('a client that leaves during the handshake no longer counts as a connection', async (t) => {
   const { port, gateway, secure } = await world(t);
   for (let n = 0; n < 40; n++) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
@@ -184,18 +193,21 @@ t.test('a client that leaves in a handshake, or resets, is no longer counted', a
   t.equal(gateway.inFlight, 0);
 });
 
-t.test('past the limit of connections a client is told so by TLS, and a crowd is closed', async (t) => {
-  const { port, secure } = await world(t, { BEARERD_MAX_CONNECTIONS: '1' });
-  const first = await secure();
-  const second = await secure();
-  t.equal((await second.response()).status, 503);
-  const crowd = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => {}));
-  await until(() => crowd.some(({ destroyed }) => destroyed), 'all are kept');
-  for (const socket of crowd) socket.destroy();
-  t.equal((await first.send(request('GET', '/')).response()).status, 200, 'who was there is served');
-});
+t.test(
+  'a client past the connection limit gets its 503 over TLS, and a crowd is closed without one',
+  async (t) => {
+    const { port, secure } = await world(t, { BEARERD_MAX_CONNECTIONS: '1' });
+    const first = await secure();
+    const second = await secure();
+    t.equal((await second.response()).status, 503);
+    const crowd = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    await until(() => crowd.some(({ destroyed }) => destroyed), 'no connection is closed');
+    for (const socket of crowd) socket.destroy();
+    t.equal((await first.send(request('GET', '/')).response()).status, 200, 'an earlier client is served');
+  },
+);
 
-t.test('Host and Origin are guarded, and a page by http:// is of another origin', async (t) => {
+t.test('Host and Origin are checked, and a page at http:// is of another origin', async (t) => {
   const { ask } = await world(t, { BEARERD_ALLOWED_HOSTS: 'api.example.com' });
   const by = async (host: string, ...lines: string[]) =>
     (await ask(`GET /x HTTP/1.1\r\n${[`host: ${host}`, ...lines].map((line) => `${line}\r\n`).join('')}\r\n`))
@@ -207,7 +219,7 @@ t.test('Host and Origin are guarded, and a page by http:// is of another origin'
   t.equal(await by('localhost:9180', 'origin: http://localhost:9180'), 403);
 });
 
-t.test('a renewed certificate is shown to new connections, and those that are open stay', async (t) => {
+t.test('new connections get a renewed certificate, and open ones stay', async (t) => {
   const { gateway, secure, port, upstream } = await world(t);
   const before = await secure();
   gateway.reconfigure(await configOf({ baseUrl: upstream.url, env: OTHER }));
@@ -217,12 +229,12 @@ t.test('a renewed certificate is shown to new connections, and those that are op
   t.same(
     gateway.reconfigure(await configOf({ baseUrl: upstream.url })),
     ['listenTls'],
-    'none at all needs a restart',
+    'switching TLS off needs a restart',
   );
 });
 
-t.test('a Unix socket beside it stays as it is, and so does the admin listener', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'bearerd-')); // The test's own folder has too long a name.
+t.test('Unix sockets and the admin listener stay without TLS', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'bearerd-')); // The path of the test's own folder is too long for a socket.
   t.teardown(() => rmSync(dir, { recursive: true }));
   for (const listen of [`unix:${dir}/a,127.0.0.1:0`, `127.0.0.1:0,unix:${dir}/b`]) {
     const { gateway, adminPort } = await world(t, {
@@ -241,7 +253,7 @@ t.test('a Unix socket beside it stays as it is, and so does the admin listener',
   }
 });
 
-t.test('a drain ends idle connections and lets the busy one finish', async (t) => {
+t.test('a drain ends idle connections and lets a busy one finish', async (t) => {
   const { gateway, secure, upstream } = await world(t);
   let finish = (): void => {};
   upstream.onRequest = () => new Promise((resolve) => (finish = () => resolve(ok('done'))));
@@ -255,7 +267,7 @@ t.test('a drain ends idle connections and lets the busy one finish', async (t) =
   t.equal(await drained, 0);
 });
 
-t.test('a metric tells when the certificate expires, also of a renewed one', async (t) => {
+t.test('a metric has the expiry of the certificate, also after a renewal', async (t) => {
   const { adminPort, gateway, upstream } = await world(t, { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
   const expiry = async () => {
     const { text } = await ask(adminPort, request('GET', '/metrics'));
@@ -275,5 +287,5 @@ t.test('a metric tells when the certificate expires, also of a renewed one', asy
     env: { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' },
   });
   const { text } = await ask(plain.adminPort, request('GET', '/metrics'));
-  t.notMatch(text, /tls_certificate/, 'nothing where clients speak plain HTTP');
+  t.notMatch(text, /tls_certificate/, 'without TLS the metric is absent');
 });

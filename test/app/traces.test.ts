@@ -7,14 +7,14 @@ import { OtlpCollector, type ReceivedSpan } from '../support/otlp-collector.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// A request's way through bearerd, as a tracing system gets to see it: the spans that a collector receives.
+// The spans of requests, as a collector receives them.
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const TRACEPARENT = `traceparent: 00-${TRACE}-${PARENT}-01`;
 const NEW = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/;
 
-/** Without it a test would wait for five seconds. */
+/** Otherwise each test would wait five seconds for the export. */
 process.env.OTEL_BSP_SCHEDULE_DELAY = '20';
 
 async function traced(t: Test, options: Partial<GatewayOptions> = {}) {
@@ -31,7 +31,7 @@ async function traced(t: Test, options: Partial<GatewayOptions> = {}) {
       return tracing;
     },
   });
-  /** Of one request: the server span, and the client spans in the order of their sending. */
+  /** The spans of one request: the server span, then the client spans in order. */
   const spans = async (size: number): Promise<ReceivedSpan[]> => {
     const all = await collector.trace(size);
     t.equal(all.length, size);
@@ -42,7 +42,7 @@ async function traced(t: Test, options: Partial<GatewayOptions> = {}) {
 }
 
 t.test(
-  'a trace is continued: the client’s span is the parent, and upstream gets the one that sends',
+  'a trace is continued: the client’s span is the parent, and the upstream gets the ID of the client span',
   async (t) => {
     const { upstream, proxy, spans } = await traced(t);
     await proxy.get('/a/b?c=d', TRACEPARENT, 'tracestate: x=1,y=caf\xe9', 'X: 1', 'Tracestate: z=2');
@@ -56,13 +56,13 @@ t.test(
       failed: false,
     });
     t.same(upstream.last.all('traceparent'), [`00-${TRACE}-${client!.spanId}-01`]);
-    t.same(upstream.last.all('tracestate'), ['x=1,y=caf\xe9', 'z=2'], 'byte for byte');
+    t.same(upstream.last.all('tracestate'), ['x=1,y=caf\xe9', 'z=2'], 'tracestate passes byte for byte');
     t.match(upstream.last.header('authorization'), /^Bearer tok-/);
     t.match(proxy.requests()[0]?.trace, { traceId: TRACE, spanId: server!.spanId });
   },
 );
 
-t.test('the attributes are those of the HTTP conventions, and bearerd’s; none is a query', async (t) => {
+t.test('spans have the attributes of the HTTP conventions and of bearerd, and no query', async (t) => {
   const { upstream, proxy, spans } = await traced(t, {
     yaml: 'routes: [{ prefix: /api, credential: token, rewrite: /v1 }]\n',
   });
@@ -94,7 +94,7 @@ t.test('the attributes are those of the HTTP conventions, and bearerd’s; none 
   });
 });
 
-t.test('to a client that speaks TLS the scheme is https', async (t) => {
+t.test('for a client that speaks TLS the scheme is https', async (t) => {
   const pem = (name: string) => new URL(`../support/tls/${name}`, import.meta.url).pathname;
   const env = {
     BEARERD_LISTEN_TLS_CERT_FILE: pem('server.pem'),
@@ -108,7 +108,7 @@ t.test('to a client that speaks TLS the scheme is https', async (t) => {
   t.equal(server!.attributes['url.scheme'], 'https');
 });
 
-t.test('a trace is begun where there is none, or what is there is malformed', async (t) => {
+t.test('a trace begins if traceparent is missing or malformed', async (t) => {
   const { upstream, proxy, spans } = await traced(t);
   for (const lines of [
     [],
@@ -133,48 +133,45 @@ t.test('a trace is begun where there is none, or what is there is malformed', as
     t.same([traceId, spanId], [server!.traceId, client!.spanId], lines.join());
     t.not(traceId, TRACE, lines.join());
     t.equal(server!.parentSpanId, undefined);
-    t.same(upstream.last.all('tracestate'), [], 'which belonged to the trace that is none');
+    t.same(upstream.last.all('tracestate'), [], 'the tracestate of a malformed trace is dropped');
   }
   await proxy.get('/', `traceparent: cc-${TRACE}-${PARENT}-01-what-the-future-will-be.like`);
-  t.equal((await spans(2))[0]!.traceId, TRACE, 'a later version is read as far as it is known');
+  t.equal((await spans(2))[0]!.traceId, TRACE, 'a later version of traceparent is read as version 00');
 });
 
-t.test(
-  'each sending is a client span of its own: the second after a 401, or on a stale connection',
-  async (t) => {
-    const { upstream, proxy, spans } = await traced(t);
-    const sent: string[] = [];
-    upstream.onRequest = ({ header }) => {
-      sent.push(header('traceparent')!);
-      return sent.length === 1 ? head('401 No', 'content-length: 0') : ok('x');
-    };
-    t.equal((await proxy.get('/', TRACEPARENT)).status, 200);
-    const [server, first, second] = await spans(3);
-    t.match(server, { failed: false, attributes: { 'http.response.status_code': 200 } });
-    t.match(first, { failed: true, parentSpanId: server!.spanId, attributes: { 'error.type': '401' } });
-    t.match(second, {
-      failed: false,
-      parentSpanId: server!.spanId,
-      attributes: { 'http.request.resend_count': 1 },
-    });
-    t.notOk('http.request.resend_count' in first!.attributes);
-    t.same(
-      sent,
-      [first, second].map((span) => `00-${TRACE}-${span!.spanId}-01`),
-    );
-    upstream.onRequest = ({ connection }) => {
-      if (connection.requests.length === 1) return ok('x');
-      connection.reset();
-      return undefined;
-    };
-    t.equal((await proxy.get('/')).status, 200);
-    const [, stale, fresh] = await spans(3);
-    t.match(stale, { failed: true, attributes: { 'error.type': 'upstream-unreachable' } });
-    t.match(fresh, { failed: false, attributes: { 'http.request.resend_count': 1 } });
-  },
-);
+t.test('each attempt is a client span: the second after a 401, or after a stale connection', async (t) => {
+  const { upstream, proxy, spans } = await traced(t);
+  const sent: string[] = [];
+  upstream.onRequest = ({ header }) => {
+    sent.push(header('traceparent')!);
+    return sent.length === 1 ? head('401 No', 'content-length: 0') : ok('x');
+  };
+  t.equal((await proxy.get('/', TRACEPARENT)).status, 200);
+  const [server, first, second] = await spans(3);
+  t.match(server, { failed: false, attributes: { 'http.response.status_code': 200 } });
+  t.match(first, { failed: true, parentSpanId: server!.spanId, attributes: { 'error.type': '401' } });
+  t.match(second, {
+    failed: false,
+    parentSpanId: server!.spanId,
+    attributes: { 'http.request.resend_count': 1 },
+  });
+  t.notOk('http.request.resend_count' in first!.attributes);
+  t.same(
+    sent,
+    [first, second].map((span) => `00-${TRACE}-${span!.spanId}-01`),
+  );
+  upstream.onRequest = ({ connection }) => {
+    if (connection.requests.length === 1) return ok('x');
+    connection.reset();
+    return undefined;
+  };
+  t.equal((await proxy.get('/')).status, 200);
+  const [, stale, fresh] = await spans(3);
+  t.match(stale, { failed: true, attributes: { 'error.type': 'upstream-unreachable' } });
+  t.match(fresh, { failed: false, attributes: { 'http.request.resend_count': 1 } });
+});
 
-t.test('what fails says so: as the upstream did, or as bearerd answers', async (t) => {
+t.test('spans of a failed request have the error of the upstream, or the code of bearerd', async (t) => {
   const { upstream, proxy, spans } = await traced(t);
   const outcome = (span: ReceivedSpan | undefined) => [
     span?.failed,
@@ -195,7 +192,7 @@ t.test('what fails says so: as the upstream did, or as bearerd answers', async (
       [false, undefined, 404],
       [true, '404', 404],
     ],
-    'the client’s own fault',
+    'a 4xx is no error of the server span',
   );
   upstream.onRequest = ({ connection }) => connection.reset();
   await proxy.ask(request('POST', '/', 'content-length: 0'));
@@ -215,22 +212,22 @@ t.test('what fails says so: as the upstream did, or as bearerd answers', async (
   upstream.stop();
   await proxy.get('/');
   const [, unsent] = await spans(2);
-  t.same(outcome(unsent), [true, 'upstream-unreachable', undefined], 'without a connection');
+  t.same(outcome(unsent), [true, 'upstream-unreachable', undefined], 'no connection was made');
 });
 
-t.test('a client that leaves is told of, and so is what was cancelled for it', async (t) => {
+t.test('if a client leaves, the server span and the cancelled client span say so', async (t) => {
   const { upstream, proxy, spans } = await traced(t);
   upstream.onRequest = () => undefined;
   const client = await proxy.client();
   client.send(request('GET', '/'));
-  await until(() => upstream.requests.length === 1, 'it is on its way');
+  await until(() => upstream.requests.length === 1, 'the request does not reach the upstream');
   client.close();
   const [server, sending] = await spans(2);
   t.match(server, { failed: false, attributes: { 'bearerd.aborted': true } });
   t.match(sending, { failed: true, attributes: { 'error.type': 'cancelled' } });
 });
 
-t.test('an answer of bearerd’s own is a server span with its code', async (t) => {
+t.test('an answer of bearerd is a server span with the problem code', async (t) => {
   const yaml = 'routes: [{ prefix: /open, credential: none }, { prefix: /no, credential: deny }]\n';
   const { proxy, spans } = await traced(t, { yaml });
   for (const [target, code, route] of [
@@ -254,7 +251,7 @@ t.test('an answer of bearerd’s own is a server span with its code', async (t) 
     t.match(attributes, { 'http.request.method': '_OTHER', 'http.request.method_original': 'PROPFIND' });
 });
 
-t.test('the route of a host is a path in http.route, and has its whole name in bearerd.route', async (t) => {
+t.test('for a route with a host, http.route has the path and bearerd.route the full name', async (t) => {
   const yaml = 'routes: [{ host: orders.localhost, prefix: /open, credential: none }]\n';
   const { proxy, spans } = await traced(t, { yaml });
   await proxy.ask('GET /open/x HTTP/1.1\r\nhost: orders.localhost\r\n\r\n');
@@ -264,7 +261,7 @@ t.test('the route of a host is a path in http.route, and has its whole name in b
   t.match(client!.attributes, { 'bearerd.route': '//orders.localhost/open' });
 });
 
-t.test('a handshake is traced like a request, and a tunnel as long as it stands', async (t) => {
+t.test('a handshake is traced like a request, and its span lasts as long as the tunnel', async (t) => {
   const { upstream, collector, proxy, spans } = await traced(t);
   upstream.onRequest = () => head('101 Go', 'connection: upgrade', 'upgrade: websocket');
   const client = await proxy.client();
@@ -278,7 +275,7 @@ t.test('a handshake is traced like a request, and a tunnel as long as it stands'
   t.same(upstream.last.all('traceparent'), [`00-${TRACE}-${sending!.spanId}-01`]);
 });
 
-t.test('HTTP/2 upstreams get it, too', async (t) => {
+t.test('an HTTP/2 upstream gets traceparent, too', async (t) => {
   const h2 = await Http2Upstream.startedFor(t);
   const { proxy, spans } = await traced(t, { baseUrl: h2.url, env: h2.env });
   t.equal((await proxy.get('/x?q', TRACEPARENT, 'tracestate: a=b')).status, 200);
@@ -291,7 +288,7 @@ t.test('HTTP/2 upstreams get it, too', async (t) => {
   t.same([header('traceparent'), header('tracestate')], [`00-${TRACE}-${client!.spanId}-01`, 'a=b']);
 });
 
-t.test('no span, no export and no log line holds a token, a key or a query', async (t) => {
+t.test('no span, export or log line holds a token, a key or a query', async (t) => {
   const yaml = `
 credentials: { key: { type: apiKey, key: canary-key, in: query, name: k } }
 routes: [{ prefix: /q, credential: key }, { prefix: /, credential: token }]
@@ -301,13 +298,13 @@ routes: [{ prefix: /q, credential: key }, { prefix: /, credential: token }]
   await proxy.get('/q/x?canary-query=1#', 'authorization: Bearer canary-own').catch(() => {});
   await proxy.get('/q/x?canary-query=1', 'authorization: Bearer canary-own', 'cookie: canary=1');
   await proxy.get('/?canary-query', 'x-bearerd-key: canary-caller', 'baggage: canary=1');
-  t.equal(upstream.last.header('baggage'), 'canary=1', 'which passes as sent');
+  t.equal(upstream.last.header('baggage'), 'canary=1', 'baggage passes as sent');
   await spans(5);
   const seen = collector.requests.map(({ text, headers }) => text + JSON.stringify(headers)).join();
   t.notMatch(seen, /canary|tok-\d|client-secret|Bearer/);
 });
 
-t.test('what is not sampled is not exported, and upstream hears of that', async (t) => {
+t.test('a trace that is not sampled is not exported, and traceparent says so', async (t) => {
   process.env.OTEL_TRACES_SAMPLER = 'always_off';
   t.teardown(() => {
     delete process.env.OTEL_TRACES_SAMPLER;
@@ -320,13 +317,13 @@ t.test('what is not sampled is not exported, and upstream hears of that', async 
   delete process.env.OTEL_TRACES_SAMPLER;
   const parentBased = await traced(t);
   await parentBased.proxy.get('/', `traceparent: 00-${TRACE}-${PARENT}-00`);
-  t.match(parentBased.upstream.last.header('traceparent'), /-00$/, 'the client decides');
+  t.match(parentBased.upstream.last.header('traceparent'), /-00$/, 'the decision of the client counts');
   await new Promise((resolve) => setTimeout(resolve, 200));
   t.same([collector.requests.length, parentBased.collector.requests.length], [0, 0]);
 });
 
 t.test(
-  'a collector that takes nothing disturbs no request; the log reports the loss once, and its end once',
+  'a failing collector does not disturb requests; the log reports the loss once, and its end once',
   async (t) => {
     const { collector, proxy } = await traced(t);
     const told = (type: string) => proxy.events.filter((event) => event.type === type);
@@ -335,20 +332,20 @@ t.test(
       t.equal((await proxy.get('/')).status, 200);
       await until(() => collector.requests.length >= n, 'an export');
     }
-    await until(() => told('traces-lost').length > 0, 'it is told');
+    await until(() => told('traces-lost').length > 0, 'the loss is not logged');
     t.match(told('traces-lost'), [{ why: 'answers with the status 400' }]);
     collector.answer = 200;
     t.equal((await proxy.get('/')).status, 200);
-    await until(() => told('traces-resumed').length > 0, 'its end is told');
+    await until(() => told('traces-resumed').length > 0, 'the end of the loss is not logged');
     t.equal(told('traces-lost').length, 1);
     collector.answer = 401;
     await proxy.get('/');
-    await until(() => told('traces-lost').length === 2, 'it is told anew');
+    await until(() => told('traces-lost').length === 2, 'a new loss is not logged');
     t.match(told('traces-lost')[1], { why: 'refuses them (401): check OTEL_EXPORTER_OTLP_HEADERS' });
   },
 );
 
-t.test('spans that are too many for the queue are dropped, and that is told once', async (t) => {
+t.test('spans beyond the queue are dropped, and the loss is logged once', async (t) => {
   Object.assign(process.env, { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_EXPORTER_OTLP_TIMEOUT: '1000' });
   t.teardown(() => {
     delete process.env.OTEL_BSP_MAX_QUEUE_SIZE;
@@ -361,17 +358,17 @@ t.test('spans that are too many for the queue are dropped, and that is told once
     );
   for (let n = 1; n <= 3; n++) {
     await proxy.get('/');
-    await until(() => collector.spans.length === 2 * n, 'they are sent');
+    await until(() => collector.spans.length === 2 * n, 'the spans are not sent');
   }
-  t.same(told(), [], 'what has been sent waits no more');
+  t.same(told(), [], 'sent spans leave the queue');
   collector.answer = 'hangs';
   for (let n = 0; n < 8; n++) t.equal((await proxy.get('/')).status, 200);
-  await until(() => told().length > 0, 'it is told');
+  await until(() => told().length > 0, 'the loss is not logged');
   for (let n = 0; n < 4; n++) t.equal((await proxy.get('/')).status, 200);
   t.equal(told().length, 1);
 });
 
-t.test('without tracing, traceparent and tracestate pass as they were sent, whatever they are', async (t) => {
+t.test('without tracing, traceparent and tracestate pass unchanged, whatever they hold', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url });
   await proxy.get('/', 'TraceParent: nonsense', TRACEPARENT, 'tracestate: a');

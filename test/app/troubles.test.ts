@@ -3,13 +3,13 @@ import { configOf, gatewayFor } from '../support/gateway.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// What an operator has to see without reading the log.
+// Problems that an operator must see without reading the log.
 
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 const get = (port: number, path: string) => ask(port, `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
 
 t.test(
-  'reloads, secret trouble and survived exceptions are counted, and many of these are no health',
+  'reloads, unusable secret files and internal errors are counted, and many internal errors make /healthz fail',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const { adminPort, tell } = await gatewayFor(t, {
@@ -35,15 +35,15 @@ t.test(
   },
 );
 
-t.test('an observer that throws keeps the others from nothing', async (t) => {
+t.test('an observer that throws does not keep other observers from events', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const { get, tell, events } = await gatewayFor(t, { baseUrl: upstream.url });
-  tell({ type: 'login-failed' } as Parameters<typeof tell>[0]); // Nothing can be made of it.
+  tell({ type: 'login-failed' } as Parameters<typeof tell>[0]); // Incomplete: an observer throws.
   t.equal((await get('/x')).status, 200);
   t.ok(events.some(({ type }) => type === 'request'));
 });
 
-t.test('a configuration that comes while requests are finished means no login', async (t) => {
+t.test('a new configuration during the drain causes no login', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   let finish = (_bytes: Buffer): void => {};
   upstream.onRequest = () =>

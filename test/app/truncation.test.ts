@@ -6,13 +6,13 @@ import { gatewayFor } from '../support/gateway.ts';
 import { CA_FILE, readTls } from '../support/h2-upstream.ts';
 import { later } from '../support/later.ts';
 
-// An answer without a length, over TLS: only the end delimits it, and a man in the middle can end a connection.
-// TLS says by close_notify that the end is meant (RFC 9112 §9.8).
+// An answer without a length, over TLS: the end of the connection ends it, and an attacker on the network can end a
+// connection. close_notify shows that the server meant the end (RFC 9112 §9.8).
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 
 type Answer = (secure: TLSSocket, cut: () => void, path: string) => void;
 
-/** Each connection goes through a relay, so that TCP can be ended while TLS says nothing. */
+/** Each connection goes through a relay, which can end TCP without a close_notify. */
 async function secureUpstream(t: Test, answer: Answer, options: tls.TlsOptions = {}): Promise<number> {
   const cuts = new Map<number, () => void>();
   const server = tls.createServer(
@@ -65,7 +65,7 @@ async function tellsEnds(t: Test, world: { baseUrl: string; env: Record<string, 
 for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
   for (const ALPNProtocols of [undefined, ['http/1.1']]) {
     t.test(
-      `an end that TLS doesn't mean breaks the client's connection: ${maxVersion}, ${ALPNProtocols}`,
+      `an end without close_notify breaks the client's connection: ${maxVersion}, ${ALPNProtocols}`,
       async (t) => {
         const port = await secureUpstream(t, answer, { maxVersion, ...(ALPNProtocols && { ALPNProtocols }) });
         await tellsEnds(t, { baseUrl: `https://localhost:${port}`, env: {} });
@@ -74,10 +74,10 @@ for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
   }
 }
 
-// A proxy that is reached by TLS ends that in good order, whatever has become of the tunnel.
+// An outbound proxy with TLS ends its own TLS in order, however the tunnel ended.
 for (const certificate of [undefined, 'server']) {
   t.test(
-    `so it is through an outbound proxy ${certificate === undefined ? 'without' : 'with'} TLS`,
+    `an end without close_notify breaks the client's connection through an outbound proxy ${certificate === undefined ? 'without' : 'with'} TLS`,
     async (t) => {
       const { cert, key } = { cert: readTls('elsewhere.pem'), key: readTls('elsewhere.key') };
       const port = await secureUpstream(t, answer, { cert, key });

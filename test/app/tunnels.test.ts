@@ -7,7 +7,7 @@ import { later, whenRead } from '../support/later.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
-// An upgrade becomes a tunnel of bytes once the upstream itself has said 101, and is an ordinary request until then.
+// An upgrade is an ordinary request until the upstream answers 101; then it is a tunnel of bytes.
 
 const ROUTES = `
 credentials:
@@ -32,7 +32,7 @@ const SWITCH = head(
   'sec-websocket-accept: x',
 );
 
-/** The sockets of all servers in this process, by their clients' ports. */
+/** The accepted sockets of all servers in this process, by the client's port. */
 const accepted = new Map<number | undefined, Socket>();
 subscribe('net.server.socket', (message) => {
   const { socket } = message as { socket: Socket };
@@ -45,17 +45,17 @@ t.beforeEach(() => {
   upstream.onRequest = () => SWITCH;
 });
 t.afterEach(async () => {
-  await until(() => proxy.gateway.inFlight === 0, 'tunnels stay');
+  await until(() => proxy.gateway.inFlight === 0, 'tunnels do not end');
 });
 
-/** A tunnel that stands, and its other end. */
+/** An open tunnel: the client, and the upstream's connection. */
 async function opened(target = '/', lines: readonly string[] = [], gateway = proxy) {
   const client = await gateway.client();
   const response = await client.send(request('GET', target, ...WS, ...lines)).response();
   return { client, response, other: upstream.last.connection };
 }
 
-t.test('bytes pass both ways, whatever they are', async (t) => {
+t.test('any bytes pass both ways', async (t) => {
   const { client, response, other } = await opened();
   t.same([response.status, response.reason], [101, 'Switching Protocols']);
   t.same(
@@ -68,7 +68,7 @@ t.test('bytes pass both ways, whatever they are', async (t) => {
   t.equal(await client.bytes(7), '\x88\x00\xff\r\n\r\n');
   const big = Buffer.alloc(5 << 20, 'b');
   client.send(big);
-  await until(() => other.bytesReceived > big.length, 'the large frame is not whole');
+  await until(() => other.bytesReceived > big.length, 'the large frame does not arrive whole');
   other.send(big);
   t.equal((await client.bytes(big.length)).length, big.length);
   client.close();
@@ -82,7 +82,7 @@ t.test('bytes pass both ways, whatever they are', async (t) => {
   });
 });
 
-t.test('nothing that either side says early is lost', async (t) => {
+t.test('bytes that either side sends early are not lost', async (t) => {
   upstream.onRequest = () => `${SWITCH}first frame`;
   const { client } = await opened();
   t.equal(await client.bytes(11), 'first frame', 'in the same segment as the 101');
@@ -100,7 +100,7 @@ t.test('nothing that either side says early is lost', async (t) => {
   eager.close();
 });
 
-t.test('a handshake behind other requests waits for their answers', async (t) => {
+t.test('a handshake pipelined after other requests waits for their answers', async (t) => {
   upstream.onRequest = async ({ header }) => {
     if (header('upgrade') !== undefined) return SWITCH;
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -159,7 +159,7 @@ async function viaOf(): Promise<string | undefined> {
   return upstream.last.header('via');
 }
 
-t.test("the upstream's choice of a subprotocol, or none, is passed on", async (t) => {
+t.test("the subprotocol that the upstream chooses passes, and a missing one stays missing", async (t) => {
   upstream.onRequest = () => SWITCH.replace('x\r\n', 'x\r\nsec-websocket-protocol: b\r\n');
   const chosen = await opened('/', ['sec-websocket-protocol: a, b']);
   t.equal(chosen.response.header('sec-websocket-protocol'), 'b');
@@ -170,7 +170,7 @@ t.test("the upstream's choice of a subprotocol, or none, is passed on", async (t
   none.client.close();
 });
 
-t.test("a refusal is the upstream's answer", async (t) => {
+t.test("a refused upgrade gets the upstream's answer", async (t) => {
   const refusals: Record<string, string | Buffer> = {
     length: ok(
       'plain',
@@ -202,7 +202,7 @@ t.test("a refusal is the upstream's answer", async (t) => {
   t.equal((await opened()).response.status, 204);
 });
 
-t.test('a refusal that breaks off, or is no HTTP, is told', async (t) => {
+t.test('a refusal that breaks off, or is no HTTP, gives a problem or a break', async (t) => {
   for (const [answer, status] of [
     ['HTP/1.1 101 x\r\n\r\n', 502],
     [head('999 Odd', 'content-length: 0'), 502],
@@ -237,14 +237,14 @@ t.test('a refusal that breaks off, or is no HTTP, is told', async (t) => {
   }
 });
 
-/** Each carries further requests, with and without a version. */
+/** Protocols that carry further requests, with and without a version. */
 const NOT_TUNNELLED = [
   ...['h2c', 'h2', 'H2C', 'h3', 'HTTP/2.0', 'HTTP', 'http', 'TLS/1.3', 'TLS', 'Secure-HTTP/1.4', 'SHTTP'],
   ...['websocket, h2c', 'websocket, HTTP', 'HTTP ,websocket', 'websocket,tls', ''],
 ];
 
 t.test(
-  'h2c and the like are ignored: the answer is an ordinary one, and Upgrade goes no further',
+  'h2c and similar upgrades are ignored: Upgrade is not forwarded, and the answer is an ordinary one',
   async (t) => {
     upstream.onRequest = () => ok('plain');
     for (const protocol of NOT_TUNNELLED) {
@@ -257,23 +257,23 @@ t.test(
       const { status, text } = await client.send(request('GET', '/', ...lines)).response();
       t.same([status, text], [200, 'plain'], protocol);
       t.notMatch(upstream.last.head, /upgrade|http2/i);
-      t.equal((await client.send(request('GET', '/')).response()).status, 200, 'the connection goes on');
+      t.equal((await client.send(request('GET', '/')).response()).status, 200, 'the connection stays open');
       client.close();
     }
     const ignored = request('POST', '/', 'connection: upgrade', 'upgrade: h2c', 'content-length: 4');
-    t.equal((await proxy.ask(`${ignored}body`)).status, 200, 'with a body, too');
+    t.equal((await proxy.ask(`${ignored}body`)).status, 200, 'with a body');
     t.equal((await upstream.last.message).body.toString(), 'body');
     t.equal(
       (await proxy.ask(`GET / HTTP/1.0\r\n${WS.join('\r\n')}\r\n\r\n`)).text,
       'plain',
-      'and one of HTTP/1.0',
+      'in HTTP/1.0',
     );
     upstream.onRequest = () => ok('plain', 'connection: upgrade', 'upgrade: h2c');
-    t.equal((await proxy.get('/')).header('upgrade'), undefined, 'an upstream that offers it is not heard');
+    t.equal((await proxy.get('/')).header('upgrade'), undefined, 'an Upgrade header of the upstream is removed');
   },
 );
 
-t.test('a protocol that is no token is no upgrade', async (t) => {
+t.test('an Upgrade header that is no valid token is ignored', async (t) => {
   upstream.onRequest = () => ok('plain');
   for (const protocol of [
     'webso\x80cket',
@@ -300,13 +300,13 @@ t.test('a protocol that is no token is no upgrade', async (t) => {
   }
 });
 
-t.test('a 101 that names a protocol that was not asked for opens no tunnel', async (t) => {
+t.test('a 101 with a protocol that was not requested opens no tunnel', async (t) => {
   for (const named of ['h2c', 'websocket, h2c', 'websocket/13', 'HTTP/2.0', 'web', '']) {
     upstream.onRequest = () => head('101 Switching Protocols', 'connection: Upgrade', `upgrade: ${named}`);
     const response = await proxy.get('/', 'connection: Upgrade', 'upgrade: websocket');
     t.equal(response.status, 502, named);
     t.match(JSON.parse(response.text), { code: 'upstream-invalid' }, named);
-    t.ok(await until(() => upstream.last.connection.isClosed, 'its connection stays open'));
+    t.ok(await until(() => upstream.last.connection.isClosed, 'the connection to the upstream stays open'));
   }
   for (const [asked, named] of [
     ['websocket', 'WebSocket'],
@@ -324,19 +324,19 @@ t.test('a 101 that names a protocol that was not asked for opens no tunnel', asy
 const IGNORED = request('GET', '/ignored', 'connection: Upgrade', 'upgrade: h2c');
 const PLAIN = request('GET', '/plain');
 
-/** Each piece is one read of the proxy's: the next leaves when it has got the one before. */
+/** Sends each piece after the proxy has read the one before. */
 async function sendApart(client: RawClient, pieces: readonly string[]): Promise<void> {
   let sent = 0;
   const socket = (await until(() => accepted.get(client.socket.localPort), 'no connection'))!;
   for (const piece of pieces) {
     client.send(piece);
     sent += piece.length;
-    await until(() => socket.destroyed || socket.bytesRead === sent, 'it is not read');
+    await until(() => socket.destroyed || socket.bytesRead === sent, 'the piece is not read');
   }
 }
 
 t.test(
-  'after an ignored upgrade that was read to its end, and no further, the connection goes on',
+  'after an ignored upgrade that ends a piece, the connection stays open',
   async (t) => {
     upstream.onRequest = () => ok('plain');
     const posted = `${request('POST', '/posted', 'content-length: 4')}\r\n\r\n`;
@@ -368,7 +368,7 @@ t.test(
   },
 );
 
-t.test('what comes in one piece with an ignored upgrade is answered, too', async (t) => {
+t.test('requests in one piece with an ignored upgrade are answered, too', async (t) => {
   const later = request('GET', '/later');
   for (const pieces of [
     [IGNORED + request('POST', '/posted', 'content-length: 44'), later.padEnd(44), later],
@@ -397,7 +397,7 @@ t.test('what comes in one piece with an ignored upgrade is answered, too', async
   }
 });
 
-t.test('nothing follows a refusal by 205, whatever the upstream says after it', async (t) => {
+t.test('after a refusal by 205 nothing that the upstream sends reaches the client', async (t) => {
   upstream.onHead = ({ connection }) => {
     connection.send(`${head('205 Reset Content')}HTTP/1.1 200 OK\r\n\r\n`).end();
   };
@@ -408,14 +408,14 @@ t.test('nothing follows a refusal by 205, whatever the upstream says after it', 
   t.equal(client.received.indexOf('\r\n\r\n'), client.received.length - 4);
 });
 
-t.test('a refusal may be long', async (t) => {
+t.test('a refusal may have a long body', async (t) => {
   upstream.onHead = () => ok('x'.repeat(3_000_000));
   const client = await proxy.client();
   const { body, whole } = await client.send(request('GET', '/', ...WS)).response();
   t.same([body.length, whole], [3_000_000, true]);
 });
 
-t.test('a handshake says that it has no body, whatever its method', async (t) => {
+t.test('a handshake goes upstream without a body, whatever its method', async (t) => {
   upstream.onHead = () => SWITCH;
   for (const [method, framing] of [
     ['POST', 'content-length: 0'],
@@ -432,7 +432,7 @@ t.test('a handshake says that it has no body, whatever its method', async (t) =>
 const WITH_BODY = { skip: !READS_UPGRADE_BODIES && 'this Node reads no body before a tunnel' };
 const IGNORED_WITH_BODY = { skip: READS_UPGRADE_BODIES && 'this Node reads the body before a tunnel' };
 
-t.test('a request with a body stays an ordinary one on Node 24', IGNORED_WITH_BODY, async (t) => {
+t.test('on Node 24 an upgrade with a body is an ordinary request', IGNORED_WITH_BODY, async (t) => {
   upstream.onRequest = async ({ message }) => ok((await message).body);
   const client = await proxy.client();
   for (const [framing, sent] of [
@@ -448,8 +448,8 @@ t.test('a request with a body stays an ordinary one on Node 24', IGNORED_WITH_BO
   client.close();
 });
 
-t.test('a request with a body becomes a tunnel, and the body goes up first', WITH_BODY, async (t) => {
-  // As Docker's client asks for `exec start`.
+t.test('an upgrade with a body becomes a tunnel, and the body goes up first', WITH_BODY, async (t) => {
+  // This is how Docker's client sends `exec start`.
   const DOCKER = ['connection: Upgrade', 'upgrade: tcp', 'content-type: application/json'];
   const switched = head(
     '101 UPGRADED',
@@ -484,14 +484,14 @@ t.test('a request with a body becomes a tunnel, and the body goes up first', WIT
         other.send('\x01\x00out');
         t.equal(await client.bytes(5), '\x01\x00out');
         client.send('in');
-        await until(() => other.received.endsWith('earlyin'), 'what was typed');
+        await until(() => other.received.endsWith('earlyin'), 'the typed bytes do not arrive');
         client.close();
         await other.closed;
       }
 });
 
 t.test(
-  'an upgrade whose body is refused, broken off or malformed harms no other request',
+  'an upgrade whose body is refused, broken off or malformed does not disturb other requests',
   WITH_BODY,
   async (t) => {
     const asking = request('POST', '/x', ...WS, 'content-length: 9');
@@ -518,7 +518,7 @@ t.test(
   },
 );
 
-/** The upstream takes this token only. */
+/** The upstream accepts only this token. */
 function takes(token: string) {
   return ({ header }: UpstreamRequest) =>
     header('authorization') === `Bearer ${token}`
@@ -527,7 +527,7 @@ function takes(token: string) {
 }
 
 t.test(
-  'a 401 is answered by a new token and one more try; the next handshake has it from the start',
+  'after a 401 the handshake is sent once more with a new token; the next one has this token at its first try',
   async (t) => {
     const fresh = await gatewayFor(t, { baseUrl: upstream.url });
     const first = upstream.logins;
@@ -544,13 +544,13 @@ t.test(
     next.client.close();
     upstream.onRequest = takes('none');
     const refused = await opened('/ws', [], fresh);
-    t.same([refused.response.status, refused.response.text], [401, 'no'], 'a second one passes');
+    t.same([refused.response.status, refused.response.text], [401, 'no'], 'a second 401 passes');
     t.equal(refused.response.header('www-authenticate'), 'Bearer');
     t.equal(upstream.logins, first + 1);
   },
 );
 
-t.test('a handshake waits for a token, and is told when there is none', async (t) => {
+t.test('a handshake waits for a token, and gets 503 if there is none', async (t) => {
   upstream.onLogin = () => head('500 Oops', 'content-length: 0');
   const env = { BEARERD_TOKEN_WAIT: '200ms' };
   const tokenless = await gatewayFor(t, { baseUrl: upstream.url, env, loggedIn: false });
@@ -566,7 +566,7 @@ t.test('a handshake waits for a token, and is told when there is none', async (t
   late.close();
 });
 
-t.test('every guard stands before a handshake, too', async (t) => {
+t.test('every guard applies to a handshake, too', async (t) => {
   const guarded = await gatewayFor(t, {
     baseUrl: upstream.url,
     yaml: ROUTES,
@@ -603,17 +603,17 @@ t.test('every guard stands before a handshake, too', async (t) => {
   nowhere.close();
 });
 
-t.test('when one side ends or breaks, so does the other, after what was said before', async (t) => {
+t.test('if one side ends or breaks, so does the other, after the bytes sent before', async (t) => {
   for (const leave of ['close', 'reset', 'halfClose'] as const) {
     const client = await RawClient.to(proxy.port, { allowHalfOpen: true });
     await client.send(request('GET', '/', ...WS)).response();
     const { connection } = upstream.last;
     client.send('bye');
-    await until(() => connection.received.endsWith('bye'), 'not said');
+    await until(() => connection.received.endsWith('bye'), 'the bytes do not arrive');
     if (leave === 'halfClose') client.send('\x88\x00');
     client[leave]();
-    await until(() => connection.isClosed, `${leave}: the other end stays`);
-    if (leave === 'halfClose') t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame arrives');
+    await until(() => connection.isClosed, `${leave}: the upstream connection stays open`);
+    if (leave === 'halfClose') t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame does not arrive');
     client.close();
   }
   for (const leave of ['end', 'reset'] as const) {
@@ -628,8 +628,8 @@ t.test('when one side ends or breaks, so does the other, after what was said bef
 });
 
 async function leftover(t: Test): Promise<void> {
-  await until(() => proxy.gateway.inFlight === 0, 'tunnels stay');
-  await until(() => upstream.open <= 2, `${upstream.open} upstream connections stay`);
+  await until(() => proxy.gateway.inFlight === 0, 'tunnels do not end');
+  await until(() => upstream.open <= 2, `${upstream.open} upstream connections stay open`);
   t.same(proxy.internalErrors(), []);
 }
 
@@ -648,7 +648,7 @@ t.test('a client that leaves during the handshake leaves nothing behind', async 
   await leftover(t);
 });
 
-t.test('an upstream that breaks during the handshake or after it harms no other request', async (t) => {
+t.test('an upstream that breaks during or after the handshake does not disturb other requests', async (t) => {
   for (let i = 0; i < 50; i++) {
     upstream.onRequest = ({ connection }) => {
       if (i % 3 !== 0) connection.send(SWITCH);
@@ -666,7 +666,7 @@ t.test('an upstream that breaks during the handshake or after it harms no other 
   client.close();
 });
 
-t.test('a tunnel in which nothing moves is closed; one that moves is not', async (t) => {
+t.test('a tunnel without traffic is closed at the idle timeout; one with traffic is not', async (t) => {
   // The pause between two pieces is far from it, so that a busy machine makes no difference.
   const hasty = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_IDLE_TIMEOUT: '1500ms' } });
   const still = await opened('/', [], hasty);
@@ -680,7 +680,7 @@ t.test('a tunnel in which nothing moves is closed; one that moves is not', async
   moving.client.close();
 });
 
-t.test('with closeTunnels: at-expiry, a tunnel ends with its token; without it, it does not', async (t) => {
+t.test('with closeTunnels: at-expiry a tunnel ends with its token; by default it does not', async (t) => {
   const short = await RawUpstream.startedFor(t);
   short.onLogin = (login) => grant(`tok-${login}`, 2);
   short.onRequest = () => SWITCH;
@@ -720,7 +720,7 @@ t.test('a handshake that gets no answer gets 504', async (t) => {
   await upstream.last.connection.closed;
 });
 
-t.test('a side that does not read holds the other one up', async (t) => {
+t.test('a side that does not read slows down the other side', async (t) => {
   const { client, other } = await opened();
   const piece = Buffer.alloc(1 << 20, 'x');
   const pump = (socket: RawClient['socket']) => {
@@ -748,7 +748,7 @@ t.test('a side that does not read holds the other one up', async (t) => {
 });
 
 t.test(
-  'a 401 to an upgrade that breaks off while a token is fetched is still a 401, or a tunnel',
+  'a 401 to an upgrade that breaks off during the renewal gives a 401, or a tunnel',
   async (t) => {
     for (const renews of [true, false]) {
       const broken = await RawUpstream.startedFor(t);
@@ -771,7 +771,7 @@ t.test(
       client.send(request('GET', '/', 'connection: upgrade', 'upgrade: websocket'));
       const answer = await client.response();
       t.equal(answer.status, renews ? 101 : 401);
-      if (!renews) t.equal(answer.whole, false, 'and the client can tell that it broke off');
+      if (!renews) t.equal(answer.whole, false, 'the client can tell that the 401 broke off');
       t.same(through.internalErrors(), []);
       client.close();
     }

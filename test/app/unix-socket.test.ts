@@ -6,7 +6,7 @@ import { gatewayFor } from '../support/gateway.ts';
 import { ask, RawClient } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// A Unix socket, which a program reaches and a web page doesn't. Its mode: test/cli/serving.test.ts.
+// A Unix socket, which programs can reach and web pages cannot. For its mode see test/cli/serving.test.ts.
 
 const HOSTS = [
   'unix',
@@ -19,7 +19,7 @@ const HOSTS = [
 ];
 
 async function byUnixSocket(t: Test) {
-  // Not in the folder of the test, whose name is too long for a socket.
+  // The path of the test's own folder is too long for a socket.
   const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
   t.teardown(() => rmSync(dir, { recursive: true }));
   const [proxy, admin] = [join(dir, 'proxy'), join(dir, 'admin')];
@@ -38,11 +38,15 @@ async function byUnixSocket(t: Test) {
   return { ...gateway, proxy, admin, upstream, from };
 }
 
-t.test('on a Unix socket any Host is taken, on both listeners', async (t) => {
+t.test('on a Unix socket any Host is accepted, by both listeners', async (t) => {
   const { proxy, admin, upstream, from } = await byUnixSocket(t);
   for (const host of HOSTS) {
     t.equal(await from(proxy, `GET /x HTTP/1.1\r\nhost: ${host}`), 200, `proxy: ${host}`);
-    t.equal(upstream.last.header('host'), `127.0.0.1:${upstream.port}`, 'and goes no further');
+    t.equal(
+      upstream.last.header('host'),
+      `127.0.0.1:${upstream.port}`,
+      'the Host of the client is not forwarded',
+    );
     t.equal(await from(admin, `GET /readyz HTTP/1.1\r\nhost: ${host}`), 200, `admin: ${host}`);
   }
   for (const authority of ['unix', 'evil.example']) {
@@ -50,7 +54,7 @@ t.test('on a Unix socket any Host is taken, on both listeners', async (t) => {
   }
 });
 
-t.test('beside it, on TCP, the Host rule stands, on both listeners', async (t) => {
+t.test('on TCP the Host rule holds beside a Unix socket, on both listeners', async (t) => {
   const { port, adminPort, upstream } = await byUnixSocket(t);
   for (const host of ['unix', 'evil.example', '%2Frun%2Fbearerd.sock']) {
     t.equal((await ask(port, `GET /x HTTP/1.1\r\nhost: ${host}\r\n\r\n`)).status, 403);
@@ -59,7 +63,7 @@ t.test('beside it, on TCP, the Host rule stands, on both listeners', async (t) =
   t.equal(upstream.requests.length, 0);
 });
 
-t.test('a connection that is reset at once gets past no Host rule', async (t) => {
+t.test('a connection that is reset at once does not bypass the Host rule', async (t) => {
   const { port, upstream } = await byUnixSocket(t);
   const attempts = Array.from({ length: 50 }, async () => {
     const client = await RawClient.to(port);
@@ -74,7 +78,7 @@ t.test('a connection that is reset at once gets past no Host rule', async (t) =>
 });
 
 t.test(
-  'on a Unix socket, too, a foreign Origin is refused: a server before it may speak for browsers',
+  "on a Unix socket a foreign Origin is refused: a server in front may pass on a browser's request",
   async (t) => {
     const { proxy, admin, from } = await byUnixSocket(t);
     for (const line of ['origin: https://evil.example', 'origin: null', 'sec-fetch-site: cross-site']) {

@@ -6,12 +6,12 @@ import { CA_FILE, Http2Upstream, readTls } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
-// A hosts entry leads the API's name to bearerd, so bearerd itself has to connect elsewhere, under the same name.
+// A hosts entry leads the API's name to bearerd, so bearerd must connect to a configured address, under that name.
 
 const SWITCH = head('101 Switching Protocols', 'connection: Upgrade', 'upgrade: websocket');
 const UPGRADE = request('GET', '/x', 'connection: Upgrade', 'upgrade: websocket');
 
-/** An API that is elsewhere.example to its clients, and the names that were looked up. */
+/** An API named elsewhere.example, and the names that were looked up. */
 async function world(t: Test, certificate = 'elsewhere') {
   const names: string[] = [];
   const upstream = await Http2Upstream.startedFor(t, {
@@ -40,15 +40,15 @@ t.test('login, request and upgrade connect to the address, under the name of the
   t.equal(upstream.last.pseudo[':authority'], 'elsewhere.example');
   t.equal((await ask(UPGRADE)).status, 101);
   t.same(hosts, new Set(['elsewhere.example']));
-  t.ok(upstream.logins > 0, 'the login went there, too');
+  t.ok(upstream.logins > 0, 'the login used the address, too');
   t.same(
     [new Set(names), looked],
     [new Set(['elsewhere.example']), []],
-    'the name is for TLS, and is not resolved',
+    'the name of the base URL is not looked up',
   );
 });
 
-t.test('the address may be a name, and then has the port of the URL unless it has its own', async (t) => {
+t.test('the address may be a name, and its port defaults to that of the URL', async (t) => {
   const { upstream, looked, options } = await world(t);
   const { get } = await gatewayFor(t, {
     ...options,
@@ -59,15 +59,15 @@ t.test('the address may be a name, and then has the port of the URL unless it ha
   t.same(new Set(looked), new Set(['real.example']));
 });
 
-t.test('a certificate for the address, and not for the name, gets nothing', async (t) => {
-  const { upstream, options } = await world(t, 'server'); // Good for 127.0.0.1.
+t.test('a server with a certificate for the address, and not for the name, gets no credential', async (t) => {
+  const { upstream, options } = await world(t, 'server'); // Valid for 127.0.0.1.
   const { events } = await gatewayFor(t, { ...options, loggedIn: false });
   await until(() => events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
   t.match(events, [{ error: { message: /its certificate is for another host name/ } }]);
   t.equal(upstream.logins, 0);
 });
 
-t.test('a client may call by the name that leads here, and by no other', async (t) => {
+t.test('a client may use the name of the base URL as Host, and no other name', async (t) => {
   const { options } = await world(t);
   const { ask } = await gatewayFor(t, options);
   const by = (host: string, ...lines: string[]) =>
@@ -75,7 +75,11 @@ t.test('a client may call by the name that leads here, and by no other', async (
   t.equal((await by('elsewhere.example')).status, 200);
   t.equal((await by('Elsewhere.Example.:443')).status, 200);
   t.equal((await by('other.example')).status, 403);
-  t.equal((await by('elsewhere.example', 'origin: https://other.example')).status, 403, 'no page of another');
+  t.equal(
+    (await by('elsewhere.example', 'origin: https://other.example')).status,
+    403,
+    'a page of another origin is refused',
+  );
   const without = await gatewayFor(t, {
     ...options,
     env: { BEARERD_CONNECT_TIMEOUT: '1s' },
@@ -88,9 +92,11 @@ t.test('a client may call by the name that leads here, and by no other', async (
   );
 });
 
-t.test('a route has an address of its own, and a login goes where all routes to its origin go', async (t) => {
-  const [base, other, canary] = [await world(t), await world(t), await world(t)];
-  const yaml = `
+t.test(
+  'a route may have its own address, and a login uses the address that all routes to its origin share',
+  async (t) => {
+    const [base, other, canary] = [await world(t), await world(t), await world(t)];
+    const yaml = `
 credentials:
   there: { type: session, clientId: a, clientSecret: b, baseUrl: https://elsewhere.example:8443 }
 routes:
@@ -98,20 +104,21 @@ routes:
   - { prefix: /canary, credential: token, upstreamAddress: '127.0.0.1:${canary.upstream.port}' }
   - { prefix: /there, credential: there, upstream: 'https://elsewhere.example:8443', upstreamAddress: '127.0.0.1:${other.upstream.port}' }
 `;
-  const { get } = await gatewayFor(t, { ...base.options, yaml });
-  for (const path of ['/', '/canary', '/there']) t.equal((await get(path)).status, 200, path);
-  const seen = [base, canary, other].map(({ upstream }) => [
-    upstream.requests.map(({ target, pseudo }) => target + pseudo[':authority']),
-    upstream.logins,
-  ]);
-  t.same(seen, [
-    [['/elsewhere.example'], 1],
-    [['/canaryelsewhere.example'], 0],
-    [['/thereelsewhere.example:8443'], 1],
-  ]);
-});
+    const { get } = await gatewayFor(t, { ...base.options, yaml });
+    for (const path of ['/', '/canary', '/there']) t.equal((await get(path)).status, 200, path);
+    const seen = [base, canary, other].map(({ upstream }) => [
+      upstream.requests.map(({ target, pseudo }) => target + pseudo[':authority']),
+      upstream.logins,
+    ]);
+    t.same(seen, [
+      [['/elsewhere.example'], 1],
+      [['/canaryelsewhere.example'], 0],
+      [['/thereelsewhere.example:8443'], 1],
+    ]);
+  },
+);
 
-t.test('through an outbound proxy it is the address that a tunnel is asked for', async (t) => {
+t.test('through an outbound proxy the CONNECT names the configured address', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await connectProxy(t, upstream.port);
   const env = (address: string, noProxy = '') => ({
@@ -136,7 +143,7 @@ t.test('through an outbound proxy it is the address that a tunnel is asked for',
     const direct = await gatewayFor(t, { baseUrl, env: env(address, noProxy), lookup });
     t.equal((await direct.get('/x')).status, 200, noProxy);
   }
-  t.same(new Set(proxy.tunnels), new Set(['10.1.2.3:8080']), 'the others went directly');
+  t.same(new Set(proxy.tunnels), new Set(['10.1.2.3:8080']), 'the other requests bypassed the proxy');
   const six = await gatewayFor(t, { baseUrl, env: env('[2001:db8::1]') });
   await six.get('/x');
   t.equal(proxy.tunnels.at(-1), '[2001:db8::1]:80');

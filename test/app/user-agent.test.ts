@@ -4,7 +4,7 @@ import { Http2Upstream } from '../support/h2-upstream.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
-// Our own requests name bearerd (test/login/login-request.test.ts); a client's is named by the client alone.
+// Requests of bearerd's own name bearerd (test/login/login-request.test.ts). A client's request keeps the client's header.
 
 const OWN = 'User-Agent: own/1.0';
 const UPGRADE = ['connection: Upgrade', 'upgrade: websocket'];

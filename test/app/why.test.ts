@@ -11,7 +11,7 @@ import { ask, RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 import { share } from '../support/share.ts';
 
-// What `GET /requests/ID` of the admin listener tells of a request. How a person reads it: test/cli/why.test.ts.
+// What `GET /requests/ID` of the admin listener says of a request. For the text see test/cli/why.test.ts.
 
 const ADMIN = { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 const MEMBERS = [
@@ -53,23 +53,23 @@ async function why(proxy: TestGateway, id: string): Promise<Why> {
   return JSON.parse(answer.text) as Why;
 }
 
-/** Why the last request went as it did, once it is over. @param count requests by then */
+/** The report on the last request, once it has ended. @param count how many requests have ended then */
 async function last(proxy: TestGateway, count: number): Promise<Why> {
-  await until(() => proxy.requests().length >= count, `${count} requests are over`);
+  await until(() => proxy.requests().length >= count, `${count} requests do not end`);
   return why(proxy, proxy.requests()[count - 1]!.requestId);
 }
 
-/** A proxy before an upstream of its own. */
+/** A proxy in front of its own upstream. */
 async function worldFor(t: Test, env: Record<string, string> = {}) {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: { ...ADMIN, ...env } });
   return { upstream, proxy };
 }
 
-/** To tap: any number. */
+/** For `t.match`: any number. */
 const isMs = Number;
 
-t.test('a request that went well has each member, and nothing that has to be done', async (t) => {
+t.test('the report on a successful request has each member, and no remedy', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   await proxy.get('/a/b?secret=1');
   const first = await last(proxy, 1);
@@ -105,16 +105,16 @@ t.test('a request that went well has each member, and nothing that has to be don
   t.match(first.waits, [{ for: 'connection', ms: isMs }]);
 });
 
-t.test('a connection that is used again says so, and took no time to make', async (t) => {
+t.test('the report says that a connection was reused, without times of its steps', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   await proxy.get('/1');
-  await until(() => upstream.open > 0, 'the connection stays');
+  await until(() => upstream.open > 0, 'no connection is kept');
   await proxy.get('/2');
   const { attempts } = await last(proxy, 2);
   t.match(attempts, [{ reused: true, dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: isMs }]);
 });
 
-t.test('over TLS each step of a new connection has its time: HTTP/2 and HTTP/1.1', async (t) => {
+t.test('the report has the time of each step of a new TLS connection, for HTTP/2 and HTTP/1.1', async (t) => {
   for (const http2 of ['true', 'false']) {
     const upstream = await Http2Upstream.startedFor(t);
     const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
@@ -129,7 +129,7 @@ t.test('over TLS each step of a new connection has its time: HTTP/2 and HTTP/1.1
   }
 });
 
-t.test('an upstream that chooses HTTP/1.1 shows what its connection took', async (t) => {
+t.test('the report has the times of a connection whose upstream chose HTTP/1.1', async (t) => {
   const upstream = await Http2Upstream.startedFor(t, { allowHTTP1: true, ALPNProtocols: ['http/1.1'] });
   const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
   const proxy = await gatewayFor(t, { baseUrl, env: { ...ADMIN, ...upstream.env }, lookup: loopback });
@@ -137,7 +137,7 @@ t.test('an upstream that chooses HTTP/1.1 shows what its connection took', async
   t.match((await last(proxy, 1)).attempts, [{ reused: false, connectMs: isMs, tlsMs: isMs }]);
 });
 
-t.test('through an outbound proxy the time to connect holds that of its tunnel', async (t) => {
+t.test('through an outbound proxy the time to connect includes that of the tunnel', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const tunnel = await connectProxy(t, upstream.port);
   const env = { ...ADMIN, BEARERD_ALLOW_INSECURE_UPSTREAM: 'true', HTTP_PROXY: `http://${tunnel.host}` };
@@ -147,7 +147,7 @@ t.test('through an outbound proxy the time to connect holds that of its tunnel',
   t.match(attempt, { upstream: 'http://elsewhere.example', reused: false, connectMs: isMs });
 });
 
-t.test('an outbound proxy that refuses is named, and the remedy is about it', async (t) => {
+t.test('the report names an outbound proxy that refuses, with a remedy for the proxy', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const refusing = await connectProxy(t, upstream.port, { answer: 'HTTP/1.1 407 No\r\n\r\n' });
   const env = { ...ADMIN, BEARERD_ALLOW_INSECURE_UPSTREAM: 'true', HTTP_PROXY: `http://${refusing.host}` };
@@ -161,7 +161,7 @@ t.test('an outbound proxy that refuses is named, and the remedy is about it', as
   t.match(remedy, /HTTPS_PROXY/);
 });
 
-t.test('a refused connection is an attempt, and the remedy is that of the failure', async (t) => {
+t.test('a refused connection is an attempt in the report, with the remedy of the failure', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: { ...ADMIN, BEARERD_ROUTES: '/=none' } });
   upstream.stop();
@@ -180,7 +180,7 @@ t.test('a refused connection is an attempt, and the remedy is that of the failur
   t.match(told.attempts[0]!.outcome, /nothing listens at its address and port \(ECONNREFUSED\)$/);
 });
 
-t.test('after a 401 there are two attempts, and the wait for a new token', async (t) => {
+t.test('after a 401 the report has two attempts, and the wait for a new token', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   upstream.onRequest = ({ header }) =>
     header('authorization') === 'Bearer tok-1' ? head('401 No', 'content-length: 0') : ok('ok');
@@ -199,7 +199,7 @@ t.test('after a 401 there are two attempts, and the wait for a new token', async
   );
 });
 
-t.test('a 401 that stands is the upstream’s, and the remedy goes by what was sent', async (t) => {
+t.test('a 401 that passes is the upstream’s answer, and the remedy depends on the credential that was sent', async (t) => {
   const { proxy, upstream } = await worldFor(t, {
     BEARERD_API_KEY: 'a-key',
     BEARERD_ROUTES: '/=token,/key=apiKey,/none=none',
@@ -216,7 +216,7 @@ t.test('a 401 that stands is the upstream’s, and the remedy goes by what was s
   t.match((await why(proxy, proxy.requests()[1]!.requestId)).token, { state: 'ready', ageMs: null });
 });
 
-t.test('a request that waits for the first token says how long, and how the credential stood', async (t) => {
+t.test('the report has the wait for the first token, and the state of the credential', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   upstream.onLogin = () => promise;
@@ -231,7 +231,7 @@ t.test('a request that waits for the first token says how long, and how the cred
   t.match(waits[0], { for: 'token', ms: isMs });
 });
 
-t.test('where there is no token, the remedy says why the login failed', async (t) => {
+t.test('without a token the remedy says why the login failed', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onLogin = () => Buffer.from(head('401 No', 'content-length: 0'));
   const proxy = await gatewayFor(t, { baseUrl: upstream.url, env: ADMIN, loggedIn: false });
@@ -243,7 +243,7 @@ t.test('where there is no token, the remedy says why the login failed', async (t
   t.match(told.remedy, /^The session endpoint .* refuses the credentials .*Check the ID and the secret/);
 });
 
-t.test('a tunnel is an attempt that switched, and its last byte is its end', async (t) => {
+t.test('a tunnel is an attempt that switched protocols, and its last byte is its end', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   upstream.onRequest = () => head('101 Switching Protocols', 'connection: upgrade', 'upgrade: echo');
   const client = await proxy.client();
@@ -255,7 +255,7 @@ t.test('a tunnel is an attempt that switched, and its last byte is its end', asy
   t.match(attempts, [{ reused: false, firstByteMs: isMs, lastByteMs: isMs, outcome: /^switched/ }]);
 });
 
-t.test('a stale connection shows the attempt that failed on it, and the next one', async (t) => {
+t.test('after a stale connection the report has the failed attempt and the next one', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   await proxy.get('/1');
   upstream.onHead = ({ connection }) => {
@@ -271,7 +271,7 @@ t.test('a stale connection shows the attempt that failed on it, and the next one
   ]);
 });
 
-t.test('an answer that breaks off was the upstream’s, and has failed', async (t) => {
+t.test('an answer that broke off is the upstream’s, and counts as failed', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   upstream.onRequest = ({ connection }) => {
     connection.send(head('200 OK', 'content-length: 100'));
@@ -286,7 +286,7 @@ t.test('an answer that breaks off was the upstream’s, and has failed', async (
   t.equal(JSON.parse((await shown(proxy, 'last-failed')).text).id, told.id);
 });
 
-t.test('a client that leaves has failed, and nobody answered it', async (t) => {
+t.test('a request whose client left counts as failed, without an answer', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   upstream.onRequest = () => undefined;
   const client = await proxy.client();
@@ -298,7 +298,7 @@ t.test('a client that leaves has failed, and nobody answered it', async (t) => {
   t.match(told.attempts, [{ firstByteMs: null, outcome: 'given up: the client ended the connection' }]);
 });
 
-t.test('what is refused before it is forwarded says why, and names its ID in the answer', async (t) => {
+t.test("the report says why a request was refused, and the problem holds the request's ID", async (t) => {
   const { proxy } = await worldFor(t, { BEARERD_ROUTES: '/open=none,/closed=deny' });
   const answers = [
     await proxy.get('/closed/x'),
@@ -320,7 +320,7 @@ t.test('what is refused before it is forwarded says why, and names its ID in the
   }
 });
 
-t.test('a client that reads nothing for too long is told from one that leaves', async (t) => {
+t.test('the report tells a client that reads nothing from one that leaves', async (t) => {
   const { proxy, upstream } = await worldFor(t, { BEARERD_IDLE_TIMEOUT: '1s' });
   upstream.onRequest = () => ok(Buffer.alloc(32 << 20, 'a'));
   const client = await proxy.client();
@@ -335,8 +335,8 @@ t.test('a client that reads nothing for too long is told from one that leaves', 
   client.close();
 });
 
-t.test('a connection that is not made in time says which step did not end', async (t) => {
-  const env = { BEARERD_ROUTES: '/=none', BEARERD_CONNECT_TIMEOUT: '1s' }; // TCP comes sooner on any machine.
+t.test('the report says which step of a connection did not end in time', async (t) => {
+  const env = { BEARERD_ROUTES: '/=none', BEARERD_CONNECT_TIMEOUT: '1s' }; // TCP connects sooner on any machine.
   const { upstream } = await worldFor(t);
   const named = upstream.url.replace('127.0.0.1', 'localhost');
   const never: Lookup = () => {};
@@ -418,7 +418,7 @@ t.test('a token that has just come from the login, and is refused, is told of on
   const { proxy, upstream } = await worldFor(t);
   upstream.onRequest = () => head('401 No', 'content-length: 0');
   await Promise.all([proxy.get('/1'), proxy.get('/2')]);
-  await until(() => proxy.requests().length === 2, 'both are over');
+  await until(() => proxy.requests().length === 2, 'the two requests do not end');
   t.equal(proxy.events.filter(({ type }) => type === 'new-token-rejected').length, 1);
   const { text } = await ask(proxy.adminPort, request('GET', '/troubles', 'accept: text/plain'));
   t.match(text, /answered 401 even to a token of credential token that had just come from the login/);
@@ -436,7 +436,7 @@ t.test('what requests met that were served all the same is told of, and how ofte
     };
     t.equal((await proxy.get(path)).status, 200);
   }
-  await until(() => proxy.requests().length === 3, 'all are over');
+  await until(() => proxy.requests().length === 3, 'not all requests end');
   const { requestId } = proxy.requests()[2]!;
   t.match(await troubles(), [
     { times: 2, remedy: null, what: /closed the connection .* was served\. \(The last: GET \/3, / },
@@ -486,7 +486,7 @@ t.test('people are told the same of the last failed request as by the command', 
   }
 });
 
-t.test('what is not known is a 404, as is the last that failed where none has', async (t) => {
+t.test('an unknown ID gets 404, and so does last-failed if no request has failed', async (t) => {
   const { proxy } = await worldFor(t);
   for (const name of ['nobody', 'last-failed', '', 'a/b', '%'])
     t.equal((await shown(proxy, name)).status, 404, name);
@@ -497,7 +497,7 @@ t.test('what is not known is a 404, as is the last that failed where none has', 
   t.equal((await ask(proxy.adminPort, request('POST', '/requests/x', 'content-length: 0'))).status, 405);
 });
 
-t.test('the last that failed is the newest, whatever went well after it', async (t) => {
+t.test('last-failed is the newest failed request, whatever succeeded after it', async (t) => {
   const { proxy, upstream } = await worldFor(t);
   const FAILS = [401, 403, 407, 429, 500, 503];
   const statuses = [200, ...FAILS, 404, 400, 302];
@@ -516,7 +516,7 @@ t.test('the last that failed is the newest, whatever went well after it', async 
   );
 });
 
-t.test('people get it as text where they ask for that', async (t) => {
+t.test('with Accept: text/plain the report is text', async (t) => {
   const { proxy } = await worldFor(t);
   await proxy.get('/x');
   const { id } = await last(proxy, 1);
@@ -525,7 +525,7 @@ t.test('people get it as text where they ask for that', async (t) => {
   t.match(answer.text, /^GET \/x: 200 after /);
 });
 
-t.test('an ID that clients have given to several finds the newest', async (t) => {
+t.test('an ID that clients used several times finds the newest request', async (t) => {
   const { proxy } = await worldFor(t, { BEARERD_REQUEST_ID_HEADER: 'X-Request-Id' });
   const id = 'a/b:c+d=@e';
   await proxy.get('/1', `x-request-id: ${id}`);
@@ -535,20 +535,20 @@ t.test('an ID that clients have given to several finds the newest', async (t) =>
   t.equal(JSON.parse(refused.text).instance, `urn:bearerd:request:${id}`);
 });
 
-t.test('no two instances give one ID, and each has its own prefix', async (t) => {
+t.test('two instances never generate the same ID: each has its own prefix', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const ids = new Set<string>();
   for (let n = 0; n < 3; n++) {
     const proxy = await gatewayFor(t, { baseUrl: upstream.url });
     for (const path of ['/1', '/2']) await proxy.get(path);
-    await until(() => proxy.requests().length === 2, 'both are over');
+    await until(() => proxy.requests().length === 2, 'the two requests do not end');
     for (const { requestId } of proxy.requests()) ids.add(requestId);
   }
   t.equal(ids.size, 6);
   for (const id of ids) t.match(id, /^[0-9a-z]{9,16}$/);
 });
 
-t.test('a thousand requests are known, and besides them two hundred that failed', async (t) => {
+t.test('the last thousand requests are kept, and the last two hundred failed ones besides', async (t) => {
   const { proxy, upstream } = await worldFor(t, { BEARERD_ROUTES: '/=none' });
   upstream.onRequest = ({ target }) => (target === '/bad' ? head('500 No', 'content-length: 0') : ok('ok'));
   const client = await proxy.client();
@@ -560,14 +560,14 @@ t.test('a thousand requests are known, and besides them two hundred that failed'
   };
   await send('/bad', 201);
   await send('/good', 1_000);
-  await until(() => proxy.requests().length === 1_201, 'all are over');
+  await until(() => proxy.requests().length === 1_201, 'not all requests end');
   const ids = proxy.requests().map(({ requestId }) => requestId);
   const statusOf = async (n: number) => (await shown(proxy, ids[n]!)).status;
-  t.equal(await statusOf(0), 404, 'the first that failed');
+  t.equal(await statusOf(0), 404, 'the oldest failed request');
   t.equal(await statusOf(1), 200, 'the next');
-  t.equal(await statusOf(201), 200, 'the first that went well');
+  t.equal(await statusOf(201), 200, 'the oldest successful request');
   await send('/good', 1);
-  await until(() => proxy.requests().length === 1_202, 'one more is over');
+  await until(() => proxy.requests().length === 1_202, 'the last request does not end');
   t.equal(await statusOf(201), 404);
   t.equal(await statusOf(1), 200);
 });
@@ -581,7 +581,7 @@ t.test('thousands of requests with long paths and queries leave less than 8 MiB'
       client.send(request('GET', n % 2 === 0 ? `/a/${n}/${long}` : `/a/${n}?${long}`));
       const { status } = await client.response();
       if (status !== 403) throw new Error(`${status}`);
-      proxy.events.length = 0; // Our own memory of them.
+      proxy.events.length = 0; // The test's own record of the events.
     }
   };
   await send(100);
@@ -594,7 +594,7 @@ t.test('thousands of requests with long paths and queries leave less than 8 MiB'
   t.equal(told.path, `/a/${count - 1}`);
 });
 
-t.test('no secret, token, query value, header or body gets into it', async (t) => {
+t.test('the report holds no secret, token, query value, header or body', async (t) => {
   const SECRET = canary('why-secret');
   const { proxy, upstream } = await worldFor(t, {
     BEARERD_CLIENT_SECRET: SECRET,
@@ -611,7 +611,7 @@ t.test('no secret, token, query value, header or body gets into it', async (t) =
     const lines = [`x-a: ${SECRET}`, `authorization: Bearer ${SECRET}`, `content-length: ${body.length}`];
     await proxy.ask(`${request('POST', `${path}?q=${SECRET}`, ...lines)}${body}`).catch(() => undefined);
   }
-  await until(() => proxy.requests().length === 6, 'all are over');
+  await until(() => proxy.requests().length === 6, 'not all requests end');
   for (const accept of ['application/json', 'text/plain'])
     t.notOk(
       leaks((await ask(proxy.adminPort, request('GET', '/troubles', `accept: ${accept}`))).text),

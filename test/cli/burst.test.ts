@@ -8,11 +8,11 @@ import { saidBy } from '../support/internal-errors.ts';
 import { keepsFreePages, mallocBytesOf } from '../support/memory.ts';
 import { until } from '../support/raw-client.ts';
 
-// A count of pages, which a busy machine doesn't change: it changes only when they are given back.
+// Counts pages in use. A busy machine changes when they are given back, and not how many are.
 
 const CONNECTIONS = 800;
 const AT_ONCE = 100;
-/** Of what the start took. Measured below 1, and 1.9 where the C library keeps what is free. */
+/** A multiple of what the start took. Measured: below 1, and 1.9 where the C library keeps free pages. */
 const MOST = 1.25;
 
 t.test('the C library gives back what a burst of connections took', { skip: keepsFreePages() }, async (t) => {
@@ -34,7 +34,7 @@ t.test('the C library gives back what a burst of connections took', { skip: keep
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said = saidBy(t, child);
-  await until(() => said().includes('listening on'), 'it does not listen');
+  await until(() => said().includes('listening on'), 'the proxy does not listen');
   const port = Number(/127\.0\.0\.1:(\d+)/.exec(said())![1]);
   const before = mallocBytesOf(child.pid!);
   const sockets = Array.from({ length: CONNECTIONS }, () => new Socket().on('error', () => {}));
@@ -48,6 +48,6 @@ t.test('the C library gives back what a burst of connections took', { skip: keep
   t.ok(during > 1.5 * before, `${before} bytes became ${during}`);
   for (const socket of sockets) socket.destroy();
   const isGivenBack = () => mallocBytesOf(child.pid!) <= MOST * before;
-  await until(isGivenBack, 'not given back').catch(() => {});
+  await until(isGivenBack, 'the pages are not given back').catch(() => {});
   t.ok(isGivenBack(), `${before} bytes, ${during} in the burst, ${mallocBytesOf(child.pid!)} then`);
 });

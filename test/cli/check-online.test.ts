@@ -28,7 +28,7 @@ const LOGIN = '{"accessToken":"token-of-check","expiresIn":900}';
 const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 
-/** An API over TLS that takes each login; what it was asked. */
+/** An API over TLS that accepts each login, and the requests that it got. */
 async function secureApi(t: Lifetime, headers: http.OutgoingHttpHeaders = {}) {
   const requests: http.IncomingMessage[] = [];
   const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
@@ -42,38 +42,41 @@ async function secureApi(t: Lifetime, headers: http.OutgoingHttpHeaders = {}) {
 const byName = (findings: readonly Finding[], name: string) =>
   findings.filter((finding) => finding.name === name);
 
-t.test('what works is seen step by step, with one HEAD that holds no credential', async (t) => {
-  const { port, requests } = await secureApi(t);
-  const origin = `https://localhost:${port}`;
-  const config = await configOf({ baseUrl: `${origin}/base`, env: CA });
-  const findings = await onlineChecks(config, undefined);
-  t.same(
-    findings.map(({ name, ok }) => [name, ok]),
-    [
-      ['secret-files', true],
-      ['outbound-proxy', null],
-      ['dns', true],
-      ['connect', true],
-      ['tls', true],
-      ['clock', true],
-      ['login', true],
-    ],
-  );
-  t.match(byName(findings, 'tls'), [
-    { subject: origin, detail: /^TLSv1\.3; the certificate ends in \d+ days$/, remedy: null },
-  ]);
-  t.match(byName(findings, 'login'), [
-    {
-      subject: 'token',
-      detail: /^fresh; the token lives for (?:900|89\d) s, from https:\/\/localhost:\d+$/,
-      remedy: null,
-    },
-  ]);
-  const heads = requests.filter(({ method }) => method === 'HEAD');
-  t.match(heads, [{ url: '/base' }]);
-  t.notOk(heads.some(({ headers }) => 'authorization' in headers));
-  t.equal(requests.length, 2, 'and one login');
-});
+t.test(
+  'each check passes in order against an API that works, with one HEAD that holds no credential',
+  async (t) => {
+    const { port, requests } = await secureApi(t);
+    const origin = `https://localhost:${port}`;
+    const config = await configOf({ baseUrl: `${origin}/base`, env: CA });
+    const findings = await onlineChecks(config, undefined);
+    t.same(
+      findings.map(({ name, ok }) => [name, ok]),
+      [
+        ['secret-files', true],
+        ['outbound-proxy', null],
+        ['dns', true],
+        ['connect', true],
+        ['tls', true],
+        ['clock', true],
+        ['login', true],
+      ],
+    );
+    t.match(byName(findings, 'tls'), [
+      { subject: origin, detail: /^TLSv1\.3; the certificate ends in \d+ days$/, remedy: null },
+    ]);
+    t.match(byName(findings, 'login'), [
+      {
+        subject: 'token',
+        detail: /^fresh; the token lives for (?:900|89\d) s, from https:\/\/localhost:\d+$/,
+        remedy: null,
+      },
+    ]);
+    const heads = requests.filter(({ method }) => method === 'HEAD');
+    t.match(heads, [{ url: '/base' }]);
+    t.notOk(heads.some(({ headers }) => 'authorization' in headers));
+    t.equal(requests.length, 2, 'the other request is the login');
+  },
+);
 
 const STEPS: Readonly<Record<string, readonly ConnectionFailure[]>> = {
   'outbound-proxy': ['outbound-proxy'],
@@ -93,7 +96,7 @@ const STEPS: Readonly<Record<string, readonly ConnectionFailure[]>> = {
 
 for (const [step, failures] of Object.entries(STEPS)) {
   for (const failure of failures) {
-    t.test(`${failure} fails ${step} in the words that the login has for it`, async (t) => {
+    t.test(`${failure} fails the check ${step} in the words of the failed login`, async (t) => {
       const { baseUrl, env = {} } = await BROKEN_SERVERS[failure]!(t);
       const insecure = { BEARERD_ALLOW_INSECURE_UPSTREAM: 'true' };
       const config = await configOf({ baseUrl, env: { ...insecure, ...env } });
@@ -109,7 +112,7 @@ for (const [step, failures] of Object.entries(STEPS)) {
       t.match(seen, { subject: baseUrl, remedy, exitCode: 69 });
       t.match(login, { subject: 'token', remedy, exitCode: 69 });
       t.ok(login.detail.endsWith(`/session ${seen.detail}`), `${login.detail} | ${seen.detail}`);
-      t.match(byName(findings, 'clock'), [{ ok: null }], 'what comes after it is not tried');
+      t.match(byName(findings, 'clock'), [{ ok: null }], 'later checks are not run');
     });
   }
 }
@@ -120,7 +123,7 @@ for (const [title, end, isSecure] of [
   ['an end of TLS', 'end', true],
   ['a cut of TLS', 'destroy', true],
 ] as const) {
-  t.test(`a server that meets a HEAD with ${title} is reached, and so is its login`, async (t) => {
+  t.test(`a server that answers a HEAD with ${title} passes the checks, and its login too`, async (t) => {
     const answer: http.RequestListener = (request, response) => {
       if (request.method === 'POST') response.end(LOGIN);
       else request.socket[end]();
@@ -140,7 +143,7 @@ for (const [title, end, isSecure] of [
   });
 }
 
-t.test('a server that ignores a HEAD is reached, whether it speaks TLS or not', async (t) => {
+t.test('a server that ignores a HEAD passes the checks, with TLS and without', async (t) => {
   const ignores = () => {};
   const options = { cert: tlsFile('server.pem'), key: tlsFile('server.key') };
   const secured = `https://localhost:${await listening(t, https.createServer(options, ignores))}`;
@@ -153,26 +156,23 @@ t.test('a server that ignores a HEAD is reached, whether it speaks TLS or not', 
   }
 });
 
-t.test(
-  'through an outbound proxy the name is the proxy’s to look up, and its password is not shown',
-  async (t) => {
-    const { port } = await secureApi(t);
-    const proxy = await connectProxy(t, port);
-    // A name that the certificate has, and that is not looked up here.
-    const findings = await onlineChecks(
-      await configOf({
-        baseUrl: 'https://api.example.com',
-        env: { ...CA, HTTPS_PROXY: `http://user:${SECRET}@${proxy.host}` },
-      }),
-      undefined,
-    );
-    t.match(byName(findings, 'outbound-proxy'), [{ ok: true, detail: `${proxy.host} opens a tunnel` }]);
-    t.match(byName(findings, 'dns'), [{ ok: null }]);
-    t.notMatch(JSON.stringify(findings), SECRET);
-  },
-);
+t.test('an outbound proxy looks up the name itself, and its password is not shown', async (t) => {
+  const { port } = await secureApi(t);
+  const proxy = await connectProxy(t, port);
+  // The certificate holds this name. It is not looked up on this machine.
+  const findings = await onlineChecks(
+    await configOf({
+      baseUrl: 'https://api.example.com',
+      env: { ...CA, HTTPS_PROXY: `http://user:${SECRET}@${proxy.host}` },
+    }),
+    undefined,
+  );
+  t.match(byName(findings, 'outbound-proxy'), [{ ok: true, detail: `${proxy.host} opens a tunnel` }]);
+  t.match(byName(findings, 'dns'), [{ ok: null }]);
+  t.notMatch(JSON.stringify(findings), SECRET);
+});
 
-t.test('a clock that is far from the server’s fails, whichever way', async (t) => {
+t.test('a clock that is far ahead of the server’s, or far behind, fails the check', async (t) => {
   for (const [hours, words] of [
     [-1, /is 3[56]\d\d s ahead of the server's/],
     [1, /is 3[56]\d\d s behind the server's/],
@@ -189,10 +189,10 @@ t.test('a clock that is far from the server’s fails, whichever way', async (t)
     response.end(LOGIN);
   });
   const findings = await onlineChecks(await configOf({ baseUrl }), undefined);
-  t.match(byName(findings, 'clock'), [{ ok: null }], 'a server need not tell its time');
+  t.match(byName(findings, 'clock'), [{ ok: null }], 'without a Date the clock is not checked');
 });
 
-t.test('each server is looked at once, in the order of the checks', async (t) => {
+t.test('each server is checked once, in the order of the checks', async (t) => {
   const yaml = `credentials:
   staging: { type: session, clientId: a, clientSecret: b, baseUrl: 'http://127.0.0.1:2' }
   partner: { type: oauth2, tokenUrl: 'http://127.0.0.1:3/token', clientId: c, clientSecret: d, origins: ['${mock.url}'] }
@@ -204,12 +204,12 @@ routes: [{ prefix: /, credential: key }, { prefix: /x, credential: none, upstrea
   t.same(
     byName(findings, 'connect').map(({ subject }) => subject),
     [mock.url, 'http://127.0.0.1:4', 'http://127.0.0.1:2', 'http://127.0.0.1:3'],
-    'the base URL, what routes name, and where credentials log in',
+    'servers: of the base URL, of the routes, of the logins',
   );
   t.match(byName(findings, 'login').at(-1), { subject: 'key', ok: null, detail: /not tried/ });
 });
 
-t.test('--json prints what --online sees, and stderr stays empty', async (t) => {
+t.test('--json prints the findings of --online, and nothing on stderr', async (t) => {
   const dir = t.testdir({ secret: mock.credentials.clientSecret });
   const { BEARERD_CLIENT_SECRET: _, ...env } = ACCOUNT;
   const file = join(dir, 'secret');
@@ -238,7 +238,7 @@ t.test('--json prints what --online sees, and stderr stays empty', async (t) => 
   t.notMatch(refused.stdout, SECRET);
 });
 
-t.test('--json gives the faults of a configuration, each with what was most likely meant', async (t) => {
+t.test('--json prints each fault of a configuration with the likely correction', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': 'baseUrl: https://a.example\nsesion: { tokenWait: 1s }\n' });
   const env = { BEARERD_TOKENWAIT: '1s', BEARERD_API_KEY_FILE: '/no/such', BEARERD_LOG_LEVEL: 'inf' };
   const faulty = await call(t, ['check', '--json', '--online'], env, dir);
@@ -278,7 +278,7 @@ t.test('--json gives the faults of a configuration, each with what was most like
   t.match(JSON.parse(absent.stdout).faults, [{ key: 'no.yaml', message: 'no such file' }]);
 });
 
-t.test('without --json the same are lines, and stderr says why the code is not 0', async (t) => {
+t.test('without --json the findings are lines, and stderr says why the exit code is not 0', async (t) => {
   t.testdir({});
   const [good, down] = await Promise.all([
     call(t, ['check', '--online'], ACCOUNT),
@@ -298,13 +298,13 @@ t.test('without --json the same are lines, and stderr says why the code is not 0
   t.match(down.stderr, /^bearerd: token: the session endpoint \S+ can't be reached/);
 });
 
-t.test('--online METHOD PATH sends that request as the proxy would', async (t) => {
+t.test('--online METHOD PATH sends this request as the proxy would', async (t) => {
   const seen: http.IncomingMessage[] = [];
   const baseUrl = await plain(t, (request, response) => {
     seen.push(request);
     if (request.method === 'POST') return void response.end(LOGIN);
     if (request.method === 'HEAD') return void response.end();
-    // A body that never ends holds nothing up.
+    // A body that never ends does not delay the command.
     const status = { '/missing': 404, '/keyed/wrong': 401, '/wrong': 401, '/open/x': 401, '/keyed/no': 403 }[
       request.url!
     ];
@@ -365,7 +365,7 @@ t.test('--online METHOD PATH sends that request as the proxy would', async (t) =
   });
 });
 
-t.test('the request of a check leaves alone what belongs to the proxy that runs', async (t) => {
+t.test('the request of a check does not write to the sinks of the running proxy', async (t) => {
   const { port } = await secureApi(t);
   const sink = join(t.testdir({ token: 'of the proxy that runs' }), 'token');
   const files = {
@@ -379,7 +379,7 @@ t.test('the request of a check leaves alone what belongs to the proxy that runs'
   t.equal(readFileSync(sink, 'utf8'), 'of the proxy that runs');
 });
 
-t.test('a request is not sent after a failed login, which would be one more', async (t) => {
+t.test('after a failed login no request is sent: it would cause one more login', async (t) => {
   let logins = 0;
   const baseUrl = await plain(t, (request, response) => {
     if (request.method === 'POST') logins++;
@@ -390,7 +390,7 @@ t.test('a request is not sent after a failed login, which would be one more', as
   t.equal(logins, 1);
 });
 
-t.test('a request of check needs --online, and a path that can be sent', async (t) => {
+t.test('check with a request needs --online and a valid path', async (t) => {
   t.testdir({});
   for (const [args, says] of [
     [['GET', '/x'], /--online/],
@@ -409,7 +409,7 @@ t.test('a request of check needs --online, and a path that can be sent', async (
   }
 });
 
-t.test('a share that cannot be reached fails the check, with its address and what goes on', async (t) => {
+t.test('an unreachable Redis fails the check, with its address and the consequence', async (t) => {
   const port = await freePort();
   const shared = { ...ACCOUNT, BEARERD_SHARE_URL: `redis://user:${SECRET}@127.0.0.1:${port}` };
   const { stdout: output, code } = await call(t, ['check', '--online'], shared, t.testdir());
@@ -426,7 +426,7 @@ t.test('a share that cannot be reached fails the check, with its address and wha
 });
 
 t.test(
-  'a share is tried after the logins, and is left out where none is configured',
+  'Redis is checked after the logins, and only if it is configured',
   { skip: NO_REDIS },
   undisturbed(async (t) => {
     const redis = await RedisServer.startedFor(t);

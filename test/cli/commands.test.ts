@@ -11,12 +11,12 @@ import { happens } from '../support/raw-client.ts';
 
 const call = inOneProcess(t);
 
-// Whole command lines: what is tested is what a person or a script sees.
+// Whole command lines: the tests see what a person or a script sees.
 const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 const SECRETS = [mock.credentials.clientSecret, mock.credentials.apiKey];
 
-t.test('--version and --help go to stdout and exit 0, on their own and on a command', async (t) => {
+t.test('--version and --help print to stdout and exit 0, with a command and without', async (t) => {
   t.testdir({});
   const [version, help, commandHelp] = await Promise.all([
     call(t, ['--version']),
@@ -31,7 +31,7 @@ t.test('--version and --help go to stdout and exit 0, on their own and on a comm
   t.match(commandHelp, { code: 0, stdout: /--credential NAME/ });
 });
 
-t.test('what is quoted of a file or an argument can not act on the terminal', async (t) => {
+t.test('text quoted from a file or an argument cannot control the terminal', async (t) => {
   const folder = t.testdir({ 'nasty.yaml': 'baseUrl: https://a.example\n"\\e[2J\\u009b\\u202ex": 1\n' });
   const file = await call(t, ['check', '--config', join(folder, 'nasty.yaml')]);
   t.equal(file.code, 78);
@@ -42,7 +42,7 @@ t.test('what is quoted of a file or an argument can not act on the terminal', as
   t.notMatch(argument.stderr, '\x1b');
 });
 
-t.test('wrong usage exits 64 and says what would be right', async (t) => {
+t.test('wrong usage exits 64 and names the right usage', async (t) => {
   t.testdir({});
   const cases: [string[], RegExp][] = [
     [['strat'], /unknown command "strat"; did you mean "start"\?/],
@@ -75,7 +75,7 @@ t.test('wrong usage exits 64 and says what would be right', async (t) => {
   }
 });
 
-t.test('a faulty configuration stops at once with 78 and names every fault', async (t) => {
+t.test('a faulty configuration exits 78 at once and names every fault', async (t) => {
   t.testdir({});
   const { code, stderr, stdout } = await run(t, [], {
     BEARERD_BASE_URL: 'http://example.com',
@@ -97,7 +97,7 @@ t.test('a faulty configuration stops at once with 78 and names every fault', asy
 });
 
 t.test(
-  'a configuration file that was named and is not there exits 66; broken YAML exits 78 and quotes nothing',
+  'a named configuration file that does not exist exits 66; broken YAML exits 78 and is not quoted',
   async (t) => {
     const dir = t.testdir({ 'broken.yaml': 'callerKey: "s3cret-line\nroutes: [' });
     const missing = await call(t, ['check', '--config', 'missing.yaml'], ACCOUNT, dir);
@@ -109,7 +109,7 @@ t.test(
   },
 );
 
-t.test('check says of a key that it is not tried, online or not', async (t) => {
+t.test('check reports an API key as not tried, with --online and without', async (t) => {
   t.testdir({});
   const { code, stdout } = await call(t, ['check'], { ...ACCOUNT, BEARERD_API_KEY: mock.credentials.apiKey });
   t.equal(code, 0);
@@ -136,7 +136,7 @@ t.test('check prints the configuration in force with every secret as ***', async
   for (const secret of SECRETS) t.notMatch(stdout, new RegExp(secret));
 });
 
-t.test('check says which files it has read, and start that .env is not', async (t) => {
+t.test('check names the files that it read, and start says that it did not read .env', async (t) => {
   const yaml = `baseUrl: ${mock.url}\nlisten: 127.0.0.1:0\nadmin: { listen: off }\n`;
   const dir = t.testdir({ 'bearerd.yaml': yaml, '.env': 'BEARERD_API_KEY=abc\nBEARERD_LOG_LEVEL=error\n' });
   const found = await call(t, ['check'], {}, dir);
@@ -153,7 +153,7 @@ t.test('check says which files it has read, and start that .env is not', async (
   await proxy.until(/\.env is not read/);
 });
 
-t.test('a value that works and is probably a mistake is a warning, in check and in the log', async (t) => {
+t.test('a valid value that is probably a mistake gives a warning, in check and in the log', async (t) => {
   const env = { ...ACCOUNT, BEARERD_API_KEY: '/run/secrets/c4n4ry' };
   const dir = t.testdir({});
   const found = await call(t, ['check'], env, dir);
@@ -168,7 +168,7 @@ t.test('a value that works and is probably a mistake is a warning, in check and 
 });
 
 t.test(
-  'check --online and token tell refused credentials (77) from an endpoint that is down (69)',
+  'check --online and token exit 77 for refused credentials and 69 for an endpoint that is down',
   async (t) => {
     t.testdir({});
     const wrong = { ...ACCOUNT, BEARERD_CLIENT_SECRET: 'wrong-secret-value' };
@@ -208,7 +208,7 @@ t.test('token prints the token and nothing else on stdout, in three forms', asyn
 });
 
 t.test(
-  'routes prints the table, and explains one request by the very table that the proxy uses',
+  'routes prints the route table, and explains one request with the table of the proxy',
   async (t) => {
     t.testdir({});
     const env = {
@@ -239,7 +239,7 @@ t.test(
   },
 );
 
-t.test('routes shows limits where there are any', async (t) => {
+t.test('routes shows configured limits', async (t) => {
   const file = `routes:
   - { prefix: /reports, credential: token, limit: 60/60s }
   - { prefix: /, credential: token }
@@ -279,7 +279,7 @@ t.test(
   },
 );
 
-t.test('routes takes the authority of an absolute target for a Host, as the proxy does', async (t) => {
+t.test('routes uses the authority of an absolute target as the Host, as the proxy does', async (t) => {
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ALLOWED_HOSTS: 'sidecar' };
   const json = async (target: string) =>
@@ -292,7 +292,7 @@ t.test('routes takes the authority of an absolute target for a Host, as the prox
   t.match(allowed, { decision: 'forward' });
 });
 
-t.test('routes prints a table for each host, and takes a URL for a request to one', async (t) => {
+t.test('routes prints one table for each host, and accepts a URL', async (t) => {
   t.testdir({});
   const env = {
     ...ACCOUNT,
@@ -335,10 +335,10 @@ t.test('routes prints a table for each host, and takes a URL for a request to on
   });
   t.match(alone, { code: 'route-denied', route: '//orders.example/admin' });
   t.match(crm, { code: 'no-route', route: null, why: 'no prefix of crm.localhost matches' });
-  t.match(other, { decision: 'forward', route: '/' }, 'a path names no host');
+  t.match(other, { decision: 'forward', route: '/' }, 'a path alone is for no host');
 });
 
-t.test('routes --json says what becomes of a request, and exits 0 either way', async (t) => {
+t.test('routes --json says whether a request is forwarded or refused, and exits 0 in both cases', async (t) => {
   t.testdir({});
   const env = {
     ...ACCOUNT,
@@ -363,7 +363,7 @@ t.test('routes --json says what becomes of a request, and exits 0 either way', a
       ['/api/admin', 'deny'],
       ['/', 'token'],
     ],
-    'in the order in which they match',
+    'in matching order',
   );
   const { removed, why, ...rest } = sent;
   t.same(rest, {
@@ -384,7 +384,7 @@ t.test('routes --json says what becomes of a request, and exits 0 either way', a
   t.match(bad, { ...refusal, code: 'bad-path', status: 400, credential: null });
 });
 
-t.test('token guesses no account: of several that log in one has to be named', async (t) => {
+t.test('token needs --credential if several credentials log in', async (t) => {
   const dir = t.testdir({
     'bearerd.yaml': `baseUrl: ${mock.url}
 credentials:
@@ -406,7 +406,7 @@ routes: [{ prefix: /, credential: sales }]
   t.match(await call(t, ['token', '--config', 'one.yaml'], {}, dir), { code: 0, stdout: /^\S+\n$/ });
 });
 
-t.test('an address that can not be listened on is told as it is written, with the reason', async (t) => {
+t.test('an address that cannot be listened on is shown as configured, with the reason', async (t) => {
   t.testdir({});
   const taken = createServer();
   const hasV6 = await new Promise<boolean>((resolve) => {
@@ -434,7 +434,7 @@ t.test('schema prints a JSON Schema', async (t) => {
   t.match(JSON.parse(stdout), { type: 'object', properties: { baseUrl: {}, routes: {}, credentials: {} } });
 });
 
-t.test('exec runs a command with a proxy of its own, without the secrets, and gives its code', async (t) => {
+t.test('exec runs a command with its own proxy and without the secrets, and exits with its code', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': 'callerKey: file-caller-key\n' });
   const script = `
     const url = process.env.API_URL;
@@ -463,7 +463,7 @@ t.test('exec runs a command with a proxy of its own, without the secrets, and gi
   t.equal(killed.code, 128 + 15);
 });
 
-t.test('exec passes on a signal that comes as soon as the command runs', async (t) => {
+t.test('exec forwards a signal that comes as soon as the command runs', async (t) => {
   t.testdir({});
   const script = 'trap "exit 42" HUP; echo up; while :; do sleep 0.05; done';
   const running = start(t, ['exec', '--', 'sh', '-c', script], ACCOUNT);
@@ -472,7 +472,7 @@ t.test('exec passes on a signal that comes as soon as the command runs', async (
   t.equal((await running.finished).code, 42);
 });
 
-t.test('an address that is taken exits 71 with one line', async (t) => {
+t.test('an address in use exits 71 with one line', async (t) => {
   t.testdir({});
   const taken = createServer().listen(0, '127.0.0.1');
   await happens(taken, 'listening');
@@ -485,7 +485,7 @@ t.test('an address that is taken exits 71 with one line', async (t) => {
   });
   t.equal(result.code, 71);
   const demo = await run(t, ['demo'], { BEARERD_LISTEN: `127.0.0.1:${port}`, BEARERD_ADMIN_LISTEN: 'off' });
-  t.equal(demo.code, 71, 'the mock of the demo holds nothing up');
+  t.equal(demo.code, 71, 'the mock of the demo does not delay the exit');
   t.match(
     result.stderr,
     new RegExp(
@@ -495,7 +495,7 @@ t.test('an address that is taken exits 71 with one line', async (t) => {
 });
 
 t.test(
-  'healthcheck and wait ask the admin listener; without one that is a fault of the configuration',
+  'healthcheck and wait ask the admin listener; with none configured they exit 78',
   async (t) => {
     const dir = t.testdir({});
     writeFileSync(join(dir, 'note'), '');

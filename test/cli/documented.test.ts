@@ -5,7 +5,7 @@ import { PROBLEMS } from '../../src/base/problem.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 
-// What the reference pages say of commands, exit codes and answers is what the program has.
+// Compares the reference pages with the program: commands, exit codes and answers.
 
 const read = (page: string) => readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8');
 

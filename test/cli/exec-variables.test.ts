@@ -4,13 +4,13 @@ import t, { type Test } from 'tap';
 import { run } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 
-// What a command under `bearerd exec` is told of its proxy: addresses and a key, and nothing that is a secret.
+// What a command under `bearerd exec` learns of its proxy: addresses and a key, and no secret.
 
 const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 
 const SHOWS_ENVIRONMENT = 'console.log(JSON.stringify(process.env))';
-/** The environment that a command of exec finds. */
+/** The environment of a command under exec. */
 async function environmentOf(t: Test, options: string[], env: NodeJS.ProcessEnv, files = {}) {
   const dir = t.testdir(files);
   const args = ['exec', ...options, '--', process.execPath, '-e', SHOWS_ENVIRONMENT];
@@ -19,7 +19,7 @@ async function environmentOf(t: Test, options: string[], env: NodeJS.ProcessEnv,
   return JSON.parse(stdout) as Record<string, string>;
 }
 
-t.test('exec tells its command the proxy in each variable that a template is given for', async (t) => {
+t.test('exec puts the proxy into each variable for which a template is given', async (t) => {
   const options = [
     ['--env', 'API_BASE={url}/v1'],
     ['--env', 'API_HOST={host}', '--env=API_PORT={port}', '--env', 'EMPTY='],
@@ -50,10 +50,10 @@ t.test('exec tells its command the proxy in each variable that a template is giv
   t.equal(named.BEARERD_URL, undefined);
   t.equal(new URL(named.API_URL!).port, named.X);
   const again = await environmentOf(t, ['--key-env', 'OPENAI_API_KEY'], ACCOUNT);
-  t.not(again.OPENAI_API_KEY, key, 'each run has its own');
+  t.not(again.OPENAI_API_KEY, key, 'each run has its own key');
 });
 
-t.test('exec refuses a template that says nothing', async (t) => {
+t.test('exec refuses a template without a placeholder', async (t) => {
   t.testdir({});
   const cases: [options: string[], words: RegExp][] = [
     [['--env', 'A={ur}'], /--env A: unknown placeholder \{ur\}; did you mean url\? \(known: \{url\}, /],
@@ -73,7 +73,7 @@ t.test('exec refuses a template that says nothing', async (t) => {
   await Promise.all(cases.map(refused));
 });
 
-t.test('with a key, exec asks it of every caller, and its command sends it like an API key', async (t) => {
+t.test('with a key, exec requires it of every caller, and the command sends it as an API key', async (t) => {
   const files = { 'bearerd.yaml': 'callerKey: key-of-the-file\ncallers: { other: { key: key-of-other } }\n' };
   t.testdir(files);
   const curl = 'curl -s -o /dev/null -w "%{http_code} " "$BEARERD_URL/companies/example.com"';
@@ -89,7 +89,7 @@ t.test('with a key, exec asks it of every caller, and its command sends it like 
   t.equal(stdout, '407 407 407 407 200 200 200 ');
 });
 
-t.test('the environment of a command of exec holds no secret, wherever it came from', async (t) => {
+t.test('the environment of a command under exec holds no secret, from whatever source', async (t) => {
   const yaml = `
 baseUrl: ${mock.url}
 credentials:
@@ -122,7 +122,7 @@ MY_CLIENT_SECRET=s3cret-of-dotenv-2
       { ...secrets, ...kept, ...copies },
       files,
     );
-    // What is not in force is no secret of bearerd's: a copy of it is the caller's own affair.
+    // A value that is not in force is no secret of bearerd's: a copy of it stays.
     const inForce = 'MY_CLIENT_SECRET' in secrets ? /s3cret-of-environment/ : /s3cret-of/;
     t.notMatch(JSON.stringify(env), inForce);
     t.match(env, { ...kept, OPENAI_API_KEY: /^[0-9a-f]{64}$/ });

@@ -12,12 +12,12 @@ import { isRunning } from '../support/processes.ts';
 import { until, within } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// A command under `bearerd exec` has the environment and the signals that it would have without.
+// A command under `bearerd exec` has the same environment and gets the same signals as without it.
 
 const mock = await mockFor(t);
 const ACCOUNT = accountOf(mock);
 
-/** Tells its parent, and of each signal that it gets; a little while after the first, it ends. */
+/** Prints its parent's process ID and each signal that it gets. Ends a moment after the first signal. */
 const NOTES_SIGNALS = `
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGWINCH']) {
   process.on(signal, () => {
@@ -28,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGWINCH']) {
 setTimeout(() => process.exit(1), 120000);
 console.log('parent ' + process.ppid + ' is up');
 `;
-/** Gives the command a terminal of its own, and it what stands in for a keyboard: our stdin. */
+/** Runs the command on a terminal of its own. Our stdin takes the place of the keyboard. */
 const ON_TERMINAL = `
 import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
@@ -53,7 +53,7 @@ async function onTerminal(t: Test): Promise<OnTerminal> {
   });
   const output = saidBy(t, child);
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
-  await until(() => /parent \d+ is up/.test(output()), 'the command is not up');
+  await until(() => /parent \d+ is up/.test(output()), 'the command does not start');
   const wrapper = Number(/parent (\d+)/.exec(output())?.[1]);
   return { child, wrapper, output, code: () => within(60_000, closed, () => `no end: ${output()}`) };
 }
@@ -64,7 +64,7 @@ for (const [key, byte, signal] of [
   ['Ctrl-C', '\x03', 'SIGINT'],
   ['Ctrl-\\', '\x1c', 'SIGQUIT'],
 ] as const) {
-  t.test(`${key} on a terminal gets to the command of exec once`, { skip: noTerminal }, async (t) => {
+  t.test(`${key} on a terminal reaches the command of exec once`, { skip: noTerminal }, async (t) => {
     t.testdir({});
     const { child, output, code } = await onTerminal(t);
     child.stdin!.write(byte);
@@ -74,7 +74,7 @@ for (const [key, byte, signal] of [
 }
 
 t.test(
-  'a signal to bearerd alone gets to the command of exec, on a terminal too',
+  'a signal to bearerd alone reaches the command of exec, on a terminal too',
   { skip: noTerminal },
   async (t) => {
     t.testdir({});
@@ -87,7 +87,7 @@ t.test(
   },
 );
 
-t.test('without a terminal each signal to bearerd alone gets to the command of exec once', async (t) => {
+t.test('without a terminal each signal to bearerd alone reaches the command of exec once', async (t) => {
   t.testdir({});
   const signals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGWINCH'] as const;
   const ends = signals.map(async (signal) => {
@@ -105,7 +105,7 @@ t.test('without a terminal each signal to bearerd alone gets to the command of e
 
 const SIGNALLED = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Leads a process group of its own, as under `timeout` or in a shell's job. */
+/** bearerd leads its own process group, as under `timeout` or in a shell's job. */
 async function inGroup(t: Test) {
   const { PATH, HOME } = process.env;
   const leader = spawn(process.execPath, [MAIN, ...UNDER_EXEC], {
@@ -116,16 +116,16 @@ async function inGroup(t: Test) {
   });
   const output = saidBy(t, leader);
   const closed = new Promise<number | null>((resolve) => leader.once('close', resolve));
-  await until(() => /is up$/m.test(output()), 'the command is not up');
+  await until(() => /is up$/m.test(output()), 'the command does not start');
   return { leader, output, code: () => within(60_000, closed, () => `no end: ${output()}`) };
 }
 
-t.test('a signal to the whole group gets to the command of exec once', async (t) => {
+t.test('a signal to the whole process group reaches the command of exec once', async (t) => {
   t.testdir({});
   const ends = SIGNALLED.map(async (signal) => {
     const { leader, output, code } = await inGroup(t);
     process.kill(-leader.pid!, signal);
-    // A parent that has got it, too, sends it on: npm does, and `timeout` does it before.
+    // A parent that also got the signal repeats it: npm afterwards, `timeout` before.
     leader.kill(signal);
     return [await code(), signalsIn(output())];
   });
@@ -135,7 +135,7 @@ t.test('a signal to the whole group gets to the command of exec once', async (t)
   );
 });
 
-t.test('a signal that a parent repeats at once gets to the command of exec once', async (t) => {
+t.test('a signal that a parent repeats at once reaches the command of exec once', async (t) => {
   t.testdir({});
   const { leader, output, code } = await inGroup(t);
   for (let i = 0; i < 3; i++) leader.kill('SIGTERM');
@@ -143,7 +143,7 @@ t.test('a signal that a parent repeats at once gets to the command of exec once'
   t.same(signalsIn(output()), ['SIGTERM']);
 });
 
-t.test('exec leaves no process behind, however it ends', async (t) => {
+t.test('exec leaves no process behind after SIGTERM or SIGKILL', async (t) => {
   t.testdir({});
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const { leader, output } = await inGroup(t);
@@ -161,7 +161,7 @@ t.test('exec leaves no process behind, however it ends', async (t) => {
   }
 });
 
-t.test("the command of exec has its proxy's host in NO_PROXY and no_proxy", async (t) => {
+t.test('the command of exec has the host of its proxy in NO_PROXY and no_proxy', async (t) => {
   const loopback = 'localhost,127.0.0.1,::1';
   const cases: [given: NodeJS.ProcessEnv, upper: string, lower: string][] = [
     [{}, loopback, loopback],
@@ -184,14 +184,10 @@ t.test("the command of exec has its proxy's host in NO_PROXY and no_proxy", asyn
     env: { ...LEAST, BEARERD_ROUTES: '/=token,//orders.localhost/=token,//api.example.com/=token' },
   });
   const told = childEnvironment({}, { secretVariables: [], credentials: new Map(), routes }, new Map());
-  t.equal(
-    told.NO_PROXY,
-    `${loopback},orders.localhost`,
-    'and the hosts of routes that can mean nothing else',
-  );
+  t.equal(told.NO_PROXY, `${loopback},orders.localhost`, 'names below localhost that routes use are added');
 });
 
-t.test('a proxy in the environment does not catch the calls of the command to bearerd', async (t) => {
+t.test("an outbound proxy in the environment does not get the command's calls to bearerd", async (t) => {
   t.testdir({});
   const script = 'curl -s -o /dev/null -w "%{http_code}" "$BEARERD_URL/companies/example.com"';
   const env = { ...ACCOUNT, http_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
@@ -212,7 +208,7 @@ t.test('the command of exec sees no credential that the API echoes, unless scrub
   t.match(await under({ BEARERD_SCRUB: 'false' }), /^Bearer tok-2$/);
 });
 
-t.test('exec leaves the sinks to the proxy that runs by the same file', async (t) => {
+t.test('exec does not write to the sinks of a running proxy with the same file', async (t) => {
   const dir = t.testdir({ token: 'of the proxy that runs' });
   writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify({ sinks: [{ file: join(dir, 'token') }] }));
   const calls = ['sh', '-c', 'curl -s "$BEARERD_URL/companies/example.com" >&2; cat token'];
@@ -221,7 +217,7 @@ t.test('exec leaves the sinks to the proxy that runs by the same file', async (t
   t.equal(readFileSync(join(dir, 'token'), 'utf8'), 'of the proxy that runs');
 });
 
-t.test('exec leaves stderr to its command, unless BEARERD_LOG_LEVEL says otherwise', async (t) => {
+t.test('exec logs only warnings on stderr, unless BEARERD_LOG_LEVEL says otherwise', async (t) => {
   t.testdir({});
   const [silent, empty, told] = await Promise.all(
     [{}, { BEARERD_LOG_LEVEL: '' }, { BEARERD_LOG_LEVEL: 'info' }].map((level) =>
@@ -233,7 +229,7 @@ t.test('exec leaves stderr to its command, unless BEARERD_LOG_LEVEL says otherwi
   t.match(told?.stderr, /listening on/);
 });
 
-t.test('a copy of a secret gets to the command of exec in no encoding', async (t) => {
+t.test('no encoded copy of a secret reaches the command of exec', async (t) => {
   const config = await loadConfig({
     env: {
       BEARERD_BASE_URL: 'https://api.example.com',

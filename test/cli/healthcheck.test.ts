@@ -6,11 +6,11 @@ import { look } from '../../src/cli/sight.ts';
 import { ConfigurationSource } from '../../src/config/source.ts';
 import { formatAddress, type ListenAddress } from '../../src/config/values/addresses.ts';
 
-// `healthcheck` finds the admin listener without reading the configuration, where that is plain to see.
+// `healthcheck` finds the admin listener without parsing the configuration, where the address is plain to see.
 
 const BASE = 'baseUrl: https://api.example.com\n';
 
-/** What the whole reading of the configuration says. */
+/** The address by the full parser of the configuration. */
 async function read(env: NodeJS.ProcessEnv, configFile?: string): Promise<ListenAddress | undefined> {
   const [first] = await new ConfigurationSource(env, { configFile }).loadListen('adminListen');
   return first;
@@ -40,27 +40,30 @@ const FILES: Readonly<Record<string, [text: string, isPlain: boolean]>> = {
   'listen of something else': [`${BASE}admin:\nlisten: 127.0.0.1:11\n`, false],
 };
 
-t.test('an address that is found in a file is the one that the whole reading finds', async (t) => {
-  for (const [name, [text, isPlain]] of Object.entries(FILES)) {
-    const dir = t.testdir({ 'bearerd.yaml': text });
-    const file = join(dir, 'bearerd.yaml');
-    for (const [args, env] of [
-      [['--config', file], {}],
-      [[`--config=${file}`], {}],
-      [[], { BEARERD_CONFIG: file }],
-      [[], { XDG_CONFIG_HOME: '/nowhere', HOME: '/nowhere' }],
-    ] as const) {
-      const place = plainPlace(args, env, () => dir);
-      t.equal(place !== undefined, isPlain, name);
-      if (place !== undefined) {
-        t.equal(shown(place.address), shown(await read(env, file)), name);
-        t.equal(place.isSure, false);
+t.test(
+  'an address that the quick search finds in a file is the one that the full parser finds',
+  async (t) => {
+    for (const [name, [text, isPlain]] of Object.entries(FILES)) {
+      const dir = t.testdir({ 'bearerd.yaml': text });
+      const file = join(dir, 'bearerd.yaml');
+      for (const [args, env] of [
+        [['--config', file], {}],
+        [[`--config=${file}`], {}],
+        [[], { BEARERD_CONFIG: file }],
+        [[], { XDG_CONFIG_HOME: '/nowhere', HOME: '/nowhere' }],
+      ] as const) {
+        const place = plainPlace(args, env, () => dir);
+        t.equal(place !== undefined, isPlain, name);
+        if (place !== undefined) {
+          t.equal(shown(place.address), shown(await read(env, file)), name);
+          t.equal(place.isSure, false);
+        }
       }
     }
-  }
-});
+  },
+);
 
-t.test('without a file, a flag wins over the variable, and that over the default', async (t) => {
+t.test('without a file, a flag wins over the variable, and the variable over the default', async (t) => {
   const cwd = t.testdir({});
   const env = { BEARERD_ADMIN_LISTEN: ' 127.0.0.1:2 ' };
   const address = (args: readonly string[], env: NodeJS.ProcessEnv) =>
@@ -73,7 +76,7 @@ t.test('without a file, a flag wins over the variable, and that over the default
   t.equal(plainPlace([], env, () => cwd)?.isSure, true);
 });
 
-t.test('what is not plain is left to the whole reading', async (t) => {
+t.test('what the quick search cannot decide is left to the full parser', async (t) => {
   const empty = t.testdir({ envs: { '.env': '' }, other: { 'bearerd.yml': BASE }, none: {} });
   for (const args of [['--help'], ['-V'], ['x'], ['--admin-listen'], ['--admin-listen='], ['--confg', 'x']]) {
     t.equal(
@@ -102,7 +105,7 @@ t.test('what is not plain is left to the whole reading', async (t) => {
   t.equal(
     plainPlace(['--config', '/dev/null'], {}, () => empty),
     undefined,
-    'it may be a pipe',
+    'a file that may be a pipe is not read twice',
   );
 });
 
@@ -120,7 +123,7 @@ async function answering(t: Test, answer: (socket: Socket) => unknown, host = '1
   return (server.address() as AddressInfo).port;
 }
 
-t.test('a look says in words what it finds', async (t) => {
+t.test('a probe says in words what it found', async (t) => {
   const ready = '{"ready":true,"draining":false,"credentials":{}}';
   const cases: readonly [what: string, answer: (socket: Socket) => unknown, sight: RegExp | undefined][] = [
     ['ready', (socket) => socket.end(`HTTP/1.1 200 OK\r\nx: y\r\n\r\n${ready}`), undefined],
@@ -151,7 +154,7 @@ t.test('a look says in words what it finds', async (t) => {
   }
 });
 
-t.test('localhost is both loopbacks, and the wildcards are this machine', async (t) => {
+t.test('localhost means both loopback addresses, and a wildcard address means this machine', async (t) => {
   const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n{"ready":true,"credentials":{}}');
   const v4 = await answering(t, answer);
   t.same(await look({ kind: 'tcp', host: '0.0.0.0', port: v4 }), []);

@@ -15,7 +15,7 @@ const commands = await Promise.all(
 );
 
 t.test(
-  'each --help has an example, known variables with their meaning, and no link into a checkout',
+  'each --help has an example, the variables with their meaning, and no link into the repository',
   async (t) => {
     for (const { name, command } of commands) {
       const help = commandHelp(name, command);
@@ -25,14 +25,14 @@ t.test(
         t.ok(KNOWN_VARIABLES.includes(variable), variable);
         t.match(help, new RegExp(`^ {2}${variable} {3,}\\S`, 'm'));
       }
-      // What takes all settings says which of them matter.
+      // A command that accepts all settings names those that matter to it.
       if (command.settings === true) t.not(command.variables.length, 0, name);
     }
     t.notMatch(await overview(), /docs\/|\.md\b/);
   },
 );
 
-t.test('the example lines are lines that the command takes', async (t) => {
+t.test('the command accepts its own example lines', async (t) => {
   for (const { name, command } of commands) {
     for (const example of command.examples) {
       const [, ...words] = /\bbearerd( [^|&>)"]*)/.exec(example)?.[1]?.split(' -- ')[0]?.split(' ') ?? [''];
@@ -59,7 +59,7 @@ t.test('start --help lists each setting with its flag, variable and default', as
   t.notMatch(stdout, /--client-secret /);
 });
 
-t.test('completion prints a script for each shell that knows every command and flag', async (t) => {
+t.test('completion prints a script with every command and flag for each shell', async (t) => {
   t.testdir({});
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, stdout } = await call(t, ['completion', shell]);
@@ -70,7 +70,7 @@ t.test('completion prints a script for each shell that knows every command and f
   t.match(await call(t, ['completion', 'tcsh']), { code: 64, stderr: /bash, zsh, fish/ });
 });
 
-t.test("bash completes commands, a command's flags, and nothing after --", async (t) => {
+t.test('bash completes commands, the flags of a command, and nothing after --', async (t) => {
   t.testdir({});
   const { stdout: script } = await call(t, ['completion', 'bash']);
   const complete = (...words: string[]) =>
@@ -95,7 +95,7 @@ t.test("bash completes commands, a command's flags, and nothing after --", async
 });
 
 const noShell = spawnSync('python3', ['-c', 'import pty']).status !== 0 && 'python3 gives no terminal';
-/** Types into a shell on a terminal of its own; prints what that said. */
+/** Types into a shell on a terminal of its own, and prints the shell's output. */
 const TYPE = `
 import os, pty, select, sys, time
 pid, fd = pty.fork()
@@ -117,7 +117,7 @@ for line in sys.argv[1:]:
     sys.stdout.write(said.decode().replace('\\r', '') + '\\n')
 `;
 
-t.test('bash completes files with blanks and folders behind a flag', { skip: noShell }, async (t) => {
+t.test('bash completes folders, and files with blanks, after a flag', { skip: noShell }, async (t) => {
   const dir = t.testdir({ 'my file.yaml': '', folder: { 'inner.yaml': '' } });
   const { stdout: script } = await call(t, ['completion', 'bash'], {}, dir);
   writeFileSync(join(dir, 'completion'), script);

@@ -9,13 +9,13 @@ import { MAIN } from '../support/cli.ts';
 import { saidBy } from '../support/internal-errors.ts';
 import { until } from '../support/raw-client.ts';
 
-// What an idle process does, counted and not timed: each time that a thread goes to sleep, it was awake before.
-// A busy machine adds none of these.
+// Counts how often an idle process wakes up: a thread that goes to sleep was awake before. A busy machine adds nothing
+// to this count.
 
 const WINDOW_MS = 6_000;
-/** Three a second are promised; half a one is measured. */
+/** Promised: at most 3 a second. Measured: 0.5. */
 const MOST = 9;
-/** Timers that belong to the start and the first login run out in the meantime. */
+/** The timers of the start and of the first login end within these windows. */
 const WINDOWS = 6;
 
 /** How often threads of a process have gone to sleep since the start. */
@@ -28,7 +28,7 @@ function sleeps(pid: number): number {
   return count;
 }
 
-/** Whether there comes a window with no more, and what was counted. */
+/** Whether a window stays within the limit, and the counts of all windows. */
 async function becomesQuiet(pid: number): Promise<[isQuiet: boolean, counts: string]> {
   const counts: number[] = [];
   while (counts.length < WINDOWS) {
@@ -52,7 +52,7 @@ async function sessionUrl(t: Test): Promise<string> {
 }
 
 t.test(
-  'a ready process that watches three files wakes up at most three times in two seconds, before a request and after',
+  'a ready process that watches three files wakes up at most three times in two seconds, before a request and after it',
   { skip: process.platform !== 'linux' && 'only Linux counts it' },
   async (t) => {
     const dir = t.testdir({ id: 'id', secret: 'client-secret', key: 'api-key' });

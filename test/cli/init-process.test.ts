@@ -7,13 +7,13 @@ import { saidBy } from '../support/internal-errors.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { until, within } from '../support/raw-client.ts';
 
-// As process 1 of a container: what has lost its parent is ours to take leave of.
+// bearerd as process 1 of a container: it reaps the processes that have lost their parent.
 
 const NAMESPACE = ['-rpf', '--kill-child'];
 const { status } = spawnSync('unshare', [...NAMESPACE, 'true']);
 const skip = status === 0 ? false : 'no process namespace can be made here';
 
-/** Each run leaves behind a process that ends a moment later. */
+/** Each run leaves a process behind, which ends a moment later. */
 const HELPER = '(sleep 0.2 >/dev/null 2>&1 &); echo token-of-helper';
 
 interface Row {
@@ -61,19 +61,19 @@ t.test('as process 1, a proxy with helpers leaves no zombie, reloads and drains'
   };
   writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify(config));
   const container = inContainer(t, ['start'], {});
-  await until(() => /logged in/.test(container.output()), 'it logs in');
+  await until(() => /logged in/.test(container.output()), 'the proxy does not log in');
   const settled = () => container.below().length === 1;
   await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`);
   t.notMatch(container.below()[0]?.state, /^Z/);
   process.kill(Number(container.first()), 'SIGHUP');
-  await until(() => /configuration reloaded/.test(container.output()), 'it reloads');
+  await until(() => /configuration reloaded/.test(container.output()), 'the configuration is not reloaded');
   process.kill(Number(container.first()), 'SIGTERM');
   t.equal(await container.code(), 0);
   t.match(container.output(), /"msg":"stopped"/);
 });
 
 t.test(
-  'as process 1, exec gives its command’s code, and takes leave of what it left',
+  'as process 1, exec exits with the code of its command, and reaps what the command left behind',
   { skip },
   async (t) => {
     t.testdir({});
@@ -84,7 +84,7 @@ t.test(
   },
 );
 
-t.test('as process 1 without helpers bearerd is that process itself', { skip }, async (t) => {
+t.test('as process 1 without helpers, bearerd starts no second process', { skip }, async (t) => {
   t.testdir({});
   const account = {
     ...accountOf(await mockFor(t)),
@@ -92,32 +92,28 @@ t.test('as process 1 without helpers bearerd is that process itself', { skip }, 
     BEARERD_ADMIN_LISTEN: 'off',
   };
   const container = inContainer(t, ['start'], account);
-  await until(() => /logged in/.test(container.output()), 'it logs in');
+  await until(() => /logged in/.test(container.output()), 'the proxy does not log in');
   t.same(container.below(), []);
   process.kill(Number(container.first()), 'SIGTERM');
   t.equal(await container.code(), 0);
 });
 
-t.test(
-  'as process 1, the command of a secret runs once, and what it leaves is no zombie',
-  { skip },
-  async (t) => {
-    const mock = await mockFor(t);
-    const dir = t.testdir({ secret: mock.credentials.clientSecret });
-    const { BEARERD_CLIENT_SECRET: _, ...account } = accountOf(mock);
-    const command = `echo run >>'${dir}/runs'; (sleep 0.2 >/dev/null 2>&1 &); cat '${dir}/secret'`;
-    const container = inContainer(t, ['start'], {
-      ...account,
-      BEARERD_CLIENT_SECRET_COMMAND: command,
-      BEARERD_LISTEN: '127.0.0.1:0',
-      BEARERD_ADMIN_LISTEN: 'off',
-      BEARERD_LOG_FORMAT: 'json',
-    });
-    await until(() => /logged in/.test(container.output()), 'it logs in');
-    const settled = () => container.below().length === 1;
-    await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`);
-    t.equal(readFileSync(join(dir, 'runs'), 'utf8'), 'run\n');
-    process.kill(Number(container.first()), 'SIGTERM');
-    t.equal(await container.code(), 0);
-  },
-);
+t.test('as process 1, the command of a secret runs once and leaves no zombie', { skip }, async (t) => {
+  const mock = await mockFor(t);
+  const dir = t.testdir({ secret: mock.credentials.clientSecret });
+  const { BEARERD_CLIENT_SECRET: _, ...account } = accountOf(mock);
+  const command = `echo run >>'${dir}/runs'; (sleep 0.2 >/dev/null 2>&1 &); cat '${dir}/secret'`;
+  const container = inContainer(t, ['start'], {
+    ...account,
+    BEARERD_CLIENT_SECRET_COMMAND: command,
+    BEARERD_LISTEN: '127.0.0.1:0',
+    BEARERD_ADMIN_LISTEN: 'off',
+    BEARERD_LOG_FORMAT: 'json',
+  });
+  await until(() => /logged in/.test(container.output()), 'the proxy does not log in');
+  const settled = () => container.below().length === 1;
+  await until(settled, `a zombie is left: ${JSON.stringify(container.below())}`);
+  t.equal(readFileSync(join(dir, 'runs'), 'utf8'), 'run\n');
+  process.kill(Number(container.first()), 'SIGTERM');
+  t.equal(await container.code(), 0);
+});

@@ -19,7 +19,7 @@ const VALUES = {
   OAUTH_CLIENT_SECRET: 'g',
 };
 
-t.test('what init writes passes check once the variables that it names are there', async (t) => {
+t.test('a file of init passes check once the variables that it names are set', async (t) => {
   const dir = t.testdir({});
   for (const account of ['service', 'user', 'key', 'oauth2']) {
     const file = `${account}.yaml`;
@@ -47,7 +47,7 @@ t.test('what init writes passes check once the variables that it names are there
   }
 });
 
-t.test('each setting that it shows as a comment is a good one', async (t) => {
+t.test('each setting that init writes as a comment is valid', async (t) => {
   const dir = t.testdir({});
   await call(t, ['init', '--account', 'key'], {}, dir);
   const file = join(dir, 'bearerd.yaml');
@@ -61,7 +61,7 @@ t.test('each setting that it shows as a comment is a good one', async (t) => {
   });
 });
 
-t.test('init takes the defaults without a terminal, and never writes over a file', async (t) => {
+t.test('without a terminal init uses the defaults, and it never overwrites a file', async (t) => {
   const dir = t.testdir({});
   t.match(await call(t, ['init'], {}, dir), {
     code: 0,
@@ -84,7 +84,7 @@ t.test('init takes the defaults without a terminal, and never writes over a file
   });
 });
 
-t.test('a wrong URL or account is a fault, and nothing is written', async (t) => {
+t.test('init refuses a wrong URL or account, and writes nothing', async (t) => {
   const dir = t.testdir({});
   t.match(await call(t, ['init', '--base-url', 'api.example.com'], {}, dir), {
     code: 78,
@@ -105,7 +105,7 @@ const noTerminal =
   spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
 
 t.test(
-  'on a terminal it asks for what is not given, and again after a wrong answer',
+  'on a terminal init asks for what is not given, and again after a wrong answer',
   { skip: noTerminal },
   async (t) => {
     const dir = t.testdir({});

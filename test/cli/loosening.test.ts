@@ -9,7 +9,7 @@ import { CA_FILE } from '../support/h2-upstream.ts';
 import { ask, happens } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// Options of Node that let more through than bearerd may: in a company's NODE_OPTIONS they stand for some other program.
+// Options of Node that allow lenient HTTP or weak TLS. A company may set them in NODE_OPTIONS for another program.
 
 const NODE_OPTIONS = '--insecure-http-parser --tls_min_v1.0 --tls-cipher-list=ALL:eNULL:@SECLEVEL=0';
 const tlsFile = (name: string) =>
@@ -40,7 +40,7 @@ const WEAK: Record<string, { server: TlsOptions; client: object }> = {
 };
 
 for (const [what, { server: weak, client }] of Object.entries(WEAK)) {
-  t.test(`an upstream that speaks ${what} is refused, whatever NODE_OPTIONS says`, async (t) => {
+  t.test(`an upstream with ${what} is refused, whatever NODE_OPTIONS says`, async (t) => {
     let heads = 0;
     const server = createServer(
       { cert: tlsFile('server.pem'), key: tlsFile('server.key'), ...weak },
@@ -75,7 +75,7 @@ for (const [what, { server: weak, client }] of Object.entries(WEAK)) {
   });
 }
 
-t.test('a login reads its answer strictly, whatever NODE_OPTIONS says', async (t) => {
+t.test('a login parses its answer strictly, whatever NODE_OPTIONS says', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const grant = JSON.stringify({ accessToken: 'tok-1', expires_in: 3600 });
   upstream.onLogin = () =>

@@ -6,7 +6,7 @@ import { run } from '../support/cli.ts';
 import { inOneProcess } from '../support/one-process.ts';
 import { happens } from '../support/raw-client.ts';
 
-// What a new user gets wrong, and what the message must name so that it alone is enough to get it right.
+// Mistakes of new users. The message alone must be enough to correct each.
 const mock = await startMockApi();
 t.teardown(() => mock.close());
 const { clientId, clientSecret } = mock.credentials;
@@ -293,7 +293,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
 };
 
 for (const [title, { args, env = {}, files = {}, code, names }] of Object.entries(MISTAKES)) {
-  t.test(`the message alone solves: ${title}`, async (t) => {
+  t.test(`the message alone is enough to correct this: ${title}`, async (t) => {
     const dir = t.testdir({ ...files });
     // What begins to listen is a process of its own.
     const result = await (code === LISTENS_NOT ? run : call)(
@@ -308,7 +308,7 @@ for (const [title, { args, env = {}, files = {}, code, names }] of Object.entrie
   });
 }
 
-t.test('a path alone is a GET, to routes and to check', async (t) => {
+t.test('routes and check read a path without a method as a GET', async (t) => {
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ROUTES: '/=token' };
   t.match(await call(t, ['routes', '/companies'], env), { code: 0, stdout: /result: +forwarded/ });
@@ -318,7 +318,7 @@ t.test('a path alone is a GET, to routes and to check', async (t) => {
   });
 });
 
-t.test('routes says which route another reading of a path would take', async (t) => {
+t.test('routes names the route that another reading of the path would match', async (t) => {
   t.testdir({});
   const env = { ...ACCOUNT, BEARERD_ROUTES: '/companies=token,/health=none' };
   const cases = [

@@ -9,7 +9,7 @@ import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const call = inOneProcess(t);
 
-/** A folder with a configuration of an OAuth 2.0 client and a command, and what runs `bearerd` in it. */
+/** A folder with a configuration (an OAuth 2.0 client, a command), and a function that runs `bearerd` in it. */
 async function folder(t: Test) {
   const issuer = await RawUpstream.startedFor(t);
   issuer.onRequest = () => ok('{"access_token":"oauth-1","token_type":"mac","expires_in":600}');
@@ -43,7 +43,7 @@ echo "$GREETING-\${PARTNER-none}"
 }
 
 t.test(
-  'token prints what a command or a token endpoint gives, and nothing that either said besides',
+  'token prints the token of a command or a token endpoint, and nothing else of their output',
   async (t) => {
     const { bearerd } = await folder(t);
     const [program, header, partner, json] = await Promise.all([
@@ -52,7 +52,7 @@ t.test(
       bearerd('hello', 'token', '--credential', 'partner'),
       bearerd('hello', 'token', '--credential', 'partner', '--json'),
     ]);
-    t.match(program, { code: 0, stdout: 'hello-none\n' }, 'its environment has no secret');
+    t.match(program, { code: 0, stdout: 'hello-none\n' }, 'the environment of the command has no secret');
     t.match(program.stderr, /no expiry; 15 minutes/);
     t.equal(header.stdout, 'X-Token: Token hello-none\n');
     t.match(partner, { code: 0, stdout: 'oauth-1\n', stderr: /token_type is not Bearer/ });
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test('check --online tries both, tells refused from failed, and shows no secret', async (t) => {
+t.test('check --online tries both logins, tells a refusal from a failure, and shows no secret', async (t) => {
   const { bearerd, issuer } = await folder(t);
   const good = await bearerd('hello', 'check', '--online');
   t.match(good, {
@@ -87,7 +87,7 @@ t.test('check --online tries both, tells refused from failed, and shows no secre
     t.notMatch(stdout + stderr, /SECRET|partner-secret/);
 });
 
-t.test('routes explains them like any other', async (t) => {
+t.test('routes explains a request with these credentials like any other', async (t) => {
   const { bearerd, issuer } = await folder(t);
   const { code, stdout } = await bearerd('hello', 'routes', 'GET', '/partner/x');
   t.equal(code, 0);
@@ -95,7 +95,7 @@ t.test('routes explains them like any other', async (t) => {
   t.match(stdout, `upstream:   ${issuer.url}/partner/x\n`);
 });
 
-t.test('a command under way ends with bearerd', async (t) => {
+t.test('a running command ends with bearerd', async (t) => {
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -103,9 +103,9 @@ t.test('a command under way ends with bearerd', async (t) => {
     const { dir, env } = await folder(t);
     const { child, finished } = start(t, ['token', '--credential', 'program'], env('linger'), dir);
     const file = join(dir, 'pid');
-    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 'the command runs');
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 'the command does not start');
     child.kill(signal);
     t.match(await finished, { code, stdout: '' });
-    await until(() => !isRunning(Number(readFileSync(file, 'utf8'))), 'it is gone');
+    await until(() => !isRunning(Number(readFileSync(file, 'utf8'))), 'the command still runs');
   }
 });

@@ -6,7 +6,7 @@ import { saidBy } from '../support/internal-errors.ts';
 import { ask, RawClient, until } from '../support/raw-client.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
-/** A process that may open so many files; gives its ports and what it has said. */
+/** A proxy that may open this many files; gives its ports and its output. */
 async function limited(t: Test, openFiles: number, baseUrl: string) {
   const child = spawn('sh', ['-c', `ulimit -n ${openFiles}; exec "$NODE" "$MAIN" start`], {
     env: {
@@ -22,13 +22,13 @@ async function limited(t: Test, openFiles: number, baseUrl: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const log = saidBy(t, child);
-  await until(() => /listening on/.test(log()), 'it does not listen');
+  await until(() => /listening on/.test(log()), 'the proxy does not listen');
   const { urls, admin } = JSON.parse(log().split('\n')[0]!) as { urls: string[]; admin: string[] };
   const portOf = (url: string) => Number(new URL(url).port);
   return { port: portOf(urls[0]!), adminPort: portOf(admin[0]!), log };
 }
 
-t.test('with few open files, clients beyond what fits get 503, and the admin listener answers', async (t) => {
+t.test('at the limit of open files further clients get 503, and the admin listener answers', async (t) => {
   t.testdir({});
   const upstream = await RawUpstream.startedFor(t);
   let letGo = () => {};
@@ -40,11 +40,14 @@ t.test('with few open files, clients beyond what fits get 503, and the admin lis
     return ok('served');
   };
   const proxy = await limited(t, 128, upstream.url);
-  await until(() => /client connections are limited/.test(proxy.log()), 'the log says so');
+  await until(
+    () => /client connections are limited/.test(proxy.log()),
+    'the log does not say that connections are limited',
+  );
   t.match(proxy.log(), /"maxConnections":24,"configured":10000,.*client connections are limited to 24/);
   const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.to(proxy.port)));
   const answers = clients.map((client) => client.send(request('GET', '/')).response());
-  await until(() => upstream.requests.length === 24, 'as many requests as fit are under way');
+  await until(() => upstream.requests.length === 24, 'the limit of requests under way is not reached');
   t.equal((await ask(proxy.adminPort, request('GET', '/healthz'))).status, 200);
   letGo();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
@@ -52,10 +55,10 @@ t.test('with few open files, clients beyond what fits get 503, and the admin lis
   t.equal(statuses.filter((status) => status === 503).length, 176);
   for (const client of clients) client.close();
   const next = async () => (await ask(proxy.port, request('GET', '/next'))).status;
-  await until(async () => (await next()) === 200, 'when they have gone, the next one is not served');
+  await until(async () => (await next()) === 200, 'a client is not served after the others have left');
 });
 
-t.test('one client with a thousand requests, who reads nothing, starves no other', async (t) => {
+t.test('a client that sends a thousand requests and reads nothing does not starve others', async (t) => {
   t.testdir({});
   const upstream = await RawUpstream.startedFor(t);
   upstream.onRequest = () => ok('x'.repeat(50_000));
@@ -65,5 +68,8 @@ t.test('one client with a thousand requests, who reads nothing, starves no other
   greedy.socket.pause();
   greedy.send(request('GET', '/greedy').repeat(1_000));
   for (let n = 0; n < 20; n++) t.equal((await ask(proxy.port, request('GET', '/other'))).status, 200);
-  t.ok(upstream.requests.filter(({ target }) => target === '/greedy').length < 1_000, 'it is held up itself');
+  t.ok(
+    upstream.requests.filter(({ target }) => target === '/greedy').length < 1_000,
+    'this client is slowed down',
+  );
 });

@@ -35,7 +35,7 @@ async function running(
   });
   child.stdin.end(input);
   const output = saidBy(t, child);
-  await until(() => /listening on .*\n/.test(output()) || child.exitCode !== null, 'it does not listen');
+  await until(() => /listening on .*\n/.test(output()) || child.exitCode !== null, 'the proxy does not listen');
   const line =
     output()
       .split('\n')
@@ -54,18 +54,18 @@ t.test('SIGUSR1 opens no debugger, and the process goes on', async (t) => {
   t.testdir({});
   const proxy = await running(t, []);
   proxy.child.kill('SIGUSR1');
-  await until(() => /SIGUSR1 is ignored/.test(proxy.output()), 'it says so');
+  await until(() => /SIGUSR1 is ignored/.test(proxy.output()), 'the log does not say that SIGUSR1 is ignored');
   t.notMatch(proxy.output(), /Debugger|ws:/);
   t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);
 });
 
-t.test('options of Node that can show secrets are told of', async (t) => {
+t.test('the log warns of options of Node that can show secrets', async (t) => {
   t.testdir({});
   const proxy = await running(t, ['--heapsnapshot-signal=SIGUSR2'], MAIN, {
     NODE_OPTIONS: '--report-on-fatalerror --tls-keylog=/dev/null',
     NODE_DEBUG: 'cluster',
   });
-  await until(() => /can show secrets/.test(proxy.output()), 'a warning');
+  await until(() => /can show secrets/.test(proxy.output()), 'the log does not warn');
   t.match(
     proxy.output(),
     /"options":\["--heapsnapshot-signal","--report-on-fatalerror","--tls-keylog","NODE_DEBUG"\]/,
@@ -93,7 +93,7 @@ t.test('a diagnostic report holds no secret', async (t) => {
 });
 
 t.test(
-  "neither the process's title nor its arguments hold a secret",
+  "neither the title of the process nor its arguments hold a secret",
   { skip: process.platform !== 'linux' },
   async (t) => {
     t.testdir({});
@@ -103,14 +103,14 @@ t.test(
   },
 );
 
-t.test("it serves under Node's permission model, with a few permissions", async (t) => {
+t.test("the proxy serves under the permission model of Node with few permissions", async (t) => {
   const dir = t.testdir({ key: API_KEY, ca: {} });
-  // Node 24 leaves the network to every program.
+  // Node 24 has no permission for the network.
   const net = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
   const options = ['--permission', ...net, `--allow-fs-read=${ROOT}`, `--allow-fs-read=${dir}`];
   const proxy = await running(t, options, `${ROOT}dist/main.js`, {
     BEARERD_API_KEY_FILE: `${dir}/key`,
-    HOME: '/nowhere', // A default place that may not be looked at is like one that isn't there.
+    HOME: '/nowhere', // A default place that may not be read counts as one that does not exist.
   });
   t.ok(proxy.port > 0, proxy.output());
   t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);
@@ -127,7 +127,7 @@ t.test('a configuration from standard input stays in force through a reload', as
   for (const reloads of [1, 2]) {
     proxy.child.kill('SIGHUP');
     const told = () => proxy.output().match(/configuration reloaded/g)?.length === reloads;
-    await until(told, 'it is reloaded');
+    await until(told, 'the configuration is not reloaded');
     t.equal(await admin(), 403);
   }
 });

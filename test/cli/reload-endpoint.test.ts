@@ -6,7 +6,7 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { ask } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// POST /reload of the admin listener: what SIGHUP does, for systems without it, with an answer.
+// POST /reload of the admin listener does what SIGHUP does, and answers.
 
 const upstream = await RawUpstream.startedFor(t);
 const SECRET = 'canary-key-0123456789';
@@ -29,7 +29,7 @@ async function startedFor(t: Test) {
   return { proxy, reload, get, put: (text: string) => writeFileSync(join(dir, 'bearerd.yaml'), text) };
 }
 
-t.test('it answers once the new configuration is in force, or says why the old one stays', async (t) => {
+t.test('POST /reload answers once the new configuration is in force, or says why the old one stays', async (t) => {
   const { proxy, reload, get, put } = await startedFor(t);
   t.same([await get('/a'), await get('/b')], [200, 404]);
   put(fileOf(BOTH));
@@ -51,7 +51,7 @@ t.test('it answers once the new configuration is in force, or says why the old o
     ],
   });
   t.equal(refused.json.faults.length, 2, 'every fault');
-  t.same([await get('/b'), await get('/c')], [200, 404], 'the old one goes on');
+  t.same([await get('/b'), await get('/c')], [200, 404], 'the old configuration stays in force');
   put(fileOf(FIRST).replace(SECRET, `"${SECRET}\\x01"`));
   const secret = await reload();
   t.match(secret, { status: 409, json: { faults: [{ key: 'credentials.apiKey.key' }] } });
@@ -64,14 +64,14 @@ t.test('it answers once the new configuration is in force, or says why the old o
   await proxy.until(/"by":"POST \/reload"/);
 });
 
-t.test('those who ask at the same time get the answer of one reload', async (t) => {
+t.test('simultaneous requests for a reload get the answer of one reload', async (t) => {
   const { reload, put } = await startedFor(t);
   put(fileOf(BOTH));
   const answers = await Promise.all(Array.from({ length: 8 }, () => reload()));
   t.same(new Set(answers.map(({ status }) => status)), new Set([200]));
 });
 
-t.test('it is guarded as POST /renew is', async (t) => {
+t.test('POST /reload has the guards of POST /renew', async (t) => {
   const { reload, put, get } = await startedFor(t);
   put(fileOf(BOTH));
   t.match(await reload('POST', 'origin: http://evil.example'), {
@@ -81,10 +81,10 @@ t.test('it is guarded as POST /renew is', async (t) => {
   t.match(await reload('POST', 'sec-fetch-site: cross-site'), { status: 403 });
   const read = await reload('GET');
   t.same([read.status, read.header('allow')], [405, 'POST']);
-  t.equal(await get('/b'), 404, 'nothing is reloaded');
+  t.equal(await get('/b'), 404, 'the new route is not in force');
 });
 
-t.test('a proxy that has nothing to read anew has no such endpoint', async (t) => {
+t.test('a proxy without a configuration to reload has no POST /reload', async (t) => {
   const { adminPort } = await gatewayFor(t, {
     baseUrl: upstream.url,
     env: { BEARERD_ADMIN_LISTEN: '127.0.0.1:0', BEARERD_ROUTES: '/=none' },

@@ -9,7 +9,7 @@ import { ConfigurationSource } from '../../src/config/source.ts';
 import { readTls } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 
-// They wait for polls of files more than they work.
+// These tests mostly wait for polls of files.
 t.jobs = 6;
 const AT_ONCE = { buffered: true };
 
@@ -20,7 +20,7 @@ const PAIRS = ['client', 'server', 'elsewhere'].map((name) => ({
 const [FIRST, SECOND, THIRD] = PAIRS as [Pair, Pair, Pair];
 type Pair = { readonly cert: string; readonly key: string };
 
-/** What follows a pair of files and an API key; the configurations that it took, and what it told. */
+/** Watches a certificate, its key and an API key; records the configurations in use, and the events. */
 async function following(t: Test, at: (name: string) => string) {
   const source = new ConfigurationSource(
     {
@@ -59,7 +59,7 @@ function folder(t: Test) {
   return { at, put };
 }
 
-t.test('a doubt about a setting is told once, and again only when it was gone', AT_ONCE, async (t) => {
+t.test('a warning about a setting is logged once, and again only if it had gone away', AT_ONCE, async (t) => {
   const { at, put } = folder(t);
   put('api-key', '/run/secrets/key');
   const { told, taken, reloads } = await following(t, at);
@@ -73,23 +73,23 @@ t.test('a doubt about a setting is told once, and again only when it was gone', 
     const before = taken.length;
     put('api-key', content);
     reloads.all('test');
-    await until(() => taken.length > before, 'it is not read');
+    await until(() => taken.length > before, 'the configuration is not reloaded');
     t.equal(doubts(), expected);
   }
 });
 
 t.test(
-  'a certificate and its key are used together, whichever comes first, and however late',
+  'a certificate and its key are used together, in either order, however late the second one comes',
   AT_ONCE,
   async (t) => {
     const { at, put } = folder(t);
     const { uses, refused, taken } = await following(t, at);
     put('cert', SECOND.cert);
-    await until(() => refused() === 1, 'half of a pair is not refused');
+    await until(() => refused() === 1, 'a certificate without its key is not refused');
     put('key', SECOND.key);
     await uses(SECOND);
     put('key', THIRD.key);
-    await until(() => refused() === 2, 'half of a pair is not refused');
+    await until(() => refused() === 2, 'a certificate without its key is not refused');
     put('cert', THIRD.cert);
     await uses(THIRD);
     t.equal(taken.length, 2);
@@ -97,14 +97,14 @@ t.test(
 );
 
 t.test(
-  'a pair is used that comes over detours: a missing file, a wrong one, and back',
+  'a certificate and its key are used in the end, after a missing file and a wrong key',
   AT_ONCE,
   async (t) => {
     const { at, put } = folder(t);
     const { uses, refused } = await following(t, at);
     unlinkSync(at('key'));
     put('cert', SECOND.cert);
-    await until(() => refused() === 1, 'half of a pair is not refused');
+    await until(() => refused() === 1, 'a certificate without its key is not refused');
     put('key', THIRD.key);
     await until(() => refused() === 2, 'a wrong key is not refused');
     put('key', SECOND.key);
@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-t.test("a pair is used that comes by Kubernetes' swap of ..data", AT_ONCE, async (t) => {
+t.test('a certificate and its key that Kubernetes swaps by ..data are used', AT_ONCE, async (t) => {
   const dir = t.testdir({ '..v1': { 'api-key': 'key-1', ...FIRST } });
   const at = (name: string) => join(dir, name);
   symlinkSync('..v1', at('..data'));
@@ -128,13 +128,13 @@ t.test("a pair is used that comes by Kubernetes' swap of ..data", AT_ONCE, async
   t.equal(refused(), 0);
 });
 
-t.test('a faulty file holds up no other, nor a pair', AT_ONCE, async (t) => {
+t.test('a faulty file blocks neither another file nor a certificate and its key', AT_ONCE, async (t) => {
   const { at, put } = folder(t);
   const { uses, refused, taken } = await following(t, at);
   put('api-key', 'two\nlines');
   await until(() => refused() === 1, 'a faulty key is not refused');
   put('cert', SECOND.cert);
-  await until(() => refused() === 2, 'half of a pair is not refused');
+  await until(() => refused() === 2, 'a certificate without its key is not refused');
   put('key', SECOND.key);
   await uses(SECOND);
   put('api-key', 'key-2');
@@ -143,20 +143,20 @@ t.test('a faulty file holds up no other, nor a pair', AT_ONCE, async (t) => {
 });
 
 t.test(
-  'a reload that meets half of a pair is refused, and the pair used when it is whole',
+  'a reload that finds a new certificate without its key is refused, and both are used once the key is there',
   AT_ONCE,
   async (t) => {
     const { at, put } = folder(t);
     const { reloads, uses, refused } = await following(t, at);
     put('cert', SECOND.cert);
     void reloads.all('SIGHUP');
-    await until(() => refused() === 2, 'half of a pair is not refused, or not twice');
+    await until(() => refused() === 2, 'a certificate without its key is not refused twice');
     put('key', SECOND.key);
     await uses(SECOND);
   },
 );
 
-t.test('once stopped, nothing is taken: neither when asked, nor from a file', AT_ONCE, async (t) => {
+t.test('after a stop neither a request nor a changed file reloads the configuration', AT_ONCE, async (t) => {
   const { at, put } = folder(t);
   const { reloads, taken, told } = await following(t, at);
   void reloads.all('SIGHUP');

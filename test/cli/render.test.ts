@@ -3,7 +3,7 @@ import { inOneProcess } from '../support/one-process.ts';
 
 const call = inOneProcess(t);
 
-// `bearerd render` as a process: what is on stdout goes into a file, and the exit code says whether it may.
+// `bearerd render` as a process: stdout goes into a file, and the exit code says whether the file is valid.
 
 const YAML = `
 baseUrl: https://api.example.com
@@ -12,7 +12,7 @@ sinks: [{ haproxy: 'unix:/run/bearerd/haproxy.sock', map: /run/bearerd/credentia
 
 const at = (t: Test, yaml: string) => t.testdir({ 'bearerd.yaml': yaml });
 
-t.test('a configuration is on stdout, and nothing else anywhere', async (t) => {
+t.test('render prints the configuration on stdout, and nothing else', async (t) => {
   const { code, stdout, stderr } = await call(t, ['render', 'haproxy'], {}, at(t, YAML));
   t.same([code, stderr], [0, '']);
   t.match(stdout, /bind 127\.0\.0\.1:9182 proto h1\n/);
@@ -20,7 +20,7 @@ t.test('a configuration is on stdout, and nothing else anywhere', async (t) => {
   t.notMatch(stdout, 'the-secret');
 });
 
-t.test("--listen is HAProxy's address; bearerd's own is that of its configuration", async (t) => {
+t.test("--listen is the address of HAProxy; that of bearerd comes from its configuration", async (t) => {
   const env = { BEARERD_LISTEN: '127.0.0.1:9300' };
   const { code, stdout } = await call(
     t,
@@ -33,7 +33,7 @@ t.test("--listen is HAProxy's address; bearerd's own is that of its configuratio
   t.match(stdout, /server bearerd 127\.0\.0\.1:9300\n/);
 });
 
-t.test('what can not be rendered is 78 with every reason, and no text', async (t) => {
+t.test('a configuration that cannot be rendered exits 78 with every reason, and prints nothing on stdout', async (t) => {
   const yaml = `${YAML}\ncallerKey: 0123456789abcdef\nlog: { requestIdHeader: X-Id }`;
   const { code, stdout, stderr } = await call(t, ['render', 'haproxy'], {}, at(t, yaml));
   t.same([code, stdout], [78, '']);
@@ -51,7 +51,7 @@ t.test('what can not be rendered is 78 with every reason, and no text', async (t
   });
 });
 
-t.test('another program, or none, is a wrong usage', async (t) => {
+t.test('an unknown program, or none, is wrong usage', async (t) => {
   t.match(await call(t, ['render', 'envoy'], {}, at(t, YAML)), { code: 64, stderr: /envoy: .*haproxy/ });
   t.match(await call(t, ['render'], {}, at(t, YAML)), { code: 64, stderr: /usage: bearerd render haproxy/ });
 });

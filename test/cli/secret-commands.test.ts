@@ -28,11 +28,11 @@ async function world(t: Test, secret: unknown, rest: object = {}) {
   return { mock, at, put };
 }
 
-/** Counts its runs, and prints what stands in a file. */
+/** Counts its runs, and prints the content of a file. */
 const counted = { command: ['sh', '-c', 'echo run >>runs; cat good'] };
 const runs = (at: (name: string) => string) => readFileSync(at('runs'), 'utf8').split('\n').length - 1;
 
-t.test('a command that fails at the start ends it with 78, and is named with its status', async (t) => {
+t.test('a command that fails at the start exits 78, with its name and its status', async (t) => {
   await world(t, { command: ['sh', '-c', `echo ${OUTPUT}; echo "no entry ${OUTPUT}" >&2; exit 5`] });
   for (const args of [['start'], ['check'], ['check', '--json'], ['token']]) {
     const { code, stdout, stderr } = await run(t, args, LISTEN);
@@ -45,7 +45,7 @@ t.test('a command that fails at the start ends it with 78, and is named with its
   }
 });
 
-t.test('check shows the program as the source, and nothing of what it prints', async (t) => {
+t.test('check shows the program as the source of a secret, and nothing of its output', async (t) => {
   await world(t, { command: ['echo', OUTPUT] });
   const { code, stdout } = await call(t, ['check']);
   t.equal(code, 0);
@@ -67,7 +67,7 @@ t.test('routes, render, schema, completion, healthcheck and wait run no command'
   t.equal(runs(at), 0);
 });
 
-t.test('it runs at the start and at a reload, and never for a request', async (t) => {
+t.test('a command runs at the start and at a reload, and never for a request', async (t) => {
   const { at, put } = await world(t, counted);
   const proxy = start(t, ['start'], LISTEN, at(''));
   const [, url = ''] = await proxy.until(/"urls":\["(http:[^"]+)"/);
@@ -88,7 +88,7 @@ t.test('it runs at the start and at a reload, and never for a request', async (t
   t.same(metrics.match(/^bearerd_secret_commands_total.*/gm), [`${series('ok')} 1`, `${series('failed')} 1`]);
 });
 
-t.test('nothing of what it prints is in a log, a dump, the metrics or the page', async (t) => {
+t.test('no output of a command is in the log, the metrics, the status or the page', async (t) => {
   const { at, put } = await world(t, {
     command: ['sh', '-c', `echo ${OUTPUT} >&2; echo ${OUTPUT}; exit $(cat code)`],
   });
@@ -104,7 +104,7 @@ t.test('nothing of what it prints is in a log, a dump, the metrics or the page',
   t.notOk(leaks(proxy.output()));
 });
 
-t.test('a command of exec gets neither the value nor the command', async (t) => {
+t.test('a command under exec gets neither the secret nor the command that prints it', async (t) => {
   const { mock, at } = await world(t, counted);
   const { BEARERD_CLIENT_SECRET: secret, ...account } = accountOf(mock);
   const env = {
@@ -118,18 +118,21 @@ t.test('a command of exec gets neither the value nor the command', async (t) => 
   t.match(stdout, /^BEARERD_URL=/m);
   t.notMatch(stdout, /_COMMAND|^COPY=/m);
   t.notMatch(stdout, secret);
-  t.notOk(existsSync(at('caller')), 'exec has no caller key of the environment, whatever gives it');
+  t.notOk(
+    existsSync(at('caller')),
+    'exec ignores the caller key of the environment, and does not run its command',
+  );
 });
 
-t.test('a signal while a command runs at the start takes it along', async (t) => {
+t.test('a signal during the start ends the command that runs', async (t) => {
   const { at } = await world(t, { command: ['sh', '-c', 'echo $$ >pid; exec sleep 600'], timeout: '5m' });
   for (const args of [['start'], ['check']]) {
     writeFileSync(at('pid'), '');
     const { child, finished } = start(t, args, LISTEN, at(''));
-    await until(() => readFileSync(at('pid'), 'utf8').endsWith('\n'), 'it has begun');
+    await until(() => readFileSync(at('pid'), 'utf8').endsWith('\n'), 'the command does not start');
     const pid = Number(readFileSync(at('pid'), 'utf8'));
     child.kill('SIGTERM');
     t.match(await finished, { code: 143 });
-    await until(() => !isRunning(pid), 'the command is left behind');
+    await until(() => !isRunning(pid), 'the command still runs');
   }
 });

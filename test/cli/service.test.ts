@@ -9,7 +9,7 @@ import { accountOf, mockFor } from '../support/mock.ts';
 import { PassedSocket } from '../support/passed-socket.ts';
 import { ask, until, within } from '../support/raw-client.ts';
 
-// The test plays systemd: it holds the sockets, and gives them to one process after the other.
+// The test takes the place of systemd: it holds the sockets, and passes them to one process after the other.
 
 const LIMIT_MS = 60_000;
 const GET = 'GET /echo HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
@@ -31,7 +31,7 @@ interface Started {
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Starts it as systemd does: sockets from descriptor 3 on, and its own process ID in LISTEN_PID. */
+/** Starts bearerd as systemd does: sockets from descriptor 3 on, and its own process ID in LISTEN_PID. */
 function serve(t: Test, env: NodeJS.ProcessEnv, sockets: readonly PassedSocket[]): Started {
   const inherited = sockets.map(({ fd }) => fd);
   const child = spawn('/bin/sh', ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', process.execPath, MAIN, 'start'], {
@@ -42,7 +42,7 @@ function serve(t: Test, env: NodeJS.ProcessEnv, sockets: readonly PassedSocket[]
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
-    return within(LIMIT_MS, ended, () => `it does not end: ${output()}`);
+    return within(LIMIT_MS, ended, () => `the process does not end: ${output()}`);
   };
   return { output, stop };
 }
@@ -55,7 +55,7 @@ function sockets(t: Test, count: number): PassedSocket[] {
   return all;
 }
 
-/** In the place of systemd-notify: writes down what it is told, and the environment that it gets. */
+/** A stand-in for systemd-notify: records its argument and its environment. */
 function fakeNotify(
   t: Test,
   first = '',
@@ -77,49 +77,49 @@ function fakeNotify(
 
 const mock = await mockFor(t);
 
-t.test('it listens on the sockets that it is passed, by their names', async (t) => {
+t.test('the proxy and the admin listener use the passed sockets, by their names', async (t) => {
   const [admin, proxy] = sockets(t, 2) as [PassedSocket, PassedSocket];
   const { output } = serve(t, { ...account(mock), LISTEN_FDNAMES: 'admin:proxy' }, [admin, proxy]);
-  await until(() => output().includes('listening on'), 'it does not start', LIMIT_MS);
-  await until(async () => (await ask(admin.port, READY)).status === 200, 'it is not ready', LIMIT_MS);
+  await until(() => output().includes('listening on'), 'the proxy does not listen', LIMIT_MS);
+  await until(async () => (await ask(admin.port, READY)).status === 200, 'the proxy is not ready', LIMIT_MS);
   t.equal((await ask(proxy.port, GET)).status, 200);
-  t.match(output(), new RegExp(`listening on http://127.0.0.1:${proxy.port}"`), 'and on no other');
+  t.match(output(), new RegExp(`listening on http://127.0.0.1:${proxy.port}"`), 'the proxy listens on no other address');
 });
 
-t.test('sockets for another process are left alone, and one of an unknown name is refused', async (t) => {
+t.test('sockets that were passed to another process are ignored, and a socket with an unknown name is refused', async (t) => {
   t.testdir({});
   const env = { ...account(mock), LISTEN_FDS: '1' };
   const wrong = await run(t, ['start'], { ...env, LISTEN_PID: '1', BEARERD_LISTEN: 'unix:/nowhere/socket' });
-  t.equal(wrong.code, 71, 'the configured address is tried');
+  t.equal(wrong.code, 71, 'the configured address is used');
   const [socket] = sockets(t, 1) as [PassedSocket];
   const { stop, output } = serve(t, { ...account(mock), LISTEN_FDNAMES: 'web' }, [socket]);
-  await until(() => output().includes('FileDescriptorName'), 'it is taken', LIMIT_MS);
+  await until(() => output().includes('FileDescriptorName'), 'the socket is not refused', LIMIT_MS);
   t.equal(await stop('SIGCONT'), 71);
 });
 
-t.test('a socket that others can reach is refused where no caller key is configured', async (t) => {
+t.test('a passed socket that other machines can reach is refused without a caller key', async (t) => {
   const socket = new PassedSocket('0.0.0.0');
   t.teardown(() => socket.close());
   const { stop, output } = serve(t, account(mock), [socket]);
-  await until(() => output().includes('can be reached from other machines'), 'it is taken', LIMIT_MS);
+  await until(() => output().includes('can be reached from other machines'), 'the socket is not refused', LIMIT_MS);
   t.equal(await stop('SIGCONT'), 78);
   const keyed = serve(t, { ...account(mock), BEARERD_CALLER_KEY: 'caller-key' }, [socket]);
-  await until(() => keyed.output().includes('listening on'), 'it is refused', LIMIT_MS);
+  await until(() => keyed.output().includes('listening on'), 'the proxy does not listen with a caller key', LIMIT_MS);
   t.equal((await ask(socket.port, GET)).status, 407);
 });
 
-t.test('it tells systemd that it is ready, that it lives, and that it stops', async (t) => {
+t.test('systemd gets READY=1, WATCHDOG=1 and STOPPING=1', async (t) => {
   const [socket] = sockets(t, 1) as [PassedSocket];
   const { PATH, said, environment } = fakeNotify(t);
   const env = { ...account(mock), PATH, NOTIFY_SOCKET: '@/nowhere', WATCHDOG_USEC: '400000' };
   const { output, stop } = serve(t, env, [socket]);
-  await until(() => said().filter((word) => word === 'WATCHDOG=1').length > 1, 'no sign of life', LIMIT_MS);
+  await until(() => said().filter((word) => word === 'WATCHDOG=1').length > 1, 'WATCHDOG=1 is not repeated', LIMIT_MS);
   t.equal(said()[0], 'READY=1');
   t.match(output(), /listening on/);
   t.match(environment(), /NOTIFY_SOCKET=@\/nowhere/);
-  t.notMatch(environment(), /BEARERD_|LISTEN_/, 'nothing else is given away');
+  t.notMatch(environment(), /BEARERD_|LISTEN_/, 'systemd-notify gets no setting of bearerd');
   t.equal(await stop(), 0);
-  await until(() => said().includes('STOPPING=1'), 'it does not say that it stops');
+  await until(() => said().includes('STOPPING=1'), 'STOPPING=1 is not sent');
 });
 
 t.test('a systemd-notify that takes longer than the interval of the watchdog holds up no stop', async (t) => {
@@ -127,20 +127,20 @@ t.test('a systemd-notify that takes longer than the interval of the watchdog hol
   const { PATH, said } = fakeNotify(t, 'sleep 0.3');
   const env = { ...account(mock), PATH, NOTIFY_SOCKET: '@/nowhere', WATCHDOG_USEC: '20000' };
   const { stop } = serve(t, env, [socket]);
-  await until(() => said().includes('WATCHDOG=1'), 'no sign of life', LIMIT_MS);
+  await until(() => said().includes('WATCHDOG=1'), 'WATCHDOG=1 is not repeated', LIMIT_MS);
   t.equal(await stop(), 0);
   t.equal(said().at(-1), 'STOPPING=1', 'it is told before the end');
 });
 
-t.test('where it can not be told, the log says so, and all goes on', async (t) => {
+t.test('if systemd cannot be notified, the log says so and the proxy serves', async (t) => {
   const [socket] = sockets(t, 1) as [PassedSocket];
   const env = { ...account(mock), PATH: t.testdir({}), NOTIFY_SOCKET: '/nowhere' };
   const { output } = serve(t, env, [socket]);
-  await until(() => output().includes('systemd-notify does not exist'), 'no word of it', LIMIT_MS);
+  await until(() => output().includes('systemd-notify does not exist'), 'the log does not say so', LIMIT_MS);
   t.equal((await ask(socket.port, GET)).status, 200);
 });
 
-t.test("a command that it starts doesn't see systemd's variables", async (t) => {
+t.test("a command under exec does not get the variables of systemd", async (t) => {
   t.testdir({});
   const env = {
     ...account(mock),
@@ -155,11 +155,11 @@ t.test("a command that it starts doesn't see systemd's variables", async (t) => 
 });
 
 t.test(
-  'from one process to the next no request is lost: what comes in between waits in the socket',
+  'no request is lost between two processes: it waits in the passed socket',
   async (t) => {
     const [socket] = sockets(t, 1) as [PassedSocket];
     let running = serve(t, account(mock), [socket]);
-    await until(() => running.output().includes('logged in'), 'no login', LIMIT_MS);
+    await until(() => running.output().includes('logged in'), 'the proxy does not log in', LIMIT_MS);
     let going = true;
     t.teardown(() => {
       going = false;
@@ -175,7 +175,7 @@ t.test(
       await until(() => answers.length > 10 * n, 'no requests', LIMIT_MS);
       t.equal(await running.stop(), 0);
       running = serve(t, account(mock), [socket]);
-      await until(() => running.output().includes('logged in'), 'no login', LIMIT_MS);
+      await until(() => running.output().includes('logged in'), 'the proxy does not log in', LIMIT_MS);
     }
     going = false;
     await load;

@@ -26,7 +26,7 @@ import { ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const call = inOneProcess(t);
 
-/** From the first signal on: what comes earlier belongs to the same event. */
+/** From the first signal on: an earlier one belongs to the same event. */
 const A_SECOND_EVENT_MS = 300;
 
 interface Answer {
@@ -92,7 +92,7 @@ async function heldApi(t: Test) {
   return { api, env, letGo: () => answer.resolve(ok('late')) };
 }
 
-t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0', async (t) => {
+t.test('after SIGTERM a request under way finishes, no new one is accepted, and the exit code is 0', async (t) => {
   t.testdir({});
   const { api, env, letGo } = await heldApi(t);
   const proxy = await serving(t, env);
@@ -103,7 +103,7 @@ t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0'
   proxy.child.kill('SIGTERM');
   await proxy.until(/"inFlight":1,"msg":"stopping/);
   proxy.child.kill('SIGHUP');
-  await t.rejects(get(`${proxy.url}/echo`), 'nothing listens any more');
+  await t.rejects(get(`${proxy.url}/echo`), 'the proxy no longer listens');
   letGo();
   const answer = await slow;
   t.equal(answer.status, 200);
@@ -112,11 +112,11 @@ t.test('SIGTERM lets a request under way finish, takes no new ones, and exits 0'
   t.equal(code, 0);
   t.equal(signal, null);
   t.equal(api.logins, logins, 'no login after SIGTERM');
-  t.notMatch(proxy.output(), /configuration reloaded/, 'nor a reload');
+  t.notMatch(proxy.output(), /configuration reloaded/, 'no reload after SIGTERM');
 });
 
 t.test(
-  'with a shutdown delay it is not ready at once, and takes requests until the delay is over',
+  'with a shutdown delay the proxy is unready at once, and serves until the delay is over',
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);
@@ -143,12 +143,12 @@ t.test(
     }
     await sleep(A_SECOND_EVENT_MS);
     proxy.child.kill('SIGTERM');
-    t.equal((await proxy.finished).code, 1, 'a second signal ends the delay, too');
+    t.equal((await proxy.finished).code, 1, 'a second signal ends the delay');
   },
 );
 
 t.test(
-  'what is not done at the drain timeout is cut, told, and exits 1; a second signal stops at once',
+  'requests cut off at the drain timeout are logged and exit 1; a second signal stops at once',
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);
@@ -174,7 +174,7 @@ t.test(
   },
 );
 
-t.test('a signal that comes more than once within a quarter of a second cuts nothing', async (t) => {
+t.test('a signal repeated within a quarter of a second cuts nothing off', async (t) => {
   t.testdir({});
   const { env, letGo } = await heldApi(t);
   const proxy = await serving(t, env);
@@ -189,19 +189,19 @@ t.test('a signal that comes more than once within a quarter of a second cuts not
   t.equal((await proxy.finished).code, 0);
 });
 
-t.test('SIGTERM while a login hangs ends an idle process at once', async (t) => {
+t.test('SIGTERM ends an idle process at once even while a login hangs', async (t) => {
   t.testdir({});
   const mock = await mockFor(t);
   mock.behave({ login: 'hang' });
   const proxy = await serving(t, account(mock));
-  await until(() => mock.stats.loginAttempts === 1, 'no login is tried');
+  await until(() => mock.stats.loginAttempts === 1, 'no login begins');
   proxy.child.kill('SIGTERM');
   t.equal((await proxy.finished).code, 0);
-  t.notMatch(proxy.output(), /session endpoint/, 'it did not wait until the login had failed');
+  t.notMatch(proxy.output(), /session endpoint/, 'the stop did not wait for the login to fail');
 });
 
 t.test(
-  'a session endpoint that comes up late is found without a restart, and wait returns then',
+  'a session endpoint that comes up late is used without a restart, and wait returns then',
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);
@@ -214,7 +214,7 @@ t.test(
     t.equal((await get(`${proxy.url}/echo`)).status, 503);
     const { BEARERD_ADMIN_LISTEN } = env;
     const unhealthy = await call(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN });
-    t.match(unhealthy, { code: 1, stdout: '' }, 'with no more than the address');
+    t.match(unhealthy, { code: 1, stdout: '' }, 'healthcheck needs only the address');
     t.match(
       unhealthy.stderr,
       /^bearerd: credential token is not ready \(starting\): the session endpoint http:\S+ .*\. Next try in \d+ s\.\n$/,
@@ -265,24 +265,24 @@ t.test(
     await answers(`${proxy.url}/companies/example.com`);
     t.equal((await get(`${proxy.url}/echo`)).status, 200);
 
-    // In place, to nothing, and back: the last good value goes on.
+    // Emptied in place, and filled again: the last good value stays in use.
     const logins = mock.stats.logins;
     writeFileSync(join(secrets, '..v3', 'key'), '');
     await proxy.until(/"reason":"it is empty"/);
     t.equal((await get(`${proxy.url}/companies/example.com`)).status, 200);
     writeFileSync(join(secrets, '..v3', 'secret'), 'wrong-again');
     await proxy.until(/refuses the credentials[\s\S]*refuses the credentials/);
-    t.equal((await get(`${proxy.url}/echo`)).status, 200, 'the token at hand serves to its end');
+    t.equal((await get(`${proxy.url}/echo`)).status, 200, 'the present token serves until it ends');
     writeFileSync(join(secrets, '..v3', 'tmp'), 'right');
     renameSync(join(secrets, '..v3', 'tmp'), join(secrets, '..v3', 'secret'));
-    await until(() => mock.stats.logins > logins, 'no login follows');
+    await until(() => mock.stats.logins > logins, 'no login follows the new secret');
     for (const secret of ['wrong-1', 'wrong-2', 'wrong-again', 'key-1', 'key-2']) {
       t.notMatch(proxy.output(), new RegExp(secret));
     }
   },
 );
 
-t.test('SIGHUP takes a good configuration without losing a request, and refuses a faulty one', async (t) => {
+t.test('SIGHUP applies a valid configuration without losing a request, and refuses a faulty one', async (t) => {
   const { api, env, letGo } = await heldApi(t);
   const write = (routes: string, more = '') =>
     writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${api.url}\nroutes:\n${routes}\n${more}`);
@@ -298,24 +298,24 @@ t.test('SIGHUP takes a good configuration without losing a request, and refuses 
   );
   proxy.child.kill('SIGHUP');
   await proxy.until(/configuration reloaded/);
-  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the new route counts');
+  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the new route is in force');
   letGo();
-  t.equal((await under).status, 200, 'the request under way ends by the old one');
+  t.equal((await under).status, 200, 'the request under way ends with the old configuration');
   t.equal(api.logins, 1, 'an unchanged credential keeps its token');
 
   write('  - { prefix: /, credential: tokn }');
   proxy.child.kill('SIGHUP');
   await proxy.until(/the new configuration is faulty/);
   t.match(proxy.output(), /did you mean \\?"?token/);
-  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the old configuration goes on');
+  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the old configuration stays in force');
   write('  - { prefix: /, credential: token }', 'listen: 127.0.0.1:1');
   proxy.child.kill('SIGHUP');
   await answers(`${proxy.url}/echo`);
 });
 
-t.test('a Unix socket has mode 0600; a stale one is replaced, a live one is not', async (t) => {
+t.test('a Unix socket has mode 0600; a stale socket is replaced, a live one is not', async (t) => {
   t.testdir({});
-  // A socket's path has to be short, wherever the tests stand.
+  // The path of a socket has to be short.
   const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const path = join(dir, 'b.sock');
@@ -328,16 +328,16 @@ t.test('a Unix socket has mode 0600; a stale one is replaced, a live one is not'
   t.match(await run(t, [], env), { code: 71, stderr: /already in use/ });
   first.child.kill('SIGKILL');
   await first.finished;
-  t.ok(statSync(path).isSocket(), 'it was left behind');
+  t.ok(statSync(path).isSocket(), 'a killed process leaves the socket behind');
   const second = await serving(t, env);
   await second.ready();
   t.equal((await get('http://localhost/echo', { socketPath: path })).status, 200);
   second.child.kill('SIGTERM');
   t.equal((await second.finished).code, 0);
-  t.throws(() => statSync(path), 'an orderly end takes it away');
+  t.throws(() => statSync(path), 'an orderly end removes the socket');
 });
 
-t.test('localhost is both 127.0.0.1 and ::1, where they exist', async (t) => {
+t.test('localhost means both 127.0.0.1 and ::1, where they exist', async (t) => {
   t.testdir({});
   const mock = await mockFor(t);
   const proxy = await serving(t, account(mock, { BEARERD_LISTEN: 'localhost:0' }));
@@ -349,7 +349,7 @@ t.test('localhost is both 127.0.0.1 and ::1, where they exist', async (t) => {
   else t.match(v6, /EADDRNOTAVAIL|EAFNOSUPPORT/);
 });
 
-t.test('no secret gets into the log at any level, through success, refusal and shutdown', async (t) => {
+t.test('the log holds no secret at any level, through success, refusal and shutdown', async (t) => {
   t.testdir({});
   const mock = await mockFor(t, {
     clientSecret: 'canary-secret+/&"é',
@@ -408,10 +408,10 @@ t.test('no secret gets into the log at any level, through success, refusal and s
     ];
     for (const form of forms) t.notOk(all.includes(form), `${form} is not in the log`);
   }
-  t.notMatch(all, /eyJ/, 'nor is a token');
+  t.notMatch(all, /eyJ/, 'no token is in the log');
 });
 
-t.test('the start log and check name each place outside that holds the token', async (t) => {
+t.test('the log of the start and check name each place outside bearerd that holds a credential', async (t) => {
   const dir = t.testdir();
   const mock = await mockFor(t);
   const sinks = [
@@ -437,7 +437,7 @@ t.test('the start log and check name each place outside that holds the token', a
 });
 
 t.test(
-  'a proxy that is ready is so for healthcheck and wait, though a file has gone bad since',
+  'healthcheck and wait find a ready proxy even if a file has become faulty since the start',
   async (t) => {
     const dir = t.testdir({ secret: 'client-secret', 'bearerd.yaml': 'log: { level: info }\n' });
     const mock = await mockFor(t);
@@ -458,12 +458,12 @@ t.test(
     t.match(
       await call(t, ['healthcheck'], env),
       { code: 1, stderr: `bearerd: nothing listens at ${env.BEARERD_ADMIN_LISTEN}. ` },
-      'where none runs, that is told, and nothing of the configuration',
+      'without a running proxy the message says only that',
     );
   },
 );
 
-t.test('a closed stdout and a full pipe stop nothing', async (t) => {
+t.test('a closed stdout and a full pipe do not stop the proxy', async (t) => {
   t.testdir({});
   const mock = await mockFor(t);
   const proxy = await serving(t, account(mock));
@@ -473,19 +473,19 @@ t.test('a closed stdout and a full pipe stop nothing', async (t) => {
   for (let n = 0; n < 20; n++) t.equal((await get(`${proxy.url}/echo`)).status, 200);
   const dropped = async () =>
     Number(/^bearerd_log_lines_dropped_total (\d+)$/m.exec((await get(`${proxy.admin}/metrics`)).body)?.[1]);
-  const before = await until(dropped, 'no line is lost');
+  const before = await until(dropped, 'no lost line is counted');
   for (let n = 0; n < 10; n++) await get(`${proxy.url}/echo`);
   const lost = async () => (await dropped()) - before;
-  await until(async () => (await lost()) >= 10, 'a line that is lost is not counted');
-  t.pass('and each line that is lost is counted');
+  await until(async () => (await lost()) >= 10, 'lost lines are not counted');
+  t.pass('each lost line is counted');
 });
 
 t.test(
-  "a log that can't be written doesn't hold up the end: neither a full disk nor a pipe without a reader",
+  "a log that cannot be written does not delay the stop: a full disk, a pipe without a reader",
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);
-    // Where it listens can't be read from a log that is lost, and a port that is free now may not be then.
+    // The log is lost, so the port cannot be read from it; and a free port may be taken by then: hence a Unix socket.
     const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
     t.teardown(() => rmSync(dir, { recursive: true, force: true }));
     const socketPath = join(dir, 'admin');
@@ -509,7 +509,7 @@ t.test(
   },
 );
 
-t.test('what is no stale socket at the path of one is left alone', async (t) => {
+t.test('a file or a folder at the path of a Unix socket is not removed', async (t) => {
   t.testdir({});
   const dir = mkdtempSync(join(tmpdir(), 'bearerd-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
@@ -537,7 +537,7 @@ t.test('an unreadable secret file is a fault that names the variable and the pat
   t.match(empty, { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: / });
 });
 
-t.test('the demo works as it is printed', async (t) => {
+t.test('the lines that demo prints work', async (t) => {
   t.testdir({});
   const demo = start(t, ['demo'], { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
   const [text] = await demo.until(/Try:[\s\S]*Ctrl-C/);
@@ -550,6 +550,6 @@ t.test('the demo works as it is printed', async (t) => {
   const socket = connect(Number(new URL(urls[0]!).port), '127.0.0.1');
   socket.on('error', () => {});
   demo.child.kill('SIGINT');
-  t.equal((await demo.finished).code, 0, 'an idle connection holds nothing up');
+  t.equal((await demo.finished).code, 0, 'an idle connection does not delay the stop');
   socket.destroy();
 });

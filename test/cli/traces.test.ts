@@ -6,10 +6,10 @@ import { OtlpCollector } from '../support/otlp-collector.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// Tracing by OpenTelemetry's own variables, as a process: what is loaded, what is told, and how it ends.
+// Tracing by the variables of OpenTelemetry, as a process: what is loaded, what is logged, and how it stops.
 
 const TRACEPARENT = 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-/** A collector that hangs is waited for longer than a test waits for the end of a process. */
+/** The wait for a hanging collector is longer than a test's usual wait for the end of a process. */
 const OTEL_WAITS = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000' };
 
 async function running(t: Test, env: Record<string, string>) {
@@ -33,7 +33,7 @@ async function running(t: Test, env: Record<string, string>) {
 }
 
 t.test(
-  'the variables of OpenTelemetry say where traces go, what they are called, and what is sent along',
+  'the variables of OpenTelemetry set the collector, the resource attributes and the headers',
   async (t) => {
     const collector = await OtlpCollector.startedFor(t);
     const { upstream, proxy, get, stop } = await running(t, {
@@ -44,7 +44,7 @@ t.test(
     });
     t.equal((await get(TRACEPARENT)).status, 200);
     t.equal(await stop(), 0);
-    t.equal(collector.spans.length, 2, 'sent at the end at the latest');
+    t.equal(collector.spans.length, 2, 'spans are sent at the stop at the latest');
     t.match(collector.requests[0], { path: '/otlp/v1/traces', headers: { 'x-api-key': 'canary-otlp' } });
     t.equal(collector.requests[0]!.headers.authorization, undefined);
     for (const { resource } of collector.spans)
@@ -56,7 +56,7 @@ t.test(
   },
 );
 
-t.test('a collector that hangs holds up the end for some seconds at most', async (t) => {
+t.test('a collector that hangs delays the stop by some seconds at most', async (t) => {
   const collector = await OtlpCollector.startedFor(t);
   collector.answer = 'hangs';
   const { proxy, get, stop } = await running(t, {
@@ -72,7 +72,7 @@ t.test('a collector that hangs holds up the end for some seconds at most', async
   );
 });
 
-t.test('a collector that is not there, or has a fault, is told of once, in words', async (t) => {
+t.test('a collector that cannot be reached, or fails, is logged once, in words', async (t) => {
   const collector = await OtlpCollector.startedFor(t);
   collector.answer = 500;
   const broken = await running(t, {
@@ -122,7 +122,7 @@ t.test('the collector’s certificate is verified, whatever NODE_TLS_REJECT_UNAU
   }
 });
 
-t.test('what can not be done is told of at the start, and all else works', async (t) => {
+t.test('a setting of OpenTelemetry that cannot be used is logged at the start, and the proxy serves without traces', async (t) => {
   for (const [env, said] of [
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
@@ -150,7 +150,7 @@ t.test('without traces nothing of OpenTelemetry is loaded, and traceparent passe
   const hook = `import { registerHooks } from 'node:module';
 registerHooks({
   resolve(specifier, context, next) {
-    // prom-client asks for the API, but in the bundle (test/stand-ins.test.ts).
+    // prom-client loads the API, except in the bundle (test/stand-ins.test.ts).
     const ours = !context.parentURL?.includes('/prom-client/') && !context.parentURL?.includes('/@opentelemetry/api/');
     if (ours && /opentelemetry|[/]otel[/]/.test(specifier)) process.stderr.write('LOADED ' + specifier + '\\n');
     return next(specifier, context);
@@ -169,7 +169,7 @@ registerHooks({
     await get('traceparent: anything');
     t.same(upstream.last.all('traceparent'), ['anything']);
     await stop();
-    // What is bundled has other names: what of it is loaded stands in test/bundle.test.ts.
+    // Bundled modules have other names: test/bundle.test.ts checks those.
     if (MAIN.endsWith('.ts')) t.equal(proxy.output().match(/LOADED /g)?.length ?? 0, loads);
     t.notMatch(proxy.output(), /LOADED @|trace_id/);
   }
@@ -177,7 +177,7 @@ registerHooks({
 });
 
 t.test(
-  'a command of exec ends with its traces sent, and does not wait for a collector that hangs',
+  'exec sends its traces before it ends, and does not wait for a collector that hangs',
   async (t) => {
     t.testdir({});
     const upstream = await RawUpstream.startedFor(t);

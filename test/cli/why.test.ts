@@ -7,7 +7,7 @@ import { head, RawUpstream } from '../support/raw-upstream.ts';
 
 const call = inOneProcess(t);
 
-t.test('why asks the running one by its admin address alone', async (t) => {
+t.test('why asks the running proxy, and needs only its admin address', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   t.testdir({});
   const port = await freePort();
@@ -21,7 +21,7 @@ t.test('why asks the running one by its admin address alone', async (t) => {
     stderr: /no request has failed since the start/,
   });
   await proxy.get('/nowhere?q=hidden');
-  await until(() => proxy.requests().length === 1, 'it is over');
+  await until(() => proxy.requests().length === 1, 'the request does not end');
   const { requestId } = proxy.requests()[0]!;
   t.match(await why(), {
     code: 0,
@@ -35,7 +35,7 @@ t.test('why asks the running one by its admin address alone', async (t) => {
   t.match(await why('nobody'), { code: 1, stderr: /request nobody is not known: .* Run "bearerd why"/ });
 });
 
-t.test('why says which login fails now, whether a request has failed or not', async (t) => {
+t.test('why says which login fails now, even if no request has failed', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   t.testdir({});
   const port = await freePort();
@@ -48,10 +48,10 @@ t.test('why says which login fails now, whether a request has failed or not', as
   t.match(await why(), { code: 1, stdout: now, stderr: /no request has failed/ });
   upstream.onRequest = () => head('500 Oops', 'content-length: 0');
   await proxy.get('/x');
-  await until(() => proxy.requests().length === 1, 'it is over');
+  await until(() => proxy.requests().length === 1, 'the request does not end');
   t.match(await why(), { code: 0, stdout: now });
   const json = await why('--json');
-  t.equal(JSON.parse(json.stdout).status, 500, 'as JSON it is the request alone');
+  t.equal(JSON.parse(json.stdout).status, 500, 'the JSON is the request alone');
   upstream.reset();
   await ask(port, request('POST', '/renew', 'content-length: 0'));
   const healed = await why();

@@ -4,31 +4,30 @@ import { type CountingUpstream, countingUpstream, SMALL_ANSWER } from '../suppor
 import { request } from '../support/gateway.ts';
 import type { Work } from '../support/work-counters.ts';
 
-// What a request costs, counted and not timed, so that a change which makes it dearer is seen on any machine.
-// The times themselves: npm run bench.
+// Counts the work of a request, so that a change that adds work shows on any machine. `npm run bench` measures times.
 
 const CONNECTIONS = 16;
 const REQUESTS = 2_000;
 /**
- * At most, and of each figure the least counts: V8 wakes the main thread in its own time while it collects and compiles,
- * a new connection has promises of its own, and a busy machine makes more of both. The first within the limits is the last.
+ * The most runs. The least of each figure counts, and a run within the limits ends the test: V8 adds work when it collects
+ * garbage and compiles, a new connection creates promises, and a busy machine makes more of both.
  */
 const RUNS = 3;
-/** V8 has compiled most of the way of a request by then; what it compiles allocates less. */
+/** By then V8 has compiled most of the code that a request runs; compiled code allocates less. */
 const WARM_UP = 4_000;
 
-/** For each request, at most. When a figure goes down for good, its limit follows. */
+/** The most for each request. If a figure goes down for good, lower its limit. */
 const LIMITS = {
-  /** Half as much again as is measured on Node 26: 16,000 for a GET, 20,000 for a POST. */
+  /** Measured on Node 26: 16,000 for a GET, 20,000 for a POST. */
   allocatedBytes: 30_000,
   /** Two: Node's of the client's idle connection, undici's of the upstream's. */
   timers: 2,
   promises: 0,
-  /** Node's: each side's write, the end of the answer; ours: its head, where its body doesn't come at once. */
+  /** Node's: the write on each side, the end of the answer. Ours: the head of an answer whose body comes later. */
   ticks: 3,
-  /** A connection is taken at the end of the event loop's turn, for all requests of that turn. */
+  /** Requests of one turn of the event loop get their connections at its end. */
   immediates: 1,
-  /** One from each side, and one that tells that a log line is written; lines are mostly written together. */
+  /** One from each side, and one when log lines have been written; most lines are written together. */
   reads: 3,
   /** One to each side. */
   writes: 2,
@@ -36,7 +35,7 @@ const LIMITS = {
   /** 220 measured for a GET, 224 for a POST; the times in a line vary in length. */
   logBytes: 240,
 } as const;
-/** What there is besides requests: connections, the counting itself, the lines of the start. */
+/** Allowance for work besides requests: connections, the counting itself, the log lines of the start. */
 const BESIDES = 0.1;
 
 const TARGET = '/api/people/v1/o_1/find';
@@ -50,7 +49,7 @@ function post(characters: number): Buffer {
   return Buffer.from(request('POST', TARGET, ...fields) + body);
 }
 
-/** What one run did; all but the number of connections for each request. */
+/** The work of one run for each request; `connections` is a total. */
 interface Run extends Work {
   readonly piecesUp: number;
   readonly piecesDown: number;
@@ -87,12 +86,12 @@ async function run(
 }
 
 const isLimited = (name: string): name is keyof typeof LIMITS => name in LIMITS;
-/** Over TLS or not. A POST takes a new one rather than one that has just been freed: so there may be some more than clients. */
+/** With TLS and without. A POST does not use a connection that was freed just now: so there may be more than clients. */
 const MOST_CONNECTIONS = { true: CONNECTIONS, false: 3 * CONNECTIONS };
 const COUNTED = ['allocatedBytes', 'reads', 'writes', 'largeBuffers', 'logBytes', 'connections'] as const;
 const WATCHED = ['timers', 'promises', 'ticks', 'immediates'] as const;
 
-/** Timers and promises in runs of their own, since to watch them allocates. */
+/** Timers and promises are counted in runs of their own, since counting them allocates. */
 async function measured(t: Test, bytes: Buffer, secure = false): Promise<Run> {
   const upstream = await countingUpstream(t, SMALL_ANSWER, secure);
   const proxy = await CountedProcess.before(t, upstream);
@@ -117,32 +116,32 @@ for (const [name, bytes] of [
   ['a JSON POST', POST],
   ['a POST of 8 KiB', POST_8K],
 ] as const) {
-  t.test(`${name} costs no more than it has to`, async (t) => {
+  t.test(`${name} takes no more work than the limits`, async (t) => {
     const figures = await measured(t, bytes);
     t.comment(figures);
-    t.equal(figures.piecesUp, 1, 'it goes upstream in one piece');
-    t.equal(figures.piecesDown, 1, 'its answer goes to the client in one piece');
+    t.equal(figures.piecesUp, 1, 'the request goes upstream in one piece');
+    t.equal(figures.piecesDown, 1, 'the answer goes to the client in one piece');
     t.ok(figures.connections <= MOST_CONNECTIONS.false, 'connections to the upstream are used again');
     for (const [what, limit] of Object.entries(LIMITS) as [keyof typeof LIMITS, number][]) {
-      t.ok(figures[what] <= limit + BESIDES, `${what}: at most ${limit}, and it is ${figures[what]}`);
+      t.ok(figures[what] <= limit + BESIDES, `${what}: ${figures[what]}, at most ${limit}`);
     }
   });
 }
 
-t.test('over TLS, a request brings no handshake of its own', async (t) => {
+t.test('requests over TLS share their handshakes', async (t) => {
   const figures = await measured(t, GET, true);
   t.comment(figures);
   t.ok(
     figures.connections <= MOST_CONNECTIONS.true,
     `${figures.connections} connections for ${REQUESTS} requests`,
   );
-  t.equal(figures.piecesUp, 1, 'it goes upstream in one record');
+  t.equal(figures.piecesUp, 1, 'the request goes upstream in one record');
 });
 
-/** Some for each connection to the upstream, and one for a piece that the client has not taken at once. */
+/** Some for each connection to the upstream, and one for a piece that the client did not read at once. */
 const MOST_BUFFERS = 40;
 
-t.test('an answer of 100 KB passes without a buffer of its own', async (t) => {
+t.test('an answer of 100 KB passes without a large buffer of its own', async (t) => {
   const body = Buffer.alloc(100_000, 'x');
   const head = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n`;
   const upstream = await countingUpstream(t, Buffer.concat([Buffer.from(head), body]));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { faultsOfYaml, loadYaml } from './load-from.ts';
 
-// Who may call: `callers`, each known by a key of its own.
+// The section `callers`: named clients, each with its own key.
 
 const TOKEN = `
 baseUrl: https://api.example.com
@@ -19,7 +19,7 @@ callers:
 const ENV = { BUILD_KEY: 'c4n4ry-2' };
 const FILES = { '/srv/app/night': 'c4n4ry-3\n' };
 
-t.test('callers have names, keys and, if need be, routes', async (t) => {
+t.test('callers have names, keys and optional routes', async (t) => {
   const { callers, callerKey, watchedFiles, secretVariables, effective } = await loadYaml(
     CALLERS,
     ENV,
@@ -35,7 +35,7 @@ t.test('callers have names, keys and, if need be, routes', async (t) => {
     ],
   );
   t.same(watchedFiles, ['/srv/app/night']);
-  t.ok(secretVariables.includes('BUILD_KEY'), 'no child inherits it');
+  t.ok(secretVariables.includes('BUILD_KEY'), 'a child process does not inherit the key');
   t.same(effective.callers, {
     agent: { key: '***', routes: ['/api'] },
     build: { key: '***', routes: ['/api', '/api/admin'] },
@@ -44,7 +44,7 @@ t.test('callers have names, keys and, if need be, routes', async (t) => {
   t.notMatch(JSON.stringify({ callers, effective }), /c4n4ry/);
 });
 
-t.test('a caller that could not be known, or told of, is a fault', async (t) => {
+t.test('an invalid name, a repeated key or an unknown route of a caller is a fault', async (t) => {
   const faults = async (callers: string, more = '') =>
     faultsOfYaml(`${TOKEN}${more}\ncallers: ${callers}`, { MY_SAME: 'same' });
   t.same(await faults('{ a: { key: one }, b: { key: same }, c: { key: { env: MY_SAME } } }'), [
@@ -81,13 +81,13 @@ t.test('a caller that could not be known, or told of, is a fault', async (t) => 
   }
 });
 
-t.test('callers alone make a key required: with them it may be reached from elsewhere', async (t) => {
+t.test('callers alone require a key, and so allow an address beyond loopback', async (t) => {
   const remote = 'listen: 0.0.0.0:9180';
   t.match(await faultsOfYaml(`${TOKEN}${remote}`), [/^listen: .*reached from other machines/]);
   t.same(await faultsOfYaml(`${CALLERS}${remote}`, ENV, FILES), []);
 });
 
-t.test('routes of a variable are those that a caller may name', async (t) => {
+t.test('with BEARERD_ROUTES a caller names the routes of this variable', async (t) => {
   const env = { ...ENV, BEARERD_ROUTES: '/other=token' };
   t.match(await faultsOfYaml(CALLERS, env, FILES), [
     /agent\.routes: \/api is not/,

@@ -7,7 +7,7 @@ import { PLACEMENT } from '../../src/config/sections/credentials/placement.ts';
 import { ROUTE } from '../../src/config/sections/routes.ts';
 import { SINK_TYPES } from '../../src/config/sections/sinks.ts';
 
-// The sections of the file, as docs/configuration.md and the pages that it leads to tell them.
+// The sections of the file in docs/configuration.md and the pages that it links to.
 
 const read = (page: string) => readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8');
 
@@ -38,16 +38,16 @@ const SECTIONS: [page: string, heading: string, fields: string[]][] = [
 ];
 
 for (const [page, heading, fields] of SECTIONS) {
-  t.test(`each key below "${heading}" is in the docs, and no other`, async (t) => {
+  t.test(`the docs list exactly the keys of "${heading}"`, async (t) => {
     const text = below(page, heading);
     for (const key of fields) t.match(text, new RegExp(`\`${key}[\`:]`), key);
     const unknown = tabled(text).filter((key) => !fields.includes(key));
     t.same(unknown, []);
-    t.ok(tabled(text).length > 1, 'there is a table');
+    t.ok(tabled(text).length > 1, 'the page has a table');
   });
 }
 
-t.test('each key of a credential of any type is in the docs, and no other', async (t) => {
+t.test('the docs list exactly the keys of credentials of all types', async (t) => {
   const text = below('configuration.md', '## Credentials');
   const fields = ['type', ...Object.keys({ ...session.fields, ...apiKey.fields, ...basic.fields })];
   for (const key of fields) t.match(text, new RegExp(`\`${key}[\`:]|\\b${key}:`), key);
@@ -58,7 +58,7 @@ t.test('each key of a credential of any type is in the docs, and no other', asyn
   for (const type of Object.keys(CREDENTIAL_TYPES)) t.match(text, `\`${type}\``, type);
 });
 
-t.test('each key of a caller and of a sink is in the docs', async (t) => {
+t.test('the docs have each key of a caller and of a sink', async (t) => {
   for (const key of Object.keys(CALLER.fields))
     t.match(below('callers.md', '## Callers with names'), `${key}:`, key);
   const text = read('sinks.md');

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { CWD, FILE, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
-// The `.env` of a working directory may have come with a checkout.
+// The `.env` of a working directory may come from a checked-out repository, so it is not trusted with other secrets.
 
 const DOT_ENV = `${CWD}/.env`;
 const SECRET = { BEARERD_CLIENT_ID: 'sa-1', BEARERD_CLIENT_SECRET: 's3cret' };
 const EVIL = 'BEARERD_BASE_URL=https://evil.example\n';
 
-t.test('.env is not read where a configuration file is named', async (t) => {
+t.test('.env is not read if a configuration file is named', async (t) => {
   const files = {
     [DOT_ENV]: `${EVIL}BEARERD_UNKNOWN=x\n`,
     '/named.yaml': 'baseUrl: https://api.example.com',
@@ -17,7 +17,7 @@ t.test('.env is not read where a configuration file is named', async (t) => {
   for (const { upstream } of [byFlag, byVariable]) t.equal(upstream.origin, 'https://api.example.com');
 });
 
-t.test('.env does not decide where a secret goes that is not its own', async (t) => {
+t.test('.env cannot set the destination of a secret from elsewhere', async (t) => {
   const lines = {
     BEARERD_BASE_URL: 'https://evil.example',
     BEARERD_UPSTREAM_ADDRESS: '192.0.2.1',
@@ -36,28 +36,31 @@ t.test('.env does not decide where a secret goes that is not its own', async (t)
   }
 });
 
-t.test('it does not, whichever way the secret is given', async (t) => {
-  const from = async (env: Record<string, string>, files: Record<string, string> = {}) =>
-    (await faultsOf({ env, files: { [DOT_ENV]: EVIL, '/run/key': 'k', ...files } })).join('\n');
-  t.match(
-    await from({ BEARERD_API_KEY_FILE: '/run/key' }),
-    /where BEARERD_API_KEY_FILE of the environment goes/,
-  );
-  const yaml = 'credentials: { apiKey: { type: apiKey, key: { env: MY_KEY } } }';
-  t.match(await from({ MY_KEY: 'k' }, { [FILE]: yaml }), /where MY_KEY of the environment goes/);
-  const own = 'credentials: { apiKey: { type: apiKey, key: the-key } }';
-  const home = { '/home/ada/.config/bearerd/bearerd.yaml': own };
-  t.match(await from({ HOME: '/home/ada' }, home), /BEARERD_BASE_URL: stands in .env/);
-});
+t.test(
+  '.env cannot set the destination of a secret from a file, a variable or a configuration file',
+  async (t) => {
+    const from = async (env: Record<string, string>, files: Record<string, string> = {}) =>
+      (await faultsOf({ env, files: { [DOT_ENV]: EVIL, '/run/key': 'k', ...files } })).join('\n');
+    t.match(
+      await from({ BEARERD_API_KEY_FILE: '/run/key' }),
+      /where BEARERD_API_KEY_FILE of the environment goes/,
+    );
+    const yaml = 'credentials: { apiKey: { type: apiKey, key: { env: MY_KEY } } }';
+    t.match(await from({ MY_KEY: 'k' }, { [FILE]: yaml }), /where MY_KEY of the environment goes/);
+    const own = 'credentials: { apiKey: { type: apiKey, key: the-key } }';
+    const home = { '/home/ada/.config/bearerd/bearerd.yaml': own };
+    t.match(await from({ HOME: '/home/ada' }, home), /BEARERD_BASE_URL: stands in .env/);
+  },
+);
 
-t.test('.env may give both, and what the environment gives wins', async (t) => {
+t.test('.env may set both a secret and its destination, and the environment wins over it', async (t) => {
   const all = `${EVIL}BEARERD_API_KEY=k\n`;
   t.equal((await loadFrom({ env: {}, files: { [DOT_ENV]: all } })).upstream.origin, 'https://evil.example');
   const { upstream } = await loadFrom({ env: LEAST, files: { [DOT_ENV]: EVIL } });
   t.equal(upstream.origin, LEAST.BEARERD_BASE_URL);
 });
 
-t.test('a byte order mark loses no first line, and another encoding is told', async (t) => {
+t.test('a byte order mark does not hide the first line, and another encoding is a fault', async (t) => {
   const lines = `${EVIL}BEARERD_API_KEY=k\n`;
   const { upstream } = await loadFrom({ env: {}, files: { [DOT_ENV]: `\ufeff${lines}` } });
   t.equal(upstream.origin, 'https://evil.example');
@@ -71,18 +74,18 @@ t.test('a byte order mark loses no first line, and another encoding is told', as
   }
 });
 
-t.test('a file named .yml is not passed over in silence', async (t) => {
+t.test('a file named .yml in a default place is a fault', async (t) => {
   for (const path of [`${CWD}/bearerd.yml`, `${CWD}/config/bearerd.yml`, '/xdg/bearerd/bearerd.yml']) {
     const env = { ...LEAST, XDG_CONFIG_HOME: '/xdg' };
     t.match(await faultsOf({ env, files: { [path]: '' } }), [
       `${path}: is not read: rename it to bearerd.yaml`,
     ]);
-    t.same(await faultsOf({ env, files: { [path]: '', [FILE]: '' } }), [], 'another one is read');
-    t.same(await faultsOf({ env, files: { [path]: '' }, configFile: path }), [], 'it is named');
+    t.same(await faultsOf({ env, files: { [path]: '', [FILE]: '' } }), [], 'another file is read');
+    t.same(await faultsOf({ env, files: { [path]: '' }, configFile: path }), [], 'the .yml file is named');
   }
 });
 
-t.test('a line of .env that would be passed over, or cut, is a fault with its number', async (t) => {
+t.test('a line of .env that would be ignored or truncated is a fault with its line number', async (t) => {
   const before = 'BEARERD_CLIENT_ID=a\nBEARERD_CLIENT_SECRET="two\nlines"\n';
   const url = 'BEARERD_BASE_URL=https://api.example.com\n';
   const lines: [string, string][] = [
@@ -113,11 +116,11 @@ t.test('a line of .env that would be passed over, or cut, is a fault with its nu
     const faults = await faultsOf({ env: {}, files: { [DOT_ENV]: before + line } });
     t.same(faults.length, 1, line);
     t.ok(faults[0]?.startsWith(`.env: ${problem}`), line);
-    t.notMatch(faults.join(), 'c4n', 'and none of its value is shown');
+    t.notMatch(faults.join(), 'c4n', 'the value is not shown');
   }
 });
 
-t.test('what any reader of .env takes is no fault', async (t) => {
+t.test('every valid form of a line of .env is accepted', async (t) => {
   const text = `# BEARERD_LISTEN: none
 export BEARERD_BASE_URL = https://api.example.com # the API
 BEARERD_CLIENT_ID='a#b'

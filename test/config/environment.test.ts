@@ -3,7 +3,7 @@ import { ConfigFileError } from '../../src/base/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { CWD, FILE, faultsOf, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
-t.test('a base URL and a service account are a whole configuration', async (t) => {
+t.test('a base URL and a service account are a complete configuration', async (t) => {
   const config = await loadFrom({});
   const token = config.credentials.get('token');
   t.match(token, {
@@ -94,7 +94,7 @@ t.test('every setting can be given by a variable', async (t) => {
   );
 });
 
-t.test('every wrong value is reported, all of them at once', async (t) => {
+t.test('all wrong values are reported at once', async (t) => {
   const wrong = {
     BEARERD_BASE_URL: 'https://user:pass@api.example.com',
     BEARERD_ALLOW_INSECURE_UPSTREAM: 'yes',
@@ -126,7 +126,7 @@ t.test('every wrong value is reported, all of them at once', async (t) => {
   };
   const faults = await faultsOf({ env: { ...LEAST, ...wrong } });
   t.same(new Set(faults.map((fault) => fault.replace(/:.*/, ''))), new Set(Object.keys(wrong)));
-  t.same(await faultsOf({ env: { ...LEAST, ...wrong } }), faults, 'in the same order each time');
+  t.same(await faultsOf({ env: { ...LEAST, ...wrong } }), faults, 'the order of faults is stable');
   const text = faults.join('\n');
   t.match(text, 'BEARERD_TOKEN_WAIT: has no unit; write 10s');
   t.match(
@@ -136,7 +136,7 @@ t.test('every wrong value is reported, all of them at once', async (t) => {
   t.match(text, 'BEARERD_ROUTES: entry 1: must be PREFIX=CREDENTIAL; entry 2: must be');
 });
 
-t.test('a list with another separator than the comma is a fault that names it', async (t) => {
+t.test('a list with a separator other than the comma is a fault that names the separator', async (t) => {
   const lists: [string, string, string][] = [
     ['ROUTES', '/a=token;/b=deny', 'has ";" between 2 entries'],
     ['ROUTES', '/a=token|/b=deny|/c=none', 'has "|" between 3 entries'],
@@ -162,7 +162,7 @@ t.test('a list with another separator than the comma is a fault that names it', 
   }
 });
 
-t.test('a host name that no host has is a fault', async (t) => {
+t.test('an invalid host name is a fault', async (t) => {
   for (const url of [
     'https://{host}',
     'https://api.$ENV.example',
@@ -176,7 +176,7 @@ t.test('a host name that no host has is a fault', async (t) => {
   }
 });
 
-t.test('what is missing is said, with the ways to give it', async (t) => {
+t.test('a missing setting is a fault with the ways to give it', async (t) => {
   const faults = await faultsOf({ env: {} });
   t.match(faults, [
     /^BEARERD_BASE_URL: is required/,
@@ -185,7 +185,7 @@ t.test('what is missing is said, with the ways to give it', async (t) => {
   t.equal(faults.length, 2);
 });
 
-t.test('an unknown BEARERD_ variable is a fault that names the one that was meant', async (t) => {
+t.test('an unknown BEARERD_ variable is a fault with the most similar name', async (t) => {
   const faults = await faultsOf({
     env: {
       ...LEAST,
@@ -212,7 +212,7 @@ t.test('an unknown BEARERD_ variable is a fault that names the one that was mean
   ]);
 });
 
-t.test('variables that others set under our prefix are no faults', async (t) => {
+t.test('variables that Kubernetes sets under the prefix BEARERD_ are ignored', async (t) => {
   const links = {
     BEARERD_URL: 'http://localhost:1',
     BEARERD_SERVICE_HOST: '10.0.0.1',
@@ -225,7 +225,7 @@ t.test('variables that others set under our prefix are no faults', async (t) => 
   t.match(await faultsOf({ env: { ...LEAST, BEARERD_PORT: '9180' } }), [/^BEARERD_PORT: unknown/]);
 });
 
-t.test('an empty variable is not set, and an empty secret is a fault', async (t) => {
+t.test('an empty variable counts as not set, and an empty secret is a fault', async (t) => {
   const config = await loadFrom({
     env: {
       ...LEAST,
@@ -246,22 +246,19 @@ t.test('an empty variable is not set, and an empty secret is a fault', async (t)
   }
 });
 
-t.test(
-  'every fault in a list is named at once, and what the good entries are wrong about, too',
-  async (t) => {
-    const env = { BEARERD_ROUTES: 'x=token,/a=nope,/b,/c=token,/c=none', BEARERD_LISTEN: 'foo,0.0.0.0:9180' };
-    const faults = (await faultsOf({ env: { ...LEAST, ...env } })).join('\n');
-    t.match(faults, /BEARERD_ROUTES: entry 1: .*entry 3: /);
-    t.match(faults, /BEARERD_ROUTES: entry \d: sends \/a to the credential nope, which does not exist/);
-    t.match(faults, /BEARERD_ROUTES: entry \d: has the prefix of another route/);
-    t.match(faults, /BEARERD_LISTEN: entry 1: /);
-    t.match(
-      faults,
-      /0\.0\.0\.0:9180 can be reached from other machines/,
-      'the address that needs a caller key is seen',
-    );
-  },
-);
+t.test('all faults of a list are named at once, also faults of its well-formed entries', async (t) => {
+  const env = { BEARERD_ROUTES: 'x=token,/a=nope,/b,/c=token,/c=none', BEARERD_LISTEN: 'foo,0.0.0.0:9180' };
+  const faults = (await faultsOf({ env: { ...LEAST, ...env } })).join('\n');
+  t.match(faults, /BEARERD_ROUTES: entry 1: .*entry 3: /);
+  t.match(faults, /BEARERD_ROUTES: entry \d: sends \/a to the credential nope, which does not exist/);
+  t.match(faults, /BEARERD_ROUTES: entry \d: has the prefix of another route/);
+  t.match(faults, /BEARERD_LISTEN: entry 1: /);
+  t.match(
+    faults,
+    /0\.0\.0\.0:9180 can be reached from other machines/,
+    'the well-formed address still needs a caller key',
+  );
+});
 
 t.test('a variable wins over .env, .env over the file, the file over the default', async (t) => {
   const files = {
@@ -281,7 +278,7 @@ t.test('a variable wins over .env, .env over the file, the file over the default
   });
 });
 
-t.test('a .env file gives quoted values exactly, unknown names are faults there too', async (t) => {
+t.test('quoted values of .env are exact, and unknown names there are faults', async (t) => {
   const env = { BEARERD_BASE_URL: 'https://api.example.com', HOME: '/root' };
   for (const line of [`'pa#ss$HOME'`, `"pa#ss$HOME"`, '`pa#ss$HOME`']) {
     const files = { [`${CWD}/.env`]: `BEARERD_USERNAME=ada\nBEARERD_PASSWORD=${line}\n` };
@@ -300,11 +297,11 @@ t.test('a .env file gives quoted values exactly, unknown names are faults there 
   t.same(
     await faultsOf({ files: { [`${CWD}/.env`]: { code: 'EISDIR' } } }),
     [],
-    'a folder of that name is left alone',
+    'a folder named .env is ignored',
   );
 });
 
-t.test('a $ in a real variable stands for itself', async (t) => {
+t.test('a $ in an environment variable is literal', async (t) => {
   const config = await loadFrom({
     env: { ...LEAST, BEARERD_API_KEY: 'a$HOME$BEARERD_CLIENT_SECRET', HOME: '/root' },
   });
@@ -312,7 +309,7 @@ t.test('a $ in a real variable stands for itself', async (t) => {
   t.equal(key?.kind === 'api-key' && key.key.expose(), 'a$HOME$BEARERD_CLIENT_SECRET');
 });
 
-t.test('the configuration file is the first one that there is', async (t) => {
+t.test('the first existing configuration file is read', async (t) => {
   const at = (level: string) => `log: { level: ${level} }`;
   const places: [string, Record<string, string>][] = [
     [FILE, {}],
@@ -341,28 +338,25 @@ t.test('the configuration file is the first one that there is', async (t) => {
   );
 });
 
-t.test(
-  'a configuration file that was named has to be there, and one that is there has to be readable',
-  async (t) => {
-    const named = { ...LEAST, BEARERD_CONFIG: '/named.yaml' };
-    await t.rejects(loadFrom({ env: named, files: { [FILE]: '' } }), {
-      code: 'config-file-unreadable',
-      path: '/named.yaml',
-      message: '/named.yaml: no such file',
-    });
-    await t.rejects(loadFrom({ configFile: 'x.yaml' }), {
-      path: `${CWD}/x.yaml`,
-      message: `${CWD}/x.yaml: no such file`,
-    });
-    await t.rejects(loadFrom({ configFile: '/dir', files: { '/dir': { code: 'EISDIR' } } }), {
-      message: '/dir: it is a folder',
-    });
-    await t.rejects(loadFrom({ files: { [FILE]: { code: 'EACCES' } } }), ConfigFileError);
-    t.same(await faultsOf({ files: { [FILE]: { code: 'ENOTDIR' } } }), []);
-  },
-);
+t.test('a named configuration file must exist, and an existing one must be readable', async (t) => {
+  const named = { ...LEAST, BEARERD_CONFIG: '/named.yaml' };
+  await t.rejects(loadFrom({ env: named, files: { [FILE]: '' } }), {
+    code: 'config-file-unreadable',
+    path: '/named.yaml',
+    message: '/named.yaml: no such file',
+  });
+  await t.rejects(loadFrom({ configFile: 'x.yaml' }), {
+    path: `${CWD}/x.yaml`,
+    message: `${CWD}/x.yaml: no such file`,
+  });
+  await t.rejects(loadFrom({ configFile: '/dir', files: { '/dir': { code: 'EISDIR' } } }), {
+    message: '/dir: it is a folder',
+  });
+  await t.rejects(loadFrom({ files: { [FILE]: { code: 'EACCES' } } }), ConfigFileError);
+  t.same(await faultsOf({ files: { [FILE]: { code: 'ENOTDIR' } } }), []);
+});
 
-t.test('without a file the yaml parser is not needed, and without a cwd the process gives it', async (t) => {
+t.test('without a file the YAML parser is not loaded, and cwd defaults to that of the process', async (t) => {
   const asked: string[] = [];
   const readFile = (path: string): string => {
     asked.push(path);
@@ -372,7 +366,7 @@ t.test('without a file the yaml parser is not needed, and without a cwd the proc
   t.ok(asked.includes(`${process.cwd()}/bearerd.yaml`));
 });
 
-t.test('a key alone makes the default route one of the key', async (t) => {
+t.test('with only an API key the default route uses it', async (t) => {
   const config = await loadFrom({
     env: { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'k' },
   });
@@ -384,7 +378,7 @@ t.test('a key alone makes the default route one of the key', async (t) => {
   const open = await loadFrom({
     env: { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_ROUTES: '/=none' },
   });
-  t.equal(open.credentials.size, 0, 'routes without a credential need none');
+  t.equal(open.credentials.size, 0, 'routes without a credential need no account');
 });
 
 t.test('a service account and a user exclude each other, and half of a pair is a fault', async (t) => {
@@ -405,7 +399,7 @@ t.test('a service account and a user exclude each other, and half of a pair is a
     t.same(await faultsOf({ env: { ...base, ...half }, files: { '/s': 'x' } }), [fault]);
 });
 
-t.test('http:// leads to this machine only, unless it is allowed elsewhere', async (t) => {
+t.test('http:// is accepted only for a loopback host, unless allowed elsewhere', async (t) => {
   const env = { ...LEAST, BEARERD_BASE_URL: 'http://api.example.com' };
   t.match(await faultsOf({ env }), [
     /^BEARERD_BASE_URL: .*https:\/\/, or set BEARERD_ALLOW_INSECURE_UPSTREAM=true/,
@@ -431,11 +425,11 @@ t.test('an address that others can reach needs a caller key', async (t) => {
   t.same(
     await faultsOf({ env: { ...LEAST, BEARERD_ADMIN_LISTEN: '0.0.0.0:9181' } }),
     [],
-    'the admin listener closes most of itself instead',
+    'the admin listener needs no key: it restricts its endpoints instead',
   );
 });
 
-t.test('two listeners have two addresses', async (t) => {
+t.test('two listeners with one address are a fault', async (t) => {
   t.match(await faultsOf({ env: { ...LEAST, BEARERD_ADMIN_LISTEN: '127.0.0.1:9180' } }), [
     /^BEARERD_ADMIN_LISTEN: 127\.0\.0\.1:9180 is the same address as localhost:9180 of BEARERD_LISTEN; give/,
   ]);
@@ -448,7 +442,7 @@ t.test('two listeners have two addresses', async (t) => {
   );
 });
 
-t.test('outbound proxies come from the usual variables, the lower-case ones first', async (t) => {
+t.test('outbound proxies come from the usual variables, lower case before upper case', async (t) => {
   const { outboundProxy } = await loadFrom({
     env: {
       ...LEAST,
@@ -467,7 +461,7 @@ t.test('outbound proxies come from the usual variables, the lower-case ones firs
   ]);
 });
 
-t.test('a child process can be kept from every variable that holds a secret', async (t) => {
+t.test('secretVariables lists every variable that holds a secret', async (t) => {
   const config = await loadYaml(
     `credentials:
       token: { type: session, clientId: { env: UNUSED_ID }, clientSecret: { env: UNUSED_SECRET } }
@@ -489,7 +483,7 @@ callerKey: { env: MY_CALLER_KEY }`,
   for (const name of expected) t.ok(config.secretVariables.includes(name), name);
 });
 
-t.test('the configuration is frozen through and through', async (t) => {
+t.test('the configuration is deeply frozen', async (t) => {
   const config = await loadFrom({});
   t.throws(() => Object.assign(config, { tokenWaitMs: 1 }), TypeError);
   t.throws(() => Object.assign(config.timeouts, { idleMs: 1 }), TypeError);

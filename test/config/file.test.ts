@@ -8,7 +8,7 @@ import { CWD, FILE, faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './
 const TOKEN =
   'baseUrl: https://api.example.com\ncredentials: { token: { type: session, clientId: a, clientSecret: b } }\n';
 
-t.test('the file alone is a whole configuration', async (t) => {
+t.test('a file alone can be a complete configuration', async (t) => {
   const config = await loadYaml(
     `baseUrl: https://api.example.com/v2
 allowInsecureUpstream: true
@@ -79,23 +79,26 @@ log: { level: warn, format: pretty }
   t.same(config.watchedFiles, [`${CWD}/secrets/client`, '/run/password']);
 });
 
-t.test('scrub of a route wins over that of all, and a default of the caller yields to both', async (t) => {
-  const scrubOf = async (yaml: string, defaults: Record<string, string> = {}) => {
-    const readFile = () => `${TOKEN}${yaml}`;
-    const { routes } = await loadConfig({ env: {}, cwd: CWD, readFile, configFile: FILE, defaults });
-    return routes.map(({ scrub }) => scrub);
-  };
-  const routes =
-    'routes: [{ prefix: /a, credential: token, scrub: SCRUB }, { prefix: /, credential: token }]\n';
-  t.same(await scrubOf(''), [false]);
-  t.same(await scrubOf('scrub: true'), [true]);
-  t.same(await scrubOf(routes.replace('SCRUB', 'true')), [true, false]);
-  t.same(await scrubOf(`${routes.replace('SCRUB', 'false')}scrub: true`), [false, true]);
-  const defaults = { BEARERD_SCRUB: 'true' };
-  t.same(await scrubOf('', defaults), [true]);
-  t.same(await scrubOf('scrub: false', defaults), [false]);
-  t.same(await scrubOf(routes.replace('SCRUB', 'false'), defaults), [false, true]);
-});
+t.test(
+  'scrub of a route wins over the global scrub, and both win over a default of the command',
+  async (t) => {
+    const scrubOf = async (yaml: string, defaults: Record<string, string> = {}) => {
+      const readFile = () => `${TOKEN}${yaml}`;
+      const { routes } = await loadConfig({ env: {}, cwd: CWD, readFile, configFile: FILE, defaults });
+      return routes.map(({ scrub }) => scrub);
+    };
+    const routes =
+      'routes: [{ prefix: /a, credential: token, scrub: SCRUB }, { prefix: /, credential: token }]\n';
+    t.same(await scrubOf(''), [false]);
+    t.same(await scrubOf('scrub: true'), [true]);
+    t.same(await scrubOf(routes.replace('SCRUB', 'true')), [true, false]);
+    t.same(await scrubOf(`${routes.replace('SCRUB', 'false')}scrub: true`), [false, true]);
+    const defaults = { BEARERD_SCRUB: 'true' };
+    t.same(await scrubOf('', defaults), [true]);
+    t.same(await scrubOf('scrub: false', defaults), [false]);
+    t.same(await scrubOf(routes.replace('SCRUB', 'false'), defaults), [false, true]);
+  },
+);
 
 t.test('the effective configuration has the shape of the file, and *** for each secret', async (t) => {
   const config = await loadYaml(`${TOKEN}routes:
@@ -154,7 +157,7 @@ callerKey: c`);
   });
 });
 
-t.test('an empty file, empty maps and keys without a value say nothing', async (t) => {
+t.test('an empty file, empty maps and keys without a value have no effect', async (t) => {
   for (const yaml of [
     '',
     '# only a comment\n',
@@ -170,7 +173,7 @@ t.test('an empty file, empty maps and keys without a value say nothing', async (
   }
 });
 
-t.test('broken YAML is a fault with line and column, and the line is not shown', async (t) => {
+t.test('broken YAML is a fault with line and column that does not show the line', async (t) => {
   const broken: [string, RegExp][] = [
     ['a: 1\nkey: "s3cret\n', /line 3, column 1: a quote/],
     ['key: [s3cret\nb: 1', /line 2, column 1: the indentation/],
@@ -191,11 +194,11 @@ t.test('broken YAML is a fault with line and column, and the line is not shown',
     const text = (await faultsOfYaml(yaml, LEAST)).join('\n');
     t.match(text, expected, yaml.slice(0, 40));
     t.ok(text.startsWith(`${FILE}: `), 'the fault names the file');
-    t.notMatch(text, /s3cret/, 'and shows nothing of it');
+    t.notMatch(text, /s3cret/, 'the fault shows nothing of the file');
   }
 });
 
-t.test('a missing colon, or a missing blank after one, is a fault with its line and the key', async (t) => {
+t.test('a missing colon, or no space after a colon, is a fault with line and key', async (t) => {
   const slips: [string, ...string[]][] = [
     ['baseUrl https://s3cret\nlog: { level: info }', 'line 1: a colon is missing after baseUrl'],
     [
@@ -232,12 +235,12 @@ t.test('a missing colon, or a missing blank after one, is a fault with its line 
     t.same(faults.length, expected.length, yaml);
     for (const [index, fault] of faults.entries()) {
       t.ok(fault.startsWith(`${FILE}: ${expected[index]}`), fault);
-      t.notMatch(fault, /s3cret/, 'and nothing else of the line');
+      t.notMatch(fault, /s3cret/, 'the fault shows nothing else of the line');
     }
   }
 });
 
-t.test('a key that is glued to its value is named, within braces and in a list, too', async (t) => {
+t.test('a key without a space after its colon is named, also within braces and in a list', async (t) => {
   const inner: [string, string][] = [
     [
       'credentials: { a: { type:session, clientId: b, clientSecret: c } }',
@@ -257,14 +260,14 @@ t.test('a key that is glued to its value is named, within braces and in a list, 
   }
 });
 
-t.test('the keys that a credential may have are listed once each', async (t) => {
+t.test('the keys of a credential are listed once each', async (t) => {
   const [fault = ''] = await faultsOfYaml('credentials: { a: { type: , s3cret } }', LEAST);
   const keys = (/the keys here are (.*)\)/.exec(fault)?.[1] ?? '').split(', ');
   t.ok(keys.length > 10);
   t.same(keys, [...new Set(keys)]);
 });
 
-t.test('of a broken file nothing is said to be missing, but the variables are checked', async (t) => {
+t.test('with a broken file no missing settings are reported, and variables are checked', async (t) => {
   const faults = await faultsOfYaml('a: [', {
     BEARERD_TOKEN_WAIT: '10',
     BEARERD_API_KEY: '',
@@ -281,7 +284,7 @@ t.test('of a broken file nothing is said to be missing, but the variables are ch
   );
 });
 
-t.test('aliases work, and a bomb of them goes off harmlessly', async (t) => {
+t.test('aliases work, and an alias bomb is a fault', async (t) => {
   const config = await loadYaml(
     `${TOKEN}timeouts: &t { connect: 1s }\nroutes:\n  - { prefix: /, credential: token, timeouts: { <<: *t, idle: 2s } }`,
   );
@@ -297,7 +300,7 @@ t.test('aliases work, and a bomb of them goes off harmlessly', async (t) => {
   t.match(await faultsOfYaml('listen: &a [*a]', LEAST), [/^listen: /]);
 });
 
-t.test('an unknown key is a fault at every level, with the key that was meant', async (t) => {
+t.test('an unknown key is a fault at every level, with the most similar key', async (t) => {
   const faults =
     await faultsOfYaml(`${TOKEN.replace('clientSecret: b', 'clientSecret: b, scope: x, orgins: [https://a.example]')}
 baseurl: x
@@ -334,11 +337,11 @@ routes:
   ]);
 });
 
-t.test('a key without a name is a fault with one', async (t) => {
+t.test('an empty key is a fault', async (t) => {
   t.match(await faultsOfYaml(`${TOKEN}\n: x\n`), [/^'': unknown key/]);
 });
 
-t.test('a wrong type or value is a fault with its full key, all of them at once', async (t) => {
+t.test('all wrong types and values are faults with their full keys, at once', async (t) => {
   const faults = await faultsOfYaml(`baseUrl: [https://api.example.com]
 session: { tokenWait: 10, renewAfter: true, path: { a: b } }
 admin: off
@@ -408,7 +411,7 @@ routes: { prefix: / }
   }
 });
 
-t.test('a value that a variable overrides is checked all the same', async (t) => {
+t.test('a value of the file is checked even if a variable overrides it', async (t) => {
   t.match(
     await faultsOfYaml('session: { tokenWait: 5 }\nroutes: [{ prefix: x, credential: token }]', {
       ...LEAST,
@@ -420,7 +423,7 @@ t.test('a value that a variable overrides is checked all the same', async (t) =>
 });
 
 t.test(
-  'a variable that names a credential wins over the entry of the same name, and leaves it its place',
+  'a variable wins over the credential entry of the same name, whose origins, header and scheme stay',
   async (t) => {
     const yaml = `credentials:
   token: { type: session, username: { env: NOT_SET }, password: { file: /not/there }, origins: [https://api.example.com, https://b.example], header: X-Token, scheme: Token }
@@ -472,7 +475,7 @@ t.test('half of a pair that replaces an entry says that it does', async (t) => {
   ]);
 });
 
-t.test('what the entry says of another type means nothing beside a variable', async (t) => {
+t.test('fields of another type in the entry are ignored beside a variable', async (t) => {
   const entry = 'type: session, clientId: a, clientSecret: b, baseUrl: https://c.example, header: X-Key';
   const env = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'k' };
   const { credentials } = await loadYaml(`credentials: { apiKey: { ${entry} } }`, env);
@@ -506,7 +509,7 @@ credentials:
   },
 );
 
-t.test('a route names a credential that exists, and no prefix twice', async (t) => {
+t.test('a route with an unknown credential, or with the prefix of another route, is a fault', async (t) => {
   const faults = await faultsOfYaml(`${TOKEN}routes:
   - { prefix: /a, credential: tokne }
   - { prefix: /a/, credential: token }
@@ -534,7 +537,7 @@ t.test('a route names a credential that exists, and no prefix twice', async (t) 
   ]);
 });
 
-t.test('a credential goes to no origin that it does not name', async (t) => {
+t.test('a route that would send a credential to an origin that it does not list is a fault', async (t) => {
   const entry = (origins: string) => `credentials:\n  apiKey: { type: apiKey, key: k, ${origins} }\n`;
   const env = { BEARERD_BASE_URL: 'https://api.example.com' };
   t.same(
@@ -553,7 +556,7 @@ t.test('a credential goes to no origin that it does not name', async (t) => {
     [
       'routes[0].upstream: would send crm to https://b.example; where that has a login of its own, set credentials.crm.baseUrl (it logs in at https://api.example.com now); else allow it in credentials.crm.origins',
     ],
-    'to allow the origin would give the secret of one API to the other',
+    'allowing the origin would give one API the token of another',
   );
   t.same(
     await faultsOfYaml(
@@ -579,20 +582,20 @@ t.test('a credential goes to no origin that it does not name', async (t) => {
   );
 });
 
-t.test('the http:// rule holds for each upstream', async (t) => {
+t.test('the rule for http:// holds for each upstream', async (t) => {
   const yaml = `${TOKEN}routes: [{ prefix: /, credential: none, upstream: http://b.example }]\n`;
   t.match(await faultsOfYaml(yaml), [/^routes\[0\]\.upstream: may be http:\/\/ for a loopback host only/]);
   t.same(await faultsOfYaml(`${yaml}allowInsecureUpstream: true`), []);
   t.match(await faultsOfYaml(TOKEN.replace('https:', 'http:')), [/^baseUrl: may be http/]);
 });
 
-t.test('routes are needed where there is neither token nor apiKey', async (t) => {
+t.test('routes are required if there is neither token nor apiKey', async (t) => {
   const yaml = 'baseUrl: https://api.example.com\ncredentials: { reports: { type: apiKey, key: k } }\n';
   t.match(await faultsOfYaml(yaml), [/^routes: is missing/]);
   t.match(await faultsOfYaml(`${yaml}routes: []`), [/^routes: must be a list of at least one route/]);
 });
 
-t.test('faults in the file name its keys, the caller key among them', async (t) => {
+t.test('faults of the file name its keys', async (t) => {
   const yaml = `${TOKEN}listen: 0.0.0.0:1\nadmin: { listen: '0.0.0.0:1' }\n`;
   t.match(await faultsOfYaml(yaml), [
     /^admin\.listen: 0\.0\.0\.0:1 is the same address as/,
@@ -604,11 +607,11 @@ t.test('faults in the file name its keys, the caller key among them', async (t) 
   t.same(
     await faultsOfYaml(`${good}callerKey: { env: K }`),
     ['callerKey: names the variable K, which is not set'],
-    'one fault, not two',
+    'one fault: an unset caller key is not also a missing one',
   );
 });
 
-t.test('relative paths begin at the folder of what names them', async (t) => {
+t.test('relative paths are relative to the file or the working directory that names them', async (t) => {
   const yaml = `${TOKEN.replace('clientSecret: b', 'clientSecret: { file: ../s }')}`;
   const config = await loadFrom({
     env: { BEARERD_CONFIG: '/etc/bearerd/x.yaml', BEARERD_API_KEY_FILE: 'key' },
@@ -617,7 +620,7 @@ t.test('relative paths begin at the folder of what names them', async (t) => {
   t.same([...config.watchedFiles].sort(), ['/etc/s', `${CWD}/key`].sort());
 });
 
-t.test('whatever stands in the file gives a configuration or faults, and no other error', async (t) => {
+t.test('any content of the file gives a configuration or faults, and no other error', async (t) => {
   const keys = [
     ...FILE_KEYS.flatMap((key) => key.split('.')),
     'type',
@@ -667,5 +670,5 @@ t.test('whatever stands in the file gives a configuration or faults, and no othe
     }),
     { numRuns: 500 },
   );
-  t.pass('no other error came');
+  t.pass('no other error was thrown');
 });

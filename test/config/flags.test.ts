@@ -3,7 +3,7 @@ import { FLAGS } from '../../src/config/declaration/flags.ts';
 import { KNOWN_VARIABLES, SECRET_SETTINGS } from '../../src/config/declaration/settings.ts';
 import { CWD, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
-t.test('each setting has a flag of its name; a secret has only the one for its file', async (t) => {
+t.test('each setting has a flag of its name; a secret has only a flag for its file', async (t) => {
   const variables = FLAGS.map(({ variable }) => variable);
   const none = SECRET_SETTINGS.flatMap(({ variable }) => [variable, `${variable}_COMMAND`]);
   const expected = KNOWN_VARIABLES.filter((name) => name !== 'BEARERD_CONFIG' && !none.includes(name));
@@ -30,7 +30,7 @@ t.test(
   },
 );
 
-t.test("a fault is told of the flag that gave the value, and of a flag's empty value too", async (t) => {
+t.test('a fault names the flag that gave the value, also for an empty value', async (t) => {
   const env = { ...LEAST, BEARERD_LOG_LEVEL: 'info' };
   const flags = { BEARERD_TOKEN_WAIT: '10', BEARERD_LOG_LEVEL: '', BEARERD_ROUTES: '/=tokn' };
   const faults = await faultsOf({ env, flags });
@@ -40,7 +40,7 @@ t.test("a fault is told of the flag that gave the value, and of a flag's empty v
   t.equal(faults.length, 3);
 });
 
-t.test("a flag names a secret's file in place of the variable that holds the secret", async (t) => {
+t.test('a flag with a secret file wins over the variable that holds the secret', async (t) => {
   const files = { '/run/key': 'from-the-file\n' };
   const env = { ...LEAST, BEARERD_API_KEY: 'from-the-variable' };
   const config = await loadFrom({ env, files, flags: { BEARERD_API_KEY_FILE: '/run/key' } });
@@ -48,19 +48,16 @@ t.test("a flag names a secret's file in place of the variable that holds the sec
   t.equal(credential?.kind === 'api-key' && credential.key.expose(), 'from-the-file');
 });
 
-t.test(
-  '.env decides no destination of a secret that a flag names, and a flag decides one of its own',
-  async (t) => {
-    const files = {
-      '/run/s': 's3cret',
-      [`${CWD}/.env`]: 'BEARERD_BASE_URL=https://evil.example\nBEARERD_CLIENT_ID=x',
-    };
-    const flags = { BEARERD_CLIENT_SECRET_FILE: '/run/s' };
-    t.match(
-      (await faultsOf({ env: {}, files, flags })).join('\n'),
-      /BEARERD_BASE_URL: stands in \.env, which may not decide/,
-    );
-    const own = { ...flags, BEARERD_BASE_URL: 'https://api.example.com' };
-    t.equal((await loadFrom({ env: {}, files, flags: own })).upstream.origin, 'https://api.example.com');
-  },
-);
+t.test('.env cannot set the destination of a secret from a flag, and a flag can', async (t) => {
+  const files = {
+    '/run/s': 's3cret',
+    [`${CWD}/.env`]: 'BEARERD_BASE_URL=https://evil.example\nBEARERD_CLIENT_ID=x',
+  };
+  const flags = { BEARERD_CLIENT_SECRET_FILE: '/run/s' };
+  t.match(
+    (await faultsOf({ env: {}, files, flags })).join('\n'),
+    /BEARERD_BASE_URL: stands in \.env, which may not decide/,
+  );
+  const own = { ...flags, BEARERD_BASE_URL: 'https://api.example.com' };
+  t.equal((await loadFrom({ env: {}, files, flags: own })).upstream.origin, 'https://api.example.com');
+});

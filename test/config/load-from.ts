@@ -4,7 +4,7 @@ import type { FlagTexts } from '../../src/config/declaration/flags.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { SecretCommands } from '../../src/config/reading/secret-commands.ts';
 
-/** Files by absolute path: their text, or the code of the error that reading them gives. */
+/** Files by absolute path: their text, or the code of the error of reading them. */
 export type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
 export interface World {
@@ -18,7 +18,7 @@ export interface World {
 export const CWD = '/srv/app';
 export const FILE = `${CWD}/bearerd.yaml`;
 
-/** The least that is needed: a base URL and a service account. */
+/** The smallest valid environment: a base URL and a service account. */
 export const LEAST = {
   BEARERD_BASE_URL: 'https://api.example.com',
   BEARERD_CLIENT_ID: 'sa-1',
@@ -34,12 +34,12 @@ export function loadFrom({ env = LEAST, files = {}, configFile, flags, commands 
   return loadConfig({ env, readFile, configFile, flags, commands, cwd: CWD });
 }
 
-/** The configuration of one file in the default place. */
+/** Loads one file from the default place. */
 export function loadYaml(yaml: string, env: World['env'] = {}, files: Files = {}): Promise<Config> {
   return loadFrom({ env, files: { [FILE]: yaml, ...files } });
 }
 
-/** Every fault as `KEY: problem`; none when the configuration is good. */
+/** Every fault as `KEY: problem`; empty for a valid configuration. */
 export async function faultsOf(world: World): Promise<readonly string[]> {
   try {
     await loadFrom(world);

@@ -7,7 +7,7 @@ const at = async (entry: string) => (await loadYaml(file(entry))).credentials.ge
 const faults = (entry: string) => faultsOfYaml(file(entry));
 const URL_ = 'tokenUrl: https://login.example/token';
 
-t.test('each way of authentication has what it needs, and files are named, not opened', async (t) => {
+t.test('each client authentication method has its fields, and files are named and not opened', async (t) => {
   t.match(
     await at(
       `issuer: https://login.example/, clientAuthentication: assertion, assertion: { file: run/token }`,
@@ -42,10 +42,10 @@ t.test('each way of authentication has what it needs, and files are named, not o
     file(`${URL_}, clientAuthentication: assertion, assertion: { file: c4n4ry }, ${exchange}`),
   );
   t.match(shown.effective.credentials, { a: { subjectToken: { file: '/s' }, grant: 'tokenExchange' } });
-  t.notMatch(JSON.stringify(shown.effective), /c4n4ry/, 'a secret in the place of a path is not shown');
+  t.notMatch(JSON.stringify(shown.effective), /c4n4ry/, 'a secret in place of a path is not shown');
 });
 
-t.test('what is missing, or belongs to another way, is a fault', async (t) => {
+t.test('a missing field, or a field of another method, is a fault', async (t) => {
   t.same(await faults('clientAuthentication: assertion'), [
     'credentials.a.assertion: is missing; clientAuthentication: assertion needs it',
     'credentials.a.tokenUrl: is missing',

@@ -34,9 +34,11 @@ t.test('an oauth2 credential has a token URL, a client, and defaults for the res
   t.equal(clientSecret.expose(), 'secret');
 });
 
-t.test('it may have everything else, and each secret may stand elsewhere', async (t) => {
-  const config = await loadYaml(
-    yaml(`
+t.test(
+  'an oauth2 credential may have every optional field, and secrets from files and variables',
+  async (t) => {
+    const config = await loadYaml(
+      yaml(`
     type: oauth2
     tokenUrl: https://LOGIN.example:8443/t/oauth2/token?api-version=1&x=%C3%A9
     clientId: { env: PARTNER_ID }
@@ -48,39 +50,40 @@ t.test('it may have everything else, and each secret may stand elsewhere', async
     origins: [https://api.example.com, https://b.example]
     header: X-Token
     scheme: ''`)
-      .replace('{ partner:', '\n  partner:')
-      .replace(' }\nroutes', '\nroutes'),
-    { PARTNER_ID: 'id-1', PARTNER_KEY: 'key-1' },
-    { [`${CWD}/secrets/partner`]: 'secret-1\n', '/run/p': 'p-1' },
-  );
-  const partner = partnerOf(config) as SecretClient;
-  t.match(partner, {
-    tokenEndpoint: {
-      origin: 'https://login.example:8443',
-      path: '/t/oauth2/token?api-version=1&x=%C3%A9',
-    },
-    clientAuthentication: 'body',
-    scope: 'read write',
-    audience: 'https://api.example.com/',
-    origins: ['https://api.example.com', 'https://b.example'],
-    header: 'X-Token',
-    scheme: '',
-  });
-  t.equal(partner.clientId.expose(), 'id-1');
-  t.equal(partner.clientSecret.expose(), 'secret-1');
-  t.same(
-    Object.entries(partner.parameters).map(([name, value]) => [name, value.expose()]),
-    [
-      ['resource', 'urn:x'],
-      ['api_key', 'key-1'],
-      ['__proto__', 'p-1'],
-    ],
-  );
-  t.same([...config.watchedFiles].sort(), ['/run/p', `${CWD}/secrets/partner`]);
-  for (const name of ['PARTNER_ID', 'PARTNER_KEY']) t.ok(config.secretVariables.includes(name), name);
-});
+        .replace('{ partner:', '\n  partner:')
+        .replace(' }\nroutes', '\nroutes'),
+      { PARTNER_ID: 'id-1', PARTNER_KEY: 'key-1' },
+      { [`${CWD}/secrets/partner`]: 'secret-1\n', '/run/p': 'p-1' },
+    );
+    const partner = partnerOf(config) as SecretClient;
+    t.match(partner, {
+      tokenEndpoint: {
+        origin: 'https://login.example:8443',
+        path: '/t/oauth2/token?api-version=1&x=%C3%A9',
+      },
+      clientAuthentication: 'body',
+      scope: 'read write',
+      audience: 'https://api.example.com/',
+      origins: ['https://api.example.com', 'https://b.example'],
+      header: 'X-Token',
+      scheme: '',
+    });
+    t.equal(partner.clientId.expose(), 'id-1');
+    t.equal(partner.clientSecret.expose(), 'secret-1');
+    t.same(
+      Object.entries(partner.parameters).map(([name, value]) => [name, value.expose()]),
+      [
+        ['resource', 'urn:x'],
+        ['api_key', 'key-1'],
+        ['__proto__', 'p-1'],
+      ],
+    );
+    t.same([...config.watchedFiles].sort(), ['/run/p', `${CWD}/secrets/partner`]);
+    for (const name of ['PARTNER_ID', 'PARTNER_KEY']) t.ok(config.secretVariables.includes(name), name);
+  },
+);
 
-t.test('what is missing or wrong in it is a fault with its full key, all of them at once', async (t) => {
+t.test('all faults of an oauth2 credential are reported with their full keys, at once', async (t) => {
   t.same(await faultsOfYaml(yaml('{ type: oauth2 }')), [
     'credentials.partner.clientId: is missing',
     'credentials.partner.clientSecret: is missing',
@@ -114,20 +117,24 @@ t.test('what is missing or wrong in it is a fault with its full key, all of them
   ]);
 });
 
-t.test('a token URL in clear text is for this machine only, unless that is allowed', async (t) => {
-  const at = (url: string) => `{ ${OAUTH2.replace('https://login.example', url)}, clientAuthentication: x }`;
-  t.match(await faultsOfYaml(yaml(at('http://login.example'))), [
-    /clientAuthentication/,
-    /^credentials\.partner\.tokenUrl: may be http:\/\/ for a loopback host only/,
-  ]);
-  for (const [url, more] of [
-    ['http://127.0.0.1:9', ''],
-    ['http://localhost', ''],
-    ['http://login.example', 'allowInsecureUpstream: true'],
-  ] as const) {
-    t.match(await faultsOfYaml(yaml(at(url), more)), [/clientAuthentication/], url);
-  }
-});
+t.test(
+  'a token URL with http:// is accepted only for a loopback host, unless allowed elsewhere',
+  async (t) => {
+    const at = (url: string) =>
+      `{ ${OAUTH2.replace('https://login.example', url)}, clientAuthentication: x }`;
+    t.match(await faultsOfYaml(yaml(at('http://login.example'))), [
+      /clientAuthentication/,
+      /^credentials\.partner\.tokenUrl: may be http:\/\/ for a loopback host only/,
+    ]);
+    for (const [url, more] of [
+      ['http://127.0.0.1:9', ''],
+      ['http://localhost', ''],
+      ['http://login.example', 'allowInsecureUpstream: true'],
+    ] as const) {
+      t.match(await faultsOfYaml(yaml(at(url), more)), [/clientAuthentication/], url);
+    }
+  },
+);
 
 t.test('an exec credential has a command and a timeout', async (t) => {
   const load = async (entry: string) => {
@@ -149,20 +156,23 @@ t.test('an exec credential has a command and a timeout', async (t) => {
   });
 });
 
-t.test("a program's path begins at the folder of the file; a name alone is left to PATH", async (t) => {
-  for (const [program, found] of [
-    ['./get-token', '/etc/bearerd/get-token'],
-    ['bin/get-token', '/etc/bearerd/bin/get-token'],
-    ['/usr/bin/op', '/usr/bin/op'],
-    ['op', 'op'],
-  ]) {
-    const configFile = '/etc/bearerd/x.yaml';
-    const files = { [configFile]: yaml(`{ type: exec, command: ['${program}', ./as-it-is] }`) };
-    t.match(partnerOf(await loadFrom({ env: {}, files, configFile })), { command: [found, './as-it-is'] });
-  }
-});
+t.test(
+  'the path of a program is relative to the folder of the file; a bare name is looked up in PATH',
+  async (t) => {
+    for (const [program, found] of [
+      ['./get-token', '/etc/bearerd/get-token'],
+      ['bin/get-token', '/etc/bearerd/bin/get-token'],
+      ['/usr/bin/op', '/usr/bin/op'],
+      ['op', 'op'],
+    ]) {
+      const configFile = '/etc/bearerd/x.yaml';
+      const files = { [configFile]: yaml(`{ type: exec, command: ['${program}', ./as-it-is] }`) };
+      t.match(partnerOf(await loadFrom({ env: {}, files, configFile })), { command: [found, './as-it-is'] });
+    }
+  },
+);
 
-t.test('a command is a list of texts, and a timeout has a unit', async (t) => {
+t.test('a command that is no list of texts, or a timeout without a unit, is a fault', async (t) => {
   const cases: [string, RegExp][] = [
     ['{ type: exec }', /^credentials\.partner\.command: is missing$/],
     ['{ type: exec, command: }', /command: is missing$/],
@@ -199,7 +209,7 @@ t.test('a command is a list of texts, and a timeout has a unit', async (t) => {
 });
 
 t.test(
-  'the effective configuration shows both in the shape of the file, with *** for each secret',
+  'the effective configuration shows oauth2 and exec in the form of the file, with *** for each secret',
   async (t) => {
     const common = { origins: ['https://api.example.com'], header: 'Authorization', scheme: 'Bearer' };
     const viewOf = async (entry: string) => {
@@ -241,7 +251,7 @@ t.test(
 );
 
 t.test(
-  'a variable that sets a credential wins over these types too, and their secrets stay secret',
+  'a variable wins over an oauth2 or exec entry of the same name, and variables of the entry still count as secret',
   async (t) => {
     const entry = `{ ${OAUTH2.replace('secret', '{ env: A_SECRET }')}, parameters: { x: { env: B_SECRET } }, header: X-T }`;
     const text = `credentials: { token: ${entry} }`;
@@ -256,7 +266,7 @@ t.test(
   },
 );
 
-t.test('everything goes with token by default, of whatever type it is', async (t) => {
+t.test('the default route uses the credential named token, of any type', async (t) => {
   const config = await loadYaml(`baseUrl: https://api.example.com\ncredentials: { token: { ${OAUTH2} } }`);
   t.match(config.routes, [{ prefix: '/', credential: 'token' }]);
 });

@@ -1,14 +1,14 @@
 import t from 'tap';
 import { faultsOfYaml, loadYaml } from './load-from.ts';
 
-// Where a credential stands in a request, and where a session logs in.
+// The place of a credential in a request, and the base URL of a session login.
 
 const file = (entry: string, rest = '') =>
   `baseUrl: https://api.example.com\ncredentials:\n  a: ${entry}\nroutes: [{ prefix: /, credential: a${rest} }]\n`;
 
 const faults = (entry: string) => faultsOfYaml(file(entry));
 
-t.test('a key may stand in a header, the query or a cookie, by name', async (t) => {
+t.test('a key may be sent in a named header, query parameter or cookie', async (t) => {
   const at = async (entry: string) => (await loadYaml(file(entry))).credentials.get('a');
   t.match(await at('{ type: apiKey, key: x, in: query, name: api key }'), {
     kind: 'api-key',
@@ -32,7 +32,7 @@ t.test('a key may stand in a header, the query or a cookie, by name', async (t) 
   });
 });
 
-t.test('each fault of a place is told, with what would be right', async (t) => {
+t.test('each fault of a place has a correction', async (t) => {
   const key = 'type: apiKey, key: x';
   t.same(await faults(`{ ${key}, in: query }`), ['credentials.a.name: is missing; in: query needs it']);
   t.same(await faults(`{ ${key}, in: querry, name: k }`), [
@@ -57,7 +57,7 @@ t.test('each fault of a place is told, with what would be right', async (t) => {
 });
 
 t.test(
-  'what is sent has to fit its place: a cookie holds less than a header, and a query everything',
+  'a value must fit its place: a cookie allows fewer characters than a header, and a query all',
   async (t) => {
     const cookie = 'cannot be sent in a cookie: it holds a character that none may hold';
     for (const value of ['a;b', 'a b', 'a,b', '"a"', 'a\\\\b', 'é']) {
@@ -75,17 +75,20 @@ t.test(
   },
 );
 
-t.test('a user name for Basic has no colon, and neither part a control character (RFC 7617)', async (t) => {
-  t.same(await faults('{ type: basic, username: "a:b", password: "c\\td" }'), [
-    'credentials.a.password: holds a control character, which Basic does not allow',
-    'credentials.a.username: holds a colon, which would end it',
-  ]);
-  t.same(await faults('{ type: basic, username: a }'), ['credentials.a.password: is missing']);
-  const [fault] = await faults('{ type: basic, username: a, password: b, scheme: x }');
-  t.match(fault, /^credentials\.a: holds an unknown key|credentials\.a\.scheme: unknown key/);
-});
+t.test(
+  'a colon in a user name for Basic, or a control character in either part, is a fault (RFC 7617)',
+  async (t) => {
+    t.same(await faults('{ type: basic, username: "a:b", password: "c\\td" }'), [
+      'credentials.a.password: holds a control character, which Basic does not allow',
+      'credentials.a.username: holds a colon, which would end it',
+    ]);
+    t.same(await faults('{ type: basic, username: a }'), ['credentials.a.password: is missing']);
+    const [fault] = await faults('{ type: basic, username: a, password: b, scheme: x }');
+    t.match(fault, /^credentials\.a: holds an unknown key|credentials\.a\.scheme: unknown key/);
+  },
+);
 
-t.test('a session of its own goes to its own origin, and to that alone', async (t) => {
+t.test('a session with its own base URL is sent only to that origin', async (t) => {
   const own =
     'type: session, clientId: a, clientSecret: b, baseUrl: https://staging.example/v1, sessionPath: /login';
   const config = await loadYaml(file(`{ ${own} }`, ', upstream: https://staging.example/v1'));

@@ -21,7 +21,7 @@ routes:
 `;
 
 t.test(
-  'each value in force has the place that it comes from: flag, variable, .env, line of the file, default',
+  'each value in force has its source: flag, variable, .env, line of the file, or default',
   async (t) => {
     const { provenance } = await loadFrom({
       env: { BEARERD_LOG_LEVEL: 'warn', BEARERD_MAX_WAITING: '5', BEARERD_API_KEY_FILE: '/run/key' },
@@ -59,14 +59,14 @@ t.test(
   },
 );
 
-t.test('routes and credentials of variables come from these, whatever stands in the file', async (t) => {
+t.test('routes and credentials set by variables have these as source, whatever the file holds', async (t) => {
   const { provenance } = await loadYaml(YAML, { ...LEAST, BEARERD_ROUTES: '/=token' });
   t.equal(provenance['routes[0].prefix'], 'BEARERD_ROUTES');
   t.equal(provenance['credentials.token.clientId'], 'BEARERD_CLIENT_ID');
   t.equal(provenance['credentials.token.header'], 'bearerd.yaml:7');
 });
 
-t.test('it is shown after each value, an empty list on one line', async (t) => {
+t.test('the source is shown after each value, also of an empty list', async (t) => {
   const text = await annotated(await loadYaml(YAML));
   t.match(text, /^baseUrl: https:\/\/api\.example\.com # bearerd\.yaml:1$/m);
   t.match(text, /^allowedOrigins: \[\] # default$/m);
@@ -74,7 +74,7 @@ t.test('it is shown after each value, an empty list on one line', async (t) => {
     t.match(line, /:$|^ *- \w+:$| # (?:default|bearerd\.yaml:\d+)$/);
 });
 
-t.test('a fault of the file has its line, one of a variable has none', async (t) => {
+t.test('a fault of the file has its line; a fault of a variable has none', async (t) => {
   const faulty = YAML.replace('4s', '4')
     .replace('credential: first', 'credential: frist')
     .replace('    clientId: c\n', '');
@@ -89,14 +89,14 @@ t.test('a fault of the file has its line, one of a variable has none', async (t)
   t.match(error.message, /session\.tokenWait: has no unit; write 4s \(bearerd\.yaml:3\)/);
 });
 
-t.test('what is missing in the file has the line of what it is missing in', async (t) => {
+t.test('a missing key has the line of the section that lacks it', async (t) => {
   const yaml = 'baseUrl: https://a.example\ncredentials:\n  token:\n    type: session\n    clientId: a\n';
   const error = await loadYaml(yaml).catch((e) => e);
   t.match(error.faults, [{ key: 'credentials.token.clientSecret', place: 'bearerd.yaml:3' }]);
 });
 
 t.test(
-  'a placeholder in the file is a fault that says what to write, and the only one of its key',
+  'a placeholder in the file is a fault with the right form, and the only fault of its key',
   async (t) => {
     const faults = await faultsOfYaml(`
 baseUrl: https://\${HOST}
@@ -117,7 +117,7 @@ credentials:
   },
 );
 
-t.test('whatever form a placeholder has, it is one', async (t) => {
+t.test('each form of placeholder is recognized', async (t) => {
   const key = (text: string) =>
     faultsOfYaml(`baseUrl: https://a.example\ncredentials: { apiKey: { type: apiKey, key: "${text}" } }`);
   for (const [text, shown] of [
@@ -129,7 +129,7 @@ t.test('whatever form a placeholder has, it is one', async (t) => {
     const faults = await key(text);
     t.same(faults.length, 1, text);
     t.ok(faults[0]?.startsWith(`credentials.apiKey.key: ${shown} is not replaced in this file; write`), text);
-    t.notMatch(faults[0], /hunter2/i, 'a password that looks like one is not shown');
+    t.notMatch(faults[0], /hunter2/i, 'the text of the placeholder is not shown: it may be a password');
   }
   for (const password of ['$hunter', 'a$HUNTER2', '$HUNTER-2']) t.same(await key(password), [], password);
   const tokenUrl = await faultsOfYaml(
@@ -138,7 +138,7 @@ t.test('whatever form a placeholder has, it is one', async (t) => {
   t.match(tokenUrl, [/^credentials\.token\.tokenUrl: \$HOST is not replaced in this file/]);
 });
 
-t.test('a placeholder in a variable is one, too, unless the variable is a secret', async (t) => {
+t.test('a placeholder in a variable is a fault, except in a secret', async (t) => {
   for (const [name, text] of [
     ['BASE_URL', `https://\${HOST}`],
     ['BASE_URL', 'https://$HOST'],
@@ -158,7 +158,7 @@ t.test('a placeholder in a variable is one, too, unless the variable is a secret
   t.same(await faultsOf({ env: { ...LEAST, BEARERD_API_KEY: `\${KEY}` } }), []);
 });
 
-t.test('a password that holds such a text among others is one', async (t) => {
+t.test('a password that contains a placeholder among other text is accepted', async (t) => {
   const config = await loadYaml(`
 baseUrl: https://a.example
 credentials: { token: { type: session, username: a, password: "x\${Y}z" } }
@@ -171,12 +171,12 @@ credentials: { token: { type: session, username: a, password: "x\${Y}z" } }
   );
 });
 
-t.test('an alias of itself is no endless search', async (t) => {
+t.test('an alias that contains itself does not cause an endless loop', async (t) => {
   await faultsOfYaml('x: &x [*x]\ny: &y { <<: *y, a: 1 }\nz: &z { a: *z }\n');
-  t.pass('it ends');
+  t.pass('loading ends');
 });
 
-t.test('what became of .env is told', async (t) => {
+t.test('the configuration says whether .env was read', async (t) => {
   const files = { '/etc/b.yaml': YAML, [`${CWD}/.env`]: 'BEARERD_LOG_LEVEL=warn' };
   t.equal((await loadFrom({ files: { [`${CWD}/.env`]: 'A=1' } })).dotEnv, 'read');
   t.equal((await loadFrom({})).dotEnv, 'none');

@@ -3,7 +3,7 @@ import { routeName } from '../../src/config/values/route-names.ts';
 import { routeHost, routeNames, routePairs } from '../../src/config/values/vocabulary.ts';
 import { LEAST, loadFrom, loadYaml } from './load-from.ts';
 
-// A route may be for one host: in the file by `host`, in a variable as //HOST/PREFIX.
+// A route may have a host: in the file by `host`, in a variable as //HOST/PREFIX.
 
 const TOKEN = `
 baseUrl: https://api.example.com
@@ -20,7 +20,7 @@ async function faults(yaml: string, env: Readonly<Record<string, string>> = {}):
   }
 }
 
-t.test('the host of a route is a name in any case, without a dot at its end', async (t) => {
+t.test('the host of a route is a name in any letter case; a final dot is dropped', async (t) => {
   for (const [text, host] of Object.entries({
     'orders.localhost': 'orders.localhost',
     'Orders.LocalHost.': 'orders.localhost',
@@ -33,7 +33,7 @@ t.test('the host of a route is a name in any case, without a dot at its end', as
     t.same(routeHost.parse(text), { value: host }, text);
 });
 
-t.test('what no host of a route is gets told so, without being quoted', async (t) => {
+t.test('an invalid host is a fault that does not quote the value', async (t) => {
   for (const [text, problem] of Object.entries({
     'orders.localhost:9180': /without a port/,
     'orders.localhost:': /without a port/,
@@ -59,7 +59,7 @@ t.test('what no host of a route is gets told so, without being quoted', async (t
     const parsed = routeHost.parse(text);
     const told = 'problem' in parsed ? parsed.problem : 'no problem';
     t.match(told, problem, text);
-    if (text.length > 6) t.notOk(told.includes(text), 'it is not quoted');
+    if (text.length > 6) t.notOk(told.includes(text), 'the value is not quoted');
   }
 });
 
@@ -90,7 +90,7 @@ t.test('BEARERD_ROUTES takes //HOST/PREFIX', async (t) => {
   ]);
 });
 
-t.test('two routes may have one prefix by different hosts, and by one host none', async (t) => {
+t.test('two routes may share a prefix with different hosts, and not with the same host', async (t) => {
   const routes = (...lines: string[]) => `\nroutes:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
   t.same(
     await faults(
@@ -120,7 +120,7 @@ t.test('two routes may have one prefix by different hosts, and by one host none'
   t.match(await faults(routes('prefix: //a.localhost/x, credential: token')), [/doubled slash/]);
 });
 
-t.test("a caller's routes are named by their hosts, too", async (t) => {
+t.test('the routes of a caller are named with their hosts', async (t) => {
   const yaml = (routes: string) => `
 routes:
   - { host: a.localhost, prefix: /, credential: token }
@@ -137,14 +137,17 @@ callers: { agent: { key: k, routes: ${routes} } }`;
   t.ok('value' in routeNames.parse('/a,//b.localhost/'));
 });
 
-t.test('check shows the host, and warns of localhost, which is one name of several', async (t) => {
-  const { effective, warnings } = await loadYaml(
-    `${TOKEN}\nroutes: [{ host: Orders.localhost, prefix: /, credential: token }, { host: localhost, prefix: /, credential: token }]`,
-  );
-  t.match(effective, { routes: [{ host: 'orders.localhost', prefix: '/' }, { host: 'localhost' }] });
-  t.match(warnings, [
-    { key: 'routes[1].host', problem: /127\.0\.0\.1 and \[::1\] see the routes without a host/ },
-  ]);
-  const byVariable = await loadFrom({ env: { ...LEAST, BEARERD_ROUTES: '//localhost/=token' } });
-  t.match(byVariable.warnings, [{ key: 'BEARERD_ROUTES', problem: /^entry 1: is only one of the names/ }]);
-});
+t.test(
+  'check shows the host, and warns of localhost, since clients may use other names of loopback',
+  async (t) => {
+    const { effective, warnings } = await loadYaml(
+      `${TOKEN}\nroutes: [{ host: Orders.localhost, prefix: /, credential: token }, { host: localhost, prefix: /, credential: token }]`,
+    );
+    t.match(effective, { routes: [{ host: 'orders.localhost', prefix: '/' }, { host: 'localhost' }] });
+    t.match(warnings, [
+      { key: 'routes[1].host', problem: /127\.0\.0\.1 and \[::1\] see the routes without a host/ },
+    ]);
+    const byVariable = await loadFrom({ env: { ...LEAST, BEARERD_ROUTES: '//localhost/=token' } });
+    t.match(byVariable.warnings, [{ key: 'BEARERD_ROUTES', problem: /^entry 1: is only one of the names/ }]);
+  },
+);

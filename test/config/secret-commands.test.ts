@@ -9,7 +9,7 @@ import { isRunning } from '../support/processes.ts';
 import { PATIENCE_MS, until, within } from '../support/raw-client.ts';
 import { faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
-// `{ command: [PROGRAM, ARG…] }` and `BEARERD_X_COMMAND`: what they give, and what is told where they give nothing.
+// `{ command: [PROGRAM, ARG…] }` and `BEARERD_X_COMMAND`: their values and their faults.
 
 const CANARY = 'ZQSEC-c4n4ry';
 const { BEARERD_CLIENT_SECRET: _, ...WITHOUT_SECRET } = LEAST;
@@ -30,15 +30,15 @@ async function faultOf(script: string, timeout?: string): Promise<string> {
   return faults[0] ?? '';
 }
 
-t.test('a command gives what it prints, less one line end', async (t) => {
+t.test('the value is the output of the command without one final line end', async (t) => {
   t.equal(await keyOf(sh('echo k-1')), 'k-1');
   t.equal(await keyOf(sh("printf 'k-1\\r\\n'")), 'k-1');
   t.equal(await keyOf(sh('printf k-1')), 'k-1');
-  t.equal(await keyOf(yaml("{ command: [echo, 'a b', '$HOME'] }")), 'a b $HOME', 'there is no shell');
+  t.equal(await keyOf(yaml("{ command: [echo, 'a b', '$HOME'] }")), 'a b $HOME', 'the command runs without a shell');
   t.match(await faultOf("printf 'k-1\\n\\n'"), /^credentials\.key\.key: cannot be sent in a header/);
 });
 
-t.test('each secret variable has a form that a shell runs', async (t) => {
+t.test('each secret variable has a _COMMAND form, which a shell runs', async (t) => {
   const config = await loadFrom({
     env: { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: 'echo one | tr o O' },
   });
@@ -54,7 +54,7 @@ t.test('each secret variable has a form that a shell runs', async (t) => {
   for (const setting of SECRET_SETTINGS) t.ok(config.secretVariables.includes(formsOf(setting)[2]));
 });
 
-t.test('two forms of one secret are a fault, and no command runs for it', async (t) => {
+t.test('two forms of one secret are a fault, and its command does not run', async (t) => {
   const begun = join(t.testdir({}), 'begun');
   for (const setting of SECRET_SETTINGS) {
     const [itself, file, command] = formsOf(setting);
@@ -80,7 +80,7 @@ t.test('two forms of one secret are a fault, and no command runs for it', async 
   t.notOk(existsSync(begun));
 });
 
-t.test('an empty command is a fault, and not given where there is another form', async (t) => {
+t.test('an empty command is a fault; beside another form it counts as not given', async (t) => {
   const env = { ...LEAST, BEARERD_CLIENT_SECRET_COMMAND: '' };
   t.resolves(loadFrom({ env }));
   t.same(await faultsOf({ env: { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: ' ' } }), [
@@ -91,7 +91,7 @@ t.test('an empty command is a fault, and not given where there is another form',
   ]);
 });
 
-t.test("a secret's file from a flag takes the place of its command", async (t) => {
+t.test("a flag with a secret file wins over the command", async (t) => {
   const env = { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: 'exit 1' };
   const flags = { BEARERD_CLIENT_SECRET_FILE: '/run/s' };
   await t.resolves(loadFrom({ env, flags, files: { '/run/s': 'from the file' } }));
@@ -119,7 +119,7 @@ t.test('a fault names the key, the program and the status', async (t) => {
   ]);
 });
 
-t.test('a command past its timeout is ended with its children', async (t) => {
+t.test('a command past its timeout is killed with its child processes', async (t) => {
   const file = join(t.testdir({ pid: '' }), 'pid');
   const pid = () => Number(readFileSync(file, 'utf8'));
   // On a busy machine it may not have begun by then.
@@ -132,21 +132,21 @@ t.test('a command past its timeout is ended with its children', async (t) => {
   }
   const child = pid();
   t.ok(child > 1);
-  await until(() => !isRunning(child), 'what it has started is gone too');
+  await until(() => !isRunning(child), 'the child process still runs');
 });
 
-t.test('the last line of its standard error is in the fault, without a secret', async (t) => {
+t.test('a fault has the last line of standard error, without secrets', async (t) => {
   const told = await faultOf('echo first >&2; echo "no such entry" >&2; exit 1');
   t.match(told, /status 1: no such entry$/);
   t.match(await faultOf(`echo ${CANARY}; echo "got ${CANARY}!" >&2; exit 1`), /status 1: got \*\*\*!$/);
   t.match(await faultOf('printf "\\033[31mred\\n\\n" >&2; exit 1'), /status 1: \[31mred$/);
   const long = await faultOf(`echo ${CANARY}; printf "%0190d${CANARY}${CANARY}" 0 >&2; exit 1`);
-  t.match(long, /: 0{190}\*{6}$/, 'what is cut off at its end is no part of a secret');
+  t.match(long, /: 0{190}\*{6}$/, 'a secret cut off at the end of the line is replaced, too');
   t.match(await faultOf('printf "%0300d" 0 >&2; exit 1'), /: 0{200}$/);
   t.match(await faultOf('head -c 70000 /dev/zero | tr "\\0" x >&2; exit 1'), /status 1$/);
 });
 
-t.test('no fault holds a secret of any other place', async (t) => {
+t.test('a fault holds no secret from elsewhere in the configuration', async (t) => {
   const script = (text: string) => JSON.stringify({ command: ['sh', '-c', text] });
   const text = `
 baseUrl: https://api.example.com
@@ -162,7 +162,7 @@ routes: [{ prefix: /, credential: other }]
   t.same(faults, ['credentials.failing.key: names a command (sh) that ended with status 1: *** *** *** ***']);
 });
 
-t.test('a secret in the place of its command is not shown', async (t) => {
+t.test('a secret in place of its command is not shown', async (t) => {
   const env = { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: CANARY };
   const [fault = ''] = await faultsOf({ env });
   t.match(fault, /names a command \(\/bin\/sh\) that ended with status 127: /);
@@ -179,7 +179,7 @@ t.test('a secret in the place of its command is not shown', async (t) => {
   }
 });
 
-t.test('what is wrong with its form is told at its key', async (t) => {
+t.test('a malformed command is a fault of its key', async (t) => {
   const rows: [string, RegExp][] = [
     ['{ command: pass }', /key\.command: must be a list of a program/],
     ['{ command: [] }', /key\.command: needs at least one entry/],
@@ -195,7 +195,7 @@ t.test('what is wrong with its form is told at its key', async (t) => {
   for (const [text, problem] of rows) t.match(await faultsOfYaml(yaml(text)), [problem], text);
 });
 
-t.test('all commands run at once, and their faults stand beside all others', async (t) => {
+t.test('all commands run at the same time, and their faults are reported with all others', async (t) => {
   const dir = t.testdir({});
   const meeting = (own: string, other: string) =>
     JSON.stringify({
@@ -217,7 +217,7 @@ routes: [{ prefix: /, credential: c }]
   ]);
 });
 
-t.test("its environment is bearerd's, less bearerd's own secrets", async (t) => {
+t.test("a command gets the environment of bearerd without its secrets", async (t) => {
   const set = { BEARERD_TEST_OTHER: 'seen', BEARERD_CLIENT_SECRET: CANARY, MY_KEY: CANARY };
   Object.assign(process.env, set);
   t.teardown(() => {
@@ -237,7 +237,7 @@ t.test("its environment is bearerd's, less bearerd's own secrets", async (t) => 
   t.equal(key?.kind === 'api-key' && key.key.expose(), 'seen---');
 });
 
-t.test('a relative program is found from the folder of the file', async (t) => {
+t.test('the path of a program is relative to the folder of the file', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': yaml('{ command: [./bin/print] }') });
   mkdirSync(join(dir, 'bin'));
   writeFileSync(join(dir, 'bin/print'), '#!/bin/sh\necho k-2\n', { mode: 0o755 });
@@ -245,7 +245,7 @@ t.test('a relative program is found from the folder of the file', async (t) => {
   t.equal(config.provenance['credentials.key.key'], 'bearerd.yaml:2 { command: ./bin/print … }');
 });
 
-t.test('who looks at no secret runs no command', async (t) => {
+t.test('a load that needs no secret runs no command', async (t) => {
   const begun = join(t.testdir({}), 'begun');
   const touch = JSON.stringify({ command: ['touch', begun] });
   const config = await loadFrom({
@@ -260,12 +260,12 @@ t.test('who looks at no secret runs no command', async (t) => {
   t.notOk(existsSync(begun));
 });
 
-t.test('a configuration without commands waits for nothing', async (t) => {
+t.test('without commands in the configuration secretCommands is empty', async (t) => {
   const config = await loadFrom({});
   t.equal(config.secretCommands.size, 0);
 });
 
-t.test('at a reload each runs again; one that fails is a warning, and its last value goes on', async (t) => {
+t.test('a reload runs each command again; a failing one gives a warning, and its last value stays in use', async (t) => {
   const dir = t.testdir({ value: 'k-1', 'bearerd.yaml': '', other: 'x' });
   const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
   put('bearerd.yaml', yaml(JSON.stringify({ command: ['cat', join(dir, 'value')] })));
@@ -294,16 +294,16 @@ t.test('at a reload each runs again; one that fails is a warning, and its last v
   await t.rejects(
     source.load(),
     /names a command \(false\) that ended with status 1/,
-    'another command has no last value',
+    'a changed command has no last value',
   );
 });
 
-t.test('a signal ends the commands that run', async (t) => {
+t.test('an abort signal ends running commands', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': yaml("{ command: [sleep, '600'] }") });
   const source = new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') });
   const loaded = source.load({ signal: AbortSignal.timeout(300) });
   await t.rejects(
-    within(PATIENCE_MS, loaded, () => 'it waits for the command'),
+    within(PATIENCE_MS, loaded, () => 'the load waits for the command'),
     /no longer wanted/,
   );
 });

@@ -42,7 +42,7 @@ function world(name: string, value: string): World {
   };
 }
 
-t.test('each secret can stand in a file', async (t) => {
+t.test('each secret may be in a file', async (t) => {
   for (const name of SECRETS) {
     const config = await loadFrom(world(name, 'from the file\n'));
     t.same(config.watchedFiles, ['/run/s'], name);
@@ -71,7 +71,7 @@ t.test('one final line end of a secret file is dropped, and nothing else', async
     marked?.kind === 'session' &&
       marked.grant.kind === 'user' &&
       marked.grant.password.expose() === '\ufefftwo',
-    'a byte order mark, too: a refused login tells of it',
+    'a byte order mark is kept: a refused login mentions it',
   );
 });
 
@@ -113,7 +113,7 @@ t.test('a secret that cannot be used is a fault that names the variable', async 
   }
 });
 
-t.test('a path that does not look like one is not shown: it may be the secret itself', async (t) => {
+t.test('a text that does not look like a path is not shown: it may be the secret itself', async (t) => {
   const env = { ...LEAST, BEARERD_API_KEY_FILE: 'sk-c4n4ry' };
   t.same(await faultsOf({ env }), [
     `BEARERD_API_KEY_FILE: cannot read the file that it names (read from ${CWD}): no such file`,
@@ -196,7 +196,7 @@ const ENV = {
 };
 const FILES = { [FILE]: YAML, '/run/password': 'c4n4ry-file\n' };
 
-t.test('the effective configuration and whatever prints the configuration show no secret', async (t) => {
+t.test('no way to print the configuration shows a secret', async (t) => {
   const config = await loadFrom({ env: ENV, files: FILES });
   t.equal(config.credentials.size, 5);
   for (const text of [
@@ -209,7 +209,7 @@ t.test('the effective configuration and whatever prints the configuration show n
   }
 });
 
-t.test('no fault shows a secret, wherever the secrets stand and whatever is wrong with them', async (t) => {
+t.test('no fault shows a secret, whatever its form and its fault', async (t) => {
   const illegal = `${CANARY}\n\u0000${CANARY}`;
   const worlds: World[] = [
     {
@@ -278,7 +278,7 @@ t.test('no fault shows a secret, wherever the secrets stand and whatever is wron
   }
 });
 
-t.test('a part of a secret that became a key is not shown', async (t) => {
+t.test('a part of a secret that YAML reads as a key is not shown', async (t) => {
   for (const entry of [
     '{ type: session, clientId: sa-1, clientSecret: ab,ZQSEC1 }',
     '{ type: session, clientId: sa-1, clientSecret:ZQSEC1 }',
@@ -297,7 +297,7 @@ t.test('a part of a secret that became a key is not shown', async (t) => {
   }
 });
 
-t.test('of two forms of a secret an empty one counts as not given', async (t) => {
+t.test('an empty form of a secret beside another form counts as not given', async (t) => {
   for (const name of SECRETS) {
     const { env = {}, files = {} } = world(name, 'from the file\n');
     const file = await loadFrom({ env: { ...env, [`BEARERD_${name}`]: '' }, files });
@@ -307,7 +307,7 @@ t.test('of two forms of a secret an empty one counts as not given', async (t) =>
   }
 });
 
-t.test('a secret that is probably a mistake is a warning, which shows none of it', async (t) => {
+t.test('a secret that is probably a mistake gives a warning that does not show it', async (t) => {
   const base64 = Buffer.from('c4n4ry-of-the-day\n').toString('base64');
   const doubts: [string, RegExp][] = [
     ['/run/secrets/c4n4ry', /^looks like the path of a file/],
@@ -343,7 +343,7 @@ t.test('a path that begins with ~ is told that nothing replaces it', async (t) =
   ]);
 });
 
-t.test('a secret that only begins like something else is no warning', async (t) => {
+t.test('a secret that only resembles a path or an encoding gives no warning', async (t) => {
   const bytes = Buffer.from(Array.from({ length: 30 }, (_, i) => (i * 83 + 7) % 256));
   for (const text of [
     '/',
@@ -361,8 +361,10 @@ t.test('a secret that only begins like something else is no warning', async (t) 
   }
 });
 
-t.test('with scrub, a key or password that an echo would let a caller guess is warned of', async (t) => {
-  const yaml = (scrub: boolean) => `
+t.test(
+  'with scrub a short key or password gives a warning: a caller could guess it from echoes',
+  async (t) => {
+    const yaml = (scrub: boolean) => `
 scrub: ${scrub}
 credentials:
   short: { type: apiKey, key: fifteen-letters }
@@ -370,15 +372,16 @@ credentials:
   person: { type: basic, username: ada, password: swordfish }
 routes: [{ prefix: /, credential: short }]
 `;
-  const env = { BEARERD_BASE_URL: 'https://api.example.com' };
-  const { warnings } = await loadYaml(yaml(true), env);
-  t.same(
-    warnings.map(({ key }) => key),
-    ['credentials.person.password', 'credentials.short.key'],
-  );
-  t.match(warnings[1]?.problem, /shorter than 16 characters/);
-  t.notMatch(JSON.stringify(warnings), /fifteen|swordfish/);
-  t.same((await loadYaml(yaml(false), env)).warnings, []);
-  const variable = await loadFrom({ env: { ...LEAST, BEARERD_API_KEY: 'key-1', BEARERD_SCRUB: 'true' } });
-  t.match(variable.warnings, [{ key: 'BEARERD_API_KEY' }]);
-});
+    const env = { BEARERD_BASE_URL: 'https://api.example.com' };
+    const { warnings } = await loadYaml(yaml(true), env);
+    t.same(
+      warnings.map(({ key }) => key),
+      ['credentials.person.password', 'credentials.short.key'],
+    );
+    t.match(warnings[1]?.problem, /shorter than 16 characters/);
+    t.notMatch(JSON.stringify(warnings), /fifteen|swordfish/);
+    t.same((await loadYaml(yaml(false), env)).warnings, []);
+    const variable = await loadFrom({ env: { ...LEAST, BEARERD_API_KEY: 'key-1', BEARERD_SCRUB: 'true' } });
+    t.match(variable.warnings, [{ key: 'BEARERD_API_KEY' }]);
+  },
+);

@@ -6,7 +6,7 @@ export const TABLE_END = '<!-- settings:end -->';
 
 const code = (text: string | undefined): string => (text === undefined || text === '' ? '' : `\`${text}\``);
 
-/** The table of all settings in docs/configuration.md, with its two markers. */
+/** The table of all settings in docs/configuration.md, between its two markers. */
 export function settingsTable(): string {
   const rows = Object.values(SETTINGS).map((setting) => {
     const names = 'secret' in setting ? formsOf(setting) : [setting.variable];

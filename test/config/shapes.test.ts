@@ -7,9 +7,10 @@ import { At, standIn } from '../../src/config/shapes/shape.ts';
 import { variants } from '../../src/config/shapes/variants.ts';
 import * as kinds from '../../src/config/values/vocabulary.ts';
 
-// What a section of the file is made of. Its rules are tried by the sections' own tests; here stands what each shape promises.
+// The shapes of which sections of the file are made. The tests of the sections cover their rules; here is what each shape
+// promises.
 
-/** Faults as `KEY: problem`, and a place whose faults they are. */
+/** A place, and its faults as `KEY: problem`. */
 function place() {
   const faults: string[] = [];
   const report = (key: string, problem: string) => faults.push(`${key}: ${problem}`);
@@ -24,14 +25,14 @@ const FIELDS = {
 } as const satisfies Fields;
 const SHAPE = object(FIELDS);
 
-t.test('an object gives typed values, and defaults for what is not said', async (t) => {
+t.test('an object gives typed values, and defaults for missing ones', async (t) => {
   const { at, faults } = place();
   t.same(SHAPE.read({ path: '/x' }, at, {}), { way: 'a', path: '/x' });
   t.same(SHAPE.read({ path: '/x', way: 'b', wait: '5s' }, at, {}), { way: 'b', wait: 5000, path: '/x' });
   t.same(faults, []);
 });
 
-t.test('every fault is told at once, and what is good beside it is read', async (t) => {
+t.test('all faults of an object are reported at once', async (t) => {
   const { at, faults } = place();
   t.same(SHAPE.read({ way: 'xyz', wait: '5', pth: '/' }, at, {}), {
     way: 'a',
@@ -44,24 +45,27 @@ t.test('every fault is told at once, and what is good beside it is read', async 
   ]);
 });
 
-t.test('a field that belongs to a value of another one is needed there, and a fault elsewhere', async (t) => {
-  const { at, faults } = place();
-  SHAPE.read({ path: '/', wait: '5s' }, at, {});
-  SHAPE.read({ path: '/', way: 'b' }, at, {});
-  t.same(faults, [
-    'top.wait: is for way: b; it means nothing with way: a',
-    'top.wait: is missing; way: b needs it',
-  ]);
-});
+t.test(
+  'a field that belongs to one value of a second field is required with it, and a fault with others',
+  async (t) => {
+    const { at, faults } = place();
+    SHAPE.read({ path: '/', wait: '5s' }, at, {});
+    SHAPE.read({ path: '/', way: 'b' }, at, {});
+    t.same(faults, [
+      'top.wait: is for way: b; it means nothing with way: a',
+      'top.wait: is missing; way: b needs it',
+    ]);
+  },
+);
 
-t.test('what is shown can be read again, and what means nothing is not shown', async (t) => {
+t.test('a shown object can be read again, and fields without meaning are not shown', async (t) => {
   const { at } = place();
   const declared = SHAPE.read({ path: '/x/', way: 'b', wait: '60s' }, at, {})!;
   t.same(SHAPE.show(declared), { way: 'b', wait: '1m', path: '/x' });
   t.same(SHAPE.show({ ...declared, way: 'a' }), { way: 'a', path: '/x' });
 });
 
-t.test('maps and lists keep the place of each value, for what is said of it later', async (t) => {
+t.test('maps and lists keep the place of each value for later faults', async (t) => {
   const { at, faults } = place();
   const names = mapOf({ of: SHAPE, nameProblem: (name) => (name === 'no' ? 'is no name' : undefined) });
   for (const [, { at: its, value }] of names.read({ yes: { path: '/' }, no: { path: '/' } }, at, {}) ?? []) {
@@ -80,7 +84,7 @@ t.test('maps and lists keep the place of each value, for what is said of it late
   ]);
 });
 
-t.test('of several objects the type says which, and a key of another says whose it is', async (t) => {
+t.test('the type selects one of several objects, and the fault for a key of another one names its type', async (t) => {
   const { at, faults } = place();
   const other = object({ size: { kind: kinds.count(9), description: 'x' } });
   const shape = variants({ one: SHAPE, two: other }, {});
@@ -93,7 +97,7 @@ t.test('of several objects the type says which, and a key of another says whose 
   ]);
 });
 
-t.test('faults of values that have no keys of their own name what gave them', async (t) => {
+t.test('faults of a value from a variable name the variable', async (t) => {
   const { reading, faults } = place();
   SHAPE.read({ path: 'x' }, standIn('VARIABLE', 'entry 2: ', reading), {});
   t.same(faults, ['VARIABLE: entry 2: must begin with /']);

@@ -2,12 +2,12 @@ import t from 'tap';
 import { accountSecretOf, isShared } from '../../src/config/sections/share.ts';
 import { faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
-// Where instances of one account share its token.
+// The section `share`: the engine through which instances share a token.
 
 const PASSWORD = 'c4n4ry-p%41ss';
 const shareOf = async (url: string) => (await loadFrom({ env: { ...LEAST, BEARERD_SHARE_URL: url } })).share;
 
-t.test('a URL says where the engine is, and with which name and password', async (t) => {
+t.test('the share URL has the address, the user name and the password', async (t) => {
   const plain = await shareOf('redis://cache.example');
   t.same(plain?.server, { address: { host: 'cache.example', port: 6379, tls: false }, database: 0 });
   t.equal(plain?.prefix, 'bearerd');
@@ -25,7 +25,7 @@ t.test('a URL says where the engine is, and with which name and password', async
   t.equal(socket?.server.password?.expose(), PASSWORD);
 });
 
-t.test('what is no such URL is a fault that quotes none of it', async (t) => {
+t.test('an invalid share URL is a fault that does not quote it', async (t) => {
   for (const url of [
     'cache.example',
     'http://cache.example',
@@ -50,26 +50,29 @@ t.test('what is no such URL is a fault that quotes none of it', async (t) => {
   }
 });
 
-t.test('a placeholder in the URL is a fault, wherever the URL stands', async (t) => {
+t.test('a placeholder in the share URL is a fault, in each form of the setting', async (t) => {
   const url = `redis://:\${C4N4RY}@cache.example`;
   const problem = `holds \${…}, which nothing replaces here; write the password, %-encoded`;
   t.same(await faultsOf({ env: { ...LEAST, BEARERD_SHARE_URL: url } }), [`BEARERD_SHARE_URL: ${problem}`]);
   t.same(await faultsOfYaml(`share: { url: "${url}" }`, LEAST), [`share.url: ${problem}`]);
 });
 
-t.test('it is a secret: a file may hold it, it is watched, and it is shown as ***', async (t) => {
-  const url = `redis://:${encodeURIComponent(PASSWORD)}@cache.example`;
-  const env = { ...LEAST, BEARERD_SHARE_URL_FILE: 'url', BEARERD_SHARE_KEY_FILE: 'key' };
-  const files = { '/srv/app/url': `${url}\n`, '/srv/app/key': 'c4n4ry-key\n' };
-  const { share, watchedFiles, effective } = await loadFrom({ env, files });
-  t.equal(share?.server.password?.expose(), PASSWORD);
-  t.equal(share?.key?.expose(), 'c4n4ry-key');
-  t.same([...watchedFiles].sort(), ['/srv/app/key', '/srv/app/url']);
-  t.same(effective.share, { url: '***', prefix: 'bearerd', key: '***' });
-  t.notMatch(JSON.stringify({ share, effective }), /c4n4ry/);
-});
+t.test(
+  'the share URL is a secret: it may be in a file, the file is watched, and it is shown as ***',
+  async (t) => {
+    const url = `redis://:${encodeURIComponent(PASSWORD)}@cache.example`;
+    const env = { ...LEAST, BEARERD_SHARE_URL_FILE: 'url', BEARERD_SHARE_KEY_FILE: 'key' };
+    const files = { '/srv/app/url': `${url}\n`, '/srv/app/key': 'c4n4ry-key\n' };
+    const { share, watchedFiles, effective } = await loadFrom({ env, files });
+    t.equal(share?.server.password?.expose(), PASSWORD);
+    t.equal(share?.key?.expose(), 'c4n4ry-key');
+    t.same([...watchedFiles].sort(), ['/srv/app/key', '/srv/app/url']);
+    t.same(effective.share, { url: '***', prefix: 'bearerd', key: '***' });
+    t.notMatch(JSON.stringify({ share, effective }), /c4n4ry/);
+  },
+);
 
-t.test('it may stand in the configuration file; nothing of it is shown where it does not', async (t) => {
+t.test('the share URL may be in the configuration file, and a misspelt key does not show it', async (t) => {
   const yaml = (share: string) =>
     `baseUrl: https://api.example.com\ncredentials: { token: { type: session, clientId: a, clientSecret: b } }\n${share}`;
   const { share } = await loadYaml(
@@ -95,7 +98,7 @@ credentials:
   token: { type: oauth2, tokenUrl: https://idp.example/token, ${more} }
 `;
 
-t.test('an account without a secret needs a key to seal by', async (t) => {
+t.test('an account without a secret needs a sealing key', async (t) => {
   const missing = [
     'share.key: is required: the credential token has no secret that its token could be sealed by',
   ];
@@ -111,7 +114,7 @@ t.test('an account without a secret needs a key to seal by', async (t) => {
   t.same(await faultsOfYaml(OAUTH2('clientId: a, clientSecret: b')), []);
 });
 
-t.test('what a command prints, or what another token is exchanged for, is not shared', async (t) => {
+t.test('tokens of a command or of a token exchange are not shared', async (t) => {
   const sharedOf = async (yaml: string) => {
     const { credentials } = await loadYaml(yaml);
     const token = credentials.get('token')!;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { annotated } from '../../src/config/shown/annotated.ts';
 import { faultsOfYaml, loadYaml } from './load-from.ts';
 
-// Where else credentials are held: `sinks`.
+// The section `sinks`: places outside bearerd that hold credentials.
 
 const TOKEN = `
 baseUrl: https://api.example.com
@@ -20,40 +20,43 @@ routes:
 `;
 const FILES = { '/srv/app/secret': 's' };
 
-t.test('there are none unless they are configured', async (t) => {
+t.test('by default there are no sinks', async (t) => {
   const config = await loadYaml(TOKEN, {}, FILES);
   t.same(config.sinks, []);
   t.notOk('sinks' in config.effective);
 });
 
-t.test('each type is read, and what is in force names them as places that hold credentials', async (t) => {
-  const config = await loadYaml(
-    `${TOKEN}
+t.test(
+  'each type of sink is read, and the configuration names it as a place that holds credentials',
+  async (t) => {
+    const config = await loadYaml(
+      `${TOKEN}
 sinks:
   - { haproxy: 'unix:/run/haproxy.sock', map: /etc/haproxy/tokens.map }
   - { envoySds: sds/token.yaml, name: bearer }
   - { file: /run/token, credential: key }`,
-    {},
-    FILES,
-  );
-  t.same(config.sinks, [
-    {
-      kind: 'haproxy',
-      path: '/run/haproxy.sock',
-      map: '/etc/haproxy/tokens.map',
-      credentials: ['token', 'key'],
-    },
-    { kind: 'envoySds', path: '/srv/app/sds/token.yaml', name: 'bearer', credential: 'token' },
-    { kind: 'file', path: '/run/token', credential: 'key' },
-  ]);
-  const shown = await annotated(config);
-  t.match(shown, '# the HAProxy at /run/haproxy.sock holds token, key\n');
-  t.match(shown, '# the file for Envoy /srv/app/sds/token.yaml holds token\n');
-  t.match(shown, '# the file /run/token holds key\n');
-  t.match(shown, 'haproxy: unix:/run/haproxy.sock');
-});
+      {},
+      FILES,
+    );
+    t.same(config.sinks, [
+      {
+        kind: 'haproxy',
+        path: '/run/haproxy.sock',
+        map: '/etc/haproxy/tokens.map',
+        credentials: ['token', 'key'],
+      },
+      { kind: 'envoySds', path: '/srv/app/sds/token.yaml', name: 'bearer', credential: 'token' },
+      { kind: 'file', path: '/run/token', credential: 'key' },
+    ]);
+    const shown = await annotated(config);
+    t.match(shown, '# the HAProxy at /run/haproxy.sock holds token, key\n');
+    t.match(shown, '# the file for Envoy /srv/app/sds/token.yaml holds token\n');
+    t.match(shown, '# the file /run/token holds key\n');
+    t.match(shown, 'haproxy: unix:/run/haproxy.sock');
+  },
+);
 
-t.test('the engine that tokens are shared by is named, too, and its URL is not', async (t) => {
+t.test('the share engine is named as a place that holds tokens, without its URL', async (t) => {
   const url = 'redis://bearerd:pass@cache.example.com';
   const shown = await annotated(await loadYaml(TOKEN, { BEARERD_SHARE_URL: url }, FILES));
   t.match(shown, '# the engine that share.url names holds access tokens, sealed\n');
@@ -61,7 +64,7 @@ t.test('the engine that tokens are shared by is named, too, and its URL is not',
   t.notMatch(await annotated(await loadYaml(TOKEN, {}, FILES)), 'the engine');
 });
 
-t.test('a sink that can not be, or would write over something, is a fault', async (t) => {
+t.test('an invalid sink, or one that would overwrite something, is a fault', async (t) => {
   const faults = async (sinks: string) => faultsOfYaml(`${TOKEN}\nsinks: ${sinks}`, {}, FILES);
   t.same(await faults('{ file: x }'), ['sinks: must be a list of maps, each with haproxy, envoySds or file']);
   t.same(await faults('[{ fil: x }]'), [

@@ -3,7 +3,7 @@ import t from 'tap';
 import { validityProblem } from '../../src/config/sections/tls.ts';
 import { CWD, FILE, type Files, faultsOf, LEAST, loadFrom } from './load-from.ts';
 
-/** Made for this test alone; it is good for a hundred years and for nothing else. */
+/** Made only for this test; valid for a hundred years. */
 const CERT = `-----BEGIN CERTIFICATE-----
 MIIBhTCCASugAwIBAgIUNJuH1yErXqEoQzsDDu5PFWUDunAwCgYIKoZIzj0EAwIw
 FzEVMBMGA1UEAwwMYmVhcmVyZC10ZXN0MCAXDTI2MTEyNzIzMDI0OVoYDzIxMjYx
@@ -52,7 +52,7 @@ const KEY_FILE = 'BEARERD_TLS_KEY_FILE';
 
 const faultsWith = (tls: Record<string, string>) => faultsOf({ env: { ...LEAST, ...tls }, files: FILES });
 
-t.test('a private CA and a client certificate are read, and watched from then on', async (t) => {
+t.test('a private CA and a client certificate are read, and their files are watched', async (t) => {
   const { tls, watchedFiles, effective } = await loadFrom({
     env: { ...LEAST, [CA]: '/tls/ca.pem', [CERT_FILE]: '/tls/cert.pem', [KEY_FILE]: '/tls/key.pem' },
     files: FILES,
@@ -69,12 +69,12 @@ t.test('a private CA and a client certificate are read, and watched from then on
   t.same(effective.tls, { caFile: '/tls/ca.pem', certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' });
 });
 
-t.test('paths in the file begin at its folder', async (t) => {
+t.test('paths in the configuration file are relative to its folder', async (t) => {
   const files = { ...FILES, [FILE]: 'tls: { caFile: ca.pem }', [`${CWD}/ca.pem`]: CERT };
   t.equal((await loadFrom({ files })).tls.caFile, `${CWD}/ca.pem`);
 });
 
-t.test('a certificate and its key come together', async (t) => {
+t.test('a certificate without its key, or with another key, is a fault', async (t) => {
   t.same(await faultsWith({ [CERT_FILE]: '/tls/cert.pem' }), [
     `${KEY_FILE}: is missing; ${CERT_FILE} needs it`,
   ]);
@@ -86,7 +86,7 @@ t.test('a certificate and its key come together', async (t) => {
   ]);
 });
 
-t.test('a TLS file that is not there, or is not what it has to be, is a fault', async (t) => {
+t.test('a missing or invalid TLS file is a fault', async (t) => {
   t.same(await faultsWith({ [CA]: '/tls/none.pem' }), [`${CA}: cannot read /tls/none.pem: no such file`]);
   for (const path of ['/tls/text.pem', '/tls/damaged.pem', '/tls/key.pem']) {
     t.match(
@@ -112,7 +112,7 @@ t.test('a TLS file that is not there, or is not what it has to be, is a fault', 
   ]);
 });
 
-t.test('what clients are shown is held to the same, under its own names', async (t) => {
+t.test("the listener's certificate has the same rules, with faults of its own variables", async (t) => {
   const [cert, key] = ['BEARERD_LISTEN_TLS_CERT_FILE', 'BEARERD_LISTEN_TLS_KEY_FILE'];
   const env = { ...LEAST, [cert]: '/tls/cert.pem', [key]: '/tls/key.pem' };
   const { listenTls, watchedFiles, effective, tls } = await loadFrom({ env, files: FILES });
@@ -121,7 +121,7 @@ t.test('what clients are shown is held to the same, under its own names', async 
   t.equal(listenTls?.key.expose(), KEY);
   t.same([...watchedFiles], ['/tls/cert.pem', '/tls/key.pem'], 'watched');
   t.same(effective.listenTls, { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' });
-  t.same(tls, {}, 'the upstream sees none of it');
+  t.same(tls, {}, 'the listener certificate is not a client certificate');
   for (const [pair, fault] of [
     [{ [cert]: '/tls/cert.pem' }, `${key}: is missing; ${cert} needs it`],
     [{ [key]: '/tls/key.pem' }, `${cert}: is missing; ${key} needs it`],
@@ -136,12 +136,12 @@ t.test('what clients are shown is held to the same, under its own names', async 
   t.match(await faultsWith({ [cert]: '/tls/cert.pem', [key]: '/tls/gone.pem' }), [/\/tls\/gone\.pem/]);
 });
 
-t.test('a certificate that has expired, or will in a day, is warned of', async (t) => {
+t.test('a certificate that has expired, or expires within a day, gives a warning', async (t) => {
   const at = (iso: string) => new Date(iso);
   const certificate = { validFromDate: at('2026-01-01T00:00:00Z'), validToDate: at('2026-04-01T00:00:00Z') };
   const problem = (iso: string) => validityProblem(certificate, at(iso).getTime());
   t.equal(problem('2026-02-01T00:00:00Z'), undefined);
-  t.equal(problem('2026-03-31T00:00:00Z'), undefined, 'a day and no less');
+  t.equal(problem('2026-03-31T00:00:00Z'), undefined, 'more than a day is left');
   t.match(problem('2026-03-31T00:00:01Z'), /expires within a day, at 2026-04-01T00:00:00Z/);
   t.match(problem('2026-04-01T00:00:00Z'), /expired at 2026-04-01T00:00:00Z/);
   t.match(problem('2025-12-31T23:59:59Z'), /not valid before 2026-01-01T00:00:00Z/);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { formatUpstreamAddress, parseUpstreamAddress } from '../../src/config/values/addresses.ts';
 import { faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
-t.test('an address is a host and perhaps a port', async (t) => {
+t.test('an upstream address is a host with an optional port', async (t) => {
   for (const [text, value] of Object.entries({
     '10.1.2.3': { host: '10.1.2.3' },
     '10.1.2.3:8443': { host: '10.1.2.3', port: 8443 },
@@ -32,12 +32,15 @@ t.test('an address is a host and perhaps a port', async (t) => {
   }
 });
 
-t.test('it holds for the origin of the base URL: its routes and its logins', async (t) => {
+t.test('the address applies to the origin of the base URL: its routes and its logins', async (t) => {
   const config = await loadFrom({ env: { ...LEAST, BEARERD_UPSTREAM_ADDRESS: '10.1.2.3' } });
   t.same(config.routes[0]?.upstreamAddress, { host: '10.1.2.3' });
   t.same([...config.upstreamAddresses], [['https://api.example.com', { host: '10.1.2.3' }]]);
   t.equal(config.effective.upstreamAddress, '10.1.2.3');
-  t.notOk('upstreamAddress' in (config.effective.routes as object[])[0]!, 'said once');
+  t.notOk(
+    'upstreamAddress' in (config.effective.routes as object[])[0]!,
+    'a route does not repeat the global address',
+  );
 });
 
 const routes = (...lines: string[]) => `
@@ -48,7 +51,7 @@ ${lines.map((line, n) => `  - { prefix: /${n}, credential: apiKey, ${line} }`).j
 `;
 const OTHER = 'upstream: https://other.example';
 
-t.test('elsewhere logins go to the address that all routes to an origin have in common', async (t) => {
+t.test('logins at another origin use the address that all routes to this origin share', async (t) => {
   const addresses = async (...lines: string[]) => [...(await loadYaml(routes(...lines))).upstreamAddresses];
   const there = [['https://other.example', { host: 'a' }]];
   t.same(await addresses(`${OTHER}, upstreamAddress: a`), there);
@@ -56,17 +59,21 @@ t.test('elsewhere logins go to the address that all routes to an origin have in 
   t.same(await addresses(`${OTHER}, upstreamAddress: a`, `${OTHER}, upstreamAddress: b`), []);
   t.same(await addresses(`${OTHER}, upstreamAddress: a`, OTHER), []);
   t.same(await addresses(OTHER, `${OTHER}, upstreamAddress: a`), []);
-  t.same(await addresses('upstreamAddress: a', 'methods: [GET]'), [], 'one route of the base URL alone');
+  t.same(
+    await addresses('upstreamAddress: a', 'methods: [GET]'),
+    [],
+    'an address of only one route of the base URL',
+  );
 });
 
-t.test('a credential is bound to the origin of the URL, wherever connections go', async (t) => {
+t.test('a credential is bound to the origin of the URL, whatever the address', async (t) => {
   const wrong = routes('upstream: https://third.example, upstreamAddress: api.example.com');
   t.match(await faultsOfYaml(wrong), [
     /routes\[0\]\.upstream: would send apiKey to https:\/\/third\.example/,
   ]);
 });
 
-t.test('http:// may lead to loopback alone, whatever the name in the URL', async (t) => {
+t.test('http:// is accepted only with a loopback address, whatever the name in the URL', async (t) => {
   const http = (url: string, address: string, insecure = 'false') =>
     faultsOf({
       env: {

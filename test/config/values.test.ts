@@ -58,7 +58,7 @@ t.test('a size is a whole number with a unit', async (t) => {
   t.same(parseSize('32768'), { problem: 'has no unit; write 32768B' });
 });
 
-t.test('what is formatted is read as the same', async () => {
+t.test('formatting and parsing are inverse', async () => {
   const amounts = fc.oneof(
     fc.nat(),
     fc.maxSafeNat(),
@@ -84,7 +84,7 @@ function isValue<T>(parsed: Parsed<T>, value: T): boolean {
   return 'value' in parsed && parsed.value === value;
 }
 
-t.test('no parser throws, whatever it is given', async () => {
+t.test('no parser throws, whatever the text', async () => {
   const parsers = [
     parseAddress,
     parseAllowedHost,
@@ -131,7 +131,7 @@ t.test('an address is HOST:PORT, [v6]:PORT or unix:/path', async (t) => {
   t.match(parseAddress('::1:9180'), { problem: /brackets/ });
 });
 
-t.test('loopback is localhost, what is below it, 127.0.0.0/8 and ::1', async (t) => {
+t.test('loopback is localhost, names below localhost, 127.0.0.0/8 and ::1', async (t) => {
   for (const host of ['localhost', 'LOCALHOST', 'a.localhost', '127.0.0.1', '127.9.9.9', '::1', '[::1]']) {
     t.ok(isLoopbackHost(host), host);
   }
@@ -148,7 +148,7 @@ t.test('loopback is localhost, what is below it, 127.0.0.0/8 and ::1', async (t)
   }
 });
 
-t.test('two listeners clash where the second would find its address in use', async (t) => {
+t.test('two listeners clash if the second would find its address in use', async (t) => {
   const at = (text: string) => {
     const parsed = parseAddress(text);
     if ('problem' in parsed) throw new Error(parsed.problem);
@@ -182,7 +182,7 @@ t.test('two listeners clash where the second would find its address in use', asy
   }
 });
 
-t.test('a base URL has a scheme, a host and perhaps a path', async (t) => {
+t.test('a base URL has a scheme, a host and an optional path', async (t) => {
   takes(t, parseBaseUrl, {
     'https://api.example.com': { origin: 'https://api.example.com', basePath: '' },
     'https://api.example.com/': { origin: 'https://api.example.com', basePath: '' },
@@ -211,7 +211,7 @@ t.test('a base URL has a scheme, a host and perhaps a path', async (t) => {
   ]);
 });
 
-t.test('a token URL has a scheme and a host, and perhaps a path and a query', async (t) => {
+t.test('a token URL has a scheme and a host, and an optional path and query', async (t) => {
   const at = (path: string) => ({ origin: 'https://login.example', path });
   takes(t, parseTokenUrl, {
     'https://login.example': at('/'),
@@ -237,7 +237,7 @@ t.test('a token URL has a scheme and a host, and perhaps a path and a query', as
   ]);
 });
 
-t.test('http:// is insecure unless the host is this machine', async (t) => {
+t.test('http:// is insecure unless the host is loopback', async (t) => {
   for (const origin of ['http://api.example.com', 'http://10.0.0.1', 'http://localhost.example.com'])
     t.ok(isInsecure(origin), origin);
   for (const origin of [
@@ -252,7 +252,7 @@ t.test('http:// is insecure unless the host is this machine', async (t) => {
   }
 });
 
-t.test('an origin is a scheme, a host and perhaps a port', async (t) => {
+t.test('an origin is a scheme and a host with an optional port', async (t) => {
   takes(t, parseOrigin, {
     'https://API.example.com:443': 'https://api.example.com',
     'http://localhost:3000': 'http://localhost:3000',
@@ -298,7 +298,7 @@ t.test('an allowed host is a name, *.suffix or an address, without a port', asyn
   ]);
 });
 
-t.test('a path reads one way only', async (t) => {
+t.test('a path that can be read in two ways is refused', async (t) => {
   takes(t, parsePath, {
     '/': '/',
     '/api': '/api',
@@ -340,7 +340,7 @@ t.test('a path reads one way only', async (t) => {
   refuses(t, parseSessionPath, ['/', 'session', '/a/../b']);
 });
 
-t.test('a header value holds tabs and any visible text, and no blank at its ends', async (t) => {
+t.test('a header value may hold tabs and visible text, and no white space at its ends', async (t) => {
   for (const text of ['key', 'a b', 'a\tb', '~!', '\x80\xff', 'é', '€', '日本'])
     t.equal(headerValueProblem(text), undefined, JSON.stringify(text));
   for (const text of ['a\n', 'a\r\nb', '\0', 'a\x7f', '\x1b', ' a', 'a ', '\ta']) {
@@ -348,30 +348,33 @@ t.test('a header value holds tabs and any visible text, and no blank at its ends
   }
 });
 
-t.test('a credential goes in a header that is free for it', async (t) => {
-  takes(t, parseHeaderName, { Authorization: 'Authorization', 'X-Api-Key': 'X-Api-Key' });
-  refuses(t, parseHeaderName, [
-    '',
-    'X Api',
-    'X:',
-    'Host',
-    'connection',
-    'Content-Length',
-    'Transfer-Encoding',
-    'Proxy-Authorization',
-    'Cookie',
-    'X-Bearerd-Key',
-    'X-\n',
-  ]);
-  takes(t, parseScheme, { '': '', Bearer: 'Bearer', ApiKey: 'ApiKey' });
-  refuses(t, parseScheme, ['Bearer x', 'a\nb', 'a,b']);
-});
+t.test(
+  'the header of a credential may not be one of HTTP, of the client or of bearerd; a scheme is one token',
+  async (t) => {
+    takes(t, parseHeaderName, { Authorization: 'Authorization', 'X-Api-Key': 'X-Api-Key' });
+    refuses(t, parseHeaderName, [
+      '',
+      'X Api',
+      'X:',
+      'Host',
+      'connection',
+      'Content-Length',
+      'Transfer-Encoding',
+      'Proxy-Authorization',
+      'Cookie',
+      'X-Bearerd-Key',
+      'X-\n',
+    ]);
+    takes(t, parseScheme, { '': '', Bearer: 'Bearer', ApiKey: 'ApiKey' });
+    refuses(t, parseScheme, ['Bearer x', 'a\nb', 'a,b']);
+  },
+);
 
-t.test('the nearest name is the one that was meant', async (t) => {
+t.test('nearest finds the most similar name', async (t) => {
   const names = ['tokenWait', 'renewAfter', 'path', 'connectTimeout', 'idleTimeout'];
   t.equal(nearest('tokenwait', names), 'tokenWait', 'letter case');
   t.equal(nearest('token_wait', names), 'tokenWait', 'another style');
-  t.equal(nearest('tokneWait', names), 'tokenWait', 'two letters swapped');
+  t.equal(nearest('tokneWait', names), 'tokenWait', 'two letters are swapped');
   t.equal(nearest('pth', names), 'path', 'a letter is missing');
   t.equal(nearest('timeout', names), 'idleTimeout', 'a part of it');
   t.equal(nearest('nonsense', names), undefined);

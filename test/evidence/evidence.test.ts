@@ -9,11 +9,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const proof = (name: string) => PROOFS.find((each) => each.name === name)!;
 const ended = (output: string, exitCode: number | null = 0) => ({ output, exitCode, seconds: 1 });
 
-t.test('each proof plays a program that exists', async (t) => {
+t.test('each proof runs a program that exists', async (t) => {
   for (const { name, args } of PROOFS) t.ok(existsSync(join(ROOT, args(1)[0]!)), name);
 });
 
-t.test('what a program counted is read of its output', async (t) => {
+t.test('the counts of a program are read from its output', async (t) => {
   t.same(proof('faults').read('ok 1\n# { total: 12, pass: 11, fail: 1 }\n'), { assertions: 12, passed: 11 });
   t.same(proof('years of tokens').read('{"years":50,"requests":1}\n{"years":100,"requests":2,"cpuS":9}\n'), {
     years: 100,
@@ -30,7 +30,7 @@ t.test('what a program counted is read of its output', async (t) => {
   );
 });
 
-t.test('a proof holds only where it ended well, and counted something', async (t) => {
+t.test('a proof holds only if its program succeeded and counted something', async (t) => {
   const years = proof('years of tokens');
   t.ok(resultOf(years, 1, ended('{"years":1,"requests":2,"logins":3,"faults":0}')).holds);
   t.notOk(resultOf(years, 1, ended('')).holds);
@@ -38,7 +38,7 @@ t.test('a proof holds only where it ended well, and counted something', async (t
   t.notOk(resultOf(years, 1, ended('{"years":1}', null)).holds);
 });
 
-t.test('a run that is played again differs where a verdict or a count that repeats does', async (t) => {
+t.test('two runs differ in a verdict, or in a count that the seed determines', async (t) => {
   const evidence = (requests: number, exitCode = 0) =>
     ({
       results: [
@@ -52,7 +52,7 @@ t.test('a run that is played again differs where a verdict or a count that repea
   t.same(differences(evidence(5), { results: [] } as unknown as Evidence, PROOFS).length, 2);
 });
 
-t.test('the page for people has a row for each proof, and says which failed', async (t) => {
+t.test('the Markdown page has a row for each proof, and says which failed', async (t) => {
   const results = [
     resultOf(proof('rotation'), 1, ended('{"rotation":{"requests":9000}}')),
     resultOf(proof('faults'), 1, ended('', 1)),

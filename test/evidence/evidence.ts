@@ -1,20 +1,20 @@
 import type { Counts, Proof } from './proofs.ts';
 
-/** What one proof gave. */
+/** The result of one proof. */
 export interface Result {
   readonly name: string;
   readonly shows: string;
-  /** As it was run, with the variables before it. */
+  /** The command line, with its variables. */
   readonly command: string;
   readonly holds: boolean;
   readonly counts: Counts;
   readonly seconds: number;
 }
 
-/** All of one run; `evidence.json` is this. */
+/** The results of one run, as in `evidence.json`. */
 export interface Evidence {
   readonly commit: string;
-  /** Something in the tree differs from that commit. */
+  /** The working tree has changes. */
   readonly changed: boolean;
   readonly seed: number;
   readonly at: string;
@@ -40,14 +40,14 @@ export function resultOf(
     name: proof.name,
     shows: proof.shows,
     command: `${variables.join('')}node ${proof.args(seed).join(' ')}`,
-    // A program that ended well and counted nothing has proved nothing.
+    // A program that succeeds and counts nothing proves nothing.
     holds: exitCode === 0 && Object.keys(counts).length > 0,
     counts: { ...proof.plays, ...counts },
     seconds,
   };
 }
 
-/** What differs between two runs of one seed, in words; empty where they agree. Pure. */
+/** The differences between two runs of one seed, in words. Pure. */
 export function differences(before: Evidence, now: Evidence, proofs: readonly Proof[]): string[] {
   return before.results.flatMap((old) => {
     const repeated = now.results.find(({ name }) => name === old.name);
@@ -71,7 +71,7 @@ export function verdictOf({ holds }: Pick<Result, 'holds'>): string {
   return holds ? 'holds' : 'FAILS';
 }
 
-/** One page for people, in Markdown. Pure. */
+/** The results as a Markdown page. Pure. */
 export function pageOf({ commit, changed, seed, at, machine, results }: Evidence): string {
   const minutes = Math.round(results.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
   const rows = results.map(

@@ -7,14 +7,14 @@ import { differences, type Evidence, pageOf, type Result, resultOf, verdictOf } 
 import { PROOFS, type Proof } from './proofs.ts';
 
 /**
- * Plays a share of each proof, from a fixed seed where it takes one, and says what came of it:
+ * Runs a part of each proof, from a fixed seed if it has one, and reports the results:
  *
- *   npm run evidence                       all, into evidence.json and evidence.md, in some ten minutes on two cores
- *   npm run evidence -- --seed 7           from another seed
- *   npm run evidence -- --only faults      one of them
- *   npm run evidence -- --check FILE       plays FILE's run again, and compares what repeats
+ *   npm run evidence                       all, into evidence.json and evidence.md, in about ten minutes on two cores
+ *   npm run evidence -- --seed 7           with another seed
+ *   npm run evidence -- --only faults      one proof
+ *   npm run evidence -- --check FILE       repeats the run in FILE, and compares what the seed determines
  *
- * Ends with 1 where a proof fails, or a run that is played again differs.
+ * Exits with 1 if a proof fails, or if a repeated run differs.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LONGEST_MS = 20 * 60_000;
@@ -54,7 +54,7 @@ function play(proof: Proof, seed: number): Promise<Result> {
   });
 }
 
-/** What a file of tests says of its failures; else the end of the output. */
+/** The failed tests in the output, or else its end. */
 function failuresIn(output: string): string {
   const failed = output.split('\n').filter((line) => /^\s*not ok/.test(line));
   return `${(failed.length > 0 ? failed.slice(0, 20) : output.split('\n').slice(-20)).join('\n')}\n`;

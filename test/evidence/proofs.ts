@@ -1,29 +1,29 @@
-/** Numbers that a proof counted, by what they count. */
+/** Counts by name. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** One proof: a program of the tests, a share of its whole length, and what is read of its output. */
+/** One proof: a test program, the part of its full length to run, and the counts to read from its output. */
 export interface Proof {
   readonly name: string;
-  /** What is shown when it holds, in one sentence. */
+  /** What the proof shows, in one sentence. */
   readonly shows: string;
   /** Arguments of Node. */
   readonly args: (seed: number) => readonly string[];
   readonly env?: (seed: number) => Readonly<Record<string, string>>;
-  /** What is played in this share, where the program doesn't count it. */
+  /** The number of cases, if the program does not print it. */
   readonly plays?: Counts;
-  /** @returns what was counted; empty where the output says nothing */
+  /** @returns the counts in the output; empty if there are none */
   readonly read: (output: string) => Counts;
-  /** Counts that are the same each time that the seed is; those of real time and traffic are not. */
+  /** Counts that the seed determines; those that depend on time and traffic do not repeat. */
   readonly repeats: readonly string[];
 }
 
-/** `# { total: 12, pass: 12 }`, the last line of a file of tests. */
+/** `# { total: 12, pass: 12 }`, the last line of a test file's output. */
 function assertions(output: string): Counts {
   const [, total, pass] = /^# \{ total: (\d+)(?:, pass: (\d+))?.*\}$/m.exec(output) ?? [];
   return total === undefined ? {} : { assertions: Number(total), passed: Number(pass ?? 0) };
 }
 
-/** The last JSON object that stands on lines of its own, with what is named of it. */
+/** The named members of the last JSON object in the output. */
 function figures(output: string, names: readonly string[]): Counts {
   const text = /(?:^|\n)(\{[\s\S]*\})\s*$/.exec(output.trimEnd())?.[1] ?? '';
   const last = text.startsWith('{\n') ? text : (text.split('\n').at(-1) ?? '');
@@ -35,7 +35,7 @@ function figures(output: string, names: readonly string[]): Counts {
   }
 }
 
-/** `{ a: { b: 1 } }` as `{ 'a.b': 1 }`, numbers alone. */
+/** `{ a: { b: 1 } }` as `{ 'a.b': 1 }`; only numbers. */
 function flatten(value: object, before = ''): Record<string, number> {
   return Object.assign(
     {},
@@ -48,7 +48,7 @@ function flatten(value: object, before = ''): Record<string, number> {
   ) as Record<string, number>;
 }
 
-/** What a fuzzer says in a comment: `# requests: … gave {…}`. */
+/** The counts in a fuzzer's comments: `# requests: … gave {…}`. */
 function fuzzed(output: string): Counts {
   const counts: Record<string, number> = { ...assertions(output) };
   for (const [, name, json] of output.matchAll(/^ *# (\w+): FUZZ_SEED=.* gave (\{.*\})$/gm)) {
@@ -68,7 +68,7 @@ const FUZZ = {
   FUZZ_SECRETS: '150',
 };
 
-/** In the order in which they are played; all of them take some ten minutes on two cores. */
+/** In the order of a run; all take about ten minutes on two cores. */
 export const PROOFS: readonly Proof[] = [
   {
     name: 'spellings of paths',
@@ -115,7 +115,7 @@ export const PROOFS: readonly Proof[] = [
   {
     name: 'years of tokens',
     shows:
-      'through outages, refusals, rotations and jumps of the clock no expired token is sent and no login is needless',
+      'through outages, refusals, rotations and jumps of the clock no expired token is sent and no request is refused without need',
     args: (seed) => ['test/tokens/years.ts', '150', String(seed)],
     read: (output) => figures(output, ['years', 'requests', 'logins', 'faults']),
     repeats: ['years', 'requests', 'logins', 'faults'],

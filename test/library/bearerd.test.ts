@@ -31,7 +31,7 @@ async function faultAt(t: Test, opening: Promise<unknown>, key: string): Promise
 
 const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]);
 
-/** What the test itself lets through to stdout and stderr while `run` runs. */
+/** The output on stdout and stderr while `run` runs. */
 async function written(run: () => Promise<void>): Promise<string> {
   const { write: out } = process.stdout;
   const { write: err } = process.stderr;
@@ -51,7 +51,7 @@ async function written(run: () => Promise<void>): Promise<string> {
   return text;
 }
 
-t.test('a program opens a proxy, waits until it is ready, calls by it and closes it', async (t) => {
+t.test('a program opens a proxy, waits until it is ready, calls through it and closes it', async (t) => {
   const bearerd = await opened(t);
   await bearerd.ready();
   t.equal(bearerd.status().ready, true);
@@ -63,7 +63,7 @@ t.test('a program opens a proxy, waits until it is ready, calls by it and closes
   await t.rejects(bearerd.ready(), { code: 'closed' });
 });
 
-t.test("the host's signals, exceptions and output stay the host's", async (t) => {
+t.test('createBearerd adds no handler of signals or exceptions, and writes no output', async (t) => {
   const before = listeners();
   let during: unknown;
   const text = await written(async () => {
@@ -77,45 +77,51 @@ t.test("the host's signals, exceptions and output stay the host's", async (t) =>
   t.equal(text, '');
 });
 
-t.test('every fault comes in one ConfigError, named by its key, and without the secret', async (t) => {
-  const faulty = {
-    listen: 'nowhere',
-    credentials: { token: { type: 'session', clientId: 'id', clientSecret: 12345 } },
-  } as unknown as ConfigObject;
-  const error = await createBearerd(faulty).catch((thrown: unknown) => thrown);
-  t.type(error, ConfigError);
-  const { faults, message } = error as ConfigError;
-  t.same(
-    faults.map(({ key }) => key),
-    ['baseUrl', 'credentials.token.clientSecret', 'listen'],
-  );
-  t.notMatch(message, /12345/);
-  for (const nothing of [undefined, null, [], 'bearerd.yaml'])
-    await t.rejects(createBearerd(nothing as never), { code: 'config-invalid' });
-});
+t.test(
+  'createBearerd throws one ConfigError with every fault, named by its key, without secrets',
+  async (t) => {
+    const faulty = {
+      listen: 'nowhere',
+      credentials: { token: { type: 'session', clientId: 'id', clientSecret: 12345 } },
+    } as unknown as ConfigObject;
+    const error = await createBearerd(faulty).catch((thrown: unknown) => thrown);
+    t.type(error, ConfigError);
+    const { faults, message } = error as ConfigError;
+    t.same(
+      faults.map(({ key }) => key),
+      ['baseUrl', 'credentials.token.clientSecret', 'listen'],
+    );
+    t.notMatch(message, /12345/);
+    for (const nothing of [undefined, null, [], 'bearerd.yaml'])
+      await t.rejects(createBearerd(nothing as never), { code: 'config-invalid' });
+  },
+);
 
-t.test('no variable and no .env counts unless the program hands it in', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'bearerd-'));
-  const before = { cwd: process.cwd(), variable: process.env.BEARERD_BASE_URL };
-  t.teardown(() => {
-    process.chdir(before.cwd);
-    delete process.env.BEARERD_BASE_URL;
-    rmSync(folder, { recursive: true });
-  });
-  writeFileSync(join(folder, '.env'), 'BEARERD_BASE_URL=http://127.0.0.1:1\n');
-  writeFileSync(join(folder, 'bearerd.yaml'), 'baseUrl: http://127.0.0.1:1\n');
-  process.chdir(folder);
-  process.env.BEARERD_BASE_URL = 'http://127.0.0.1:1';
-  const { baseUrl: _, ...rest } = CONFIG;
-  await faultAt(t, createBearerd(rest), 'baseUrl');
-  const secret = { ...CONFIG, credentials: { apiKey: { type: 'apiKey', key: { env: 'KEY' } } } } as const;
-  await faultAt(t, createBearerd(secret), 'credentials.apiKey.key');
-  const bearerd = await opened(t, secret, { env: { KEY: api.credentials.apiKey } });
-  await bearerd.ready();
-  t.equal((await fetch(`${bearerd.urls[0]}/echo`)).status, 200);
-});
+t.test(
+  'createBearerd reads neither .env nor the environment, only variables that the program passes',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'bearerd-'));
+    const before = { cwd: process.cwd(), variable: process.env.BEARERD_BASE_URL };
+    t.teardown(() => {
+      process.chdir(before.cwd);
+      delete process.env.BEARERD_BASE_URL;
+      rmSync(folder, { recursive: true });
+    });
+    writeFileSync(join(folder, '.env'), 'BEARERD_BASE_URL=http://127.0.0.1:1\n');
+    writeFileSync(join(folder, 'bearerd.yaml'), 'baseUrl: http://127.0.0.1:1\n');
+    process.chdir(folder);
+    process.env.BEARERD_BASE_URL = 'http://127.0.0.1:1';
+    const { baseUrl: _, ...rest } = CONFIG;
+    await faultAt(t, createBearerd(rest), 'baseUrl');
+    const secret = { ...CONFIG, credentials: { apiKey: { type: 'apiKey', key: { env: 'KEY' } } } } as const;
+    await faultAt(t, createBearerd(secret), 'credentials.apiKey.key');
+    const bearerd = await opened(t, secret, { env: { KEY: api.credentials.apiKey } });
+    await bearerd.ready();
+    t.equal((await fetch(`${bearerd.urls[0]}/echo`)).status, 200);
+  },
+);
 
-t.test("the program's object stays as it was", async (t) => {
+t.test("createBearerd does not change the program's object", async (t) => {
   const command = ['/bin/echo', 'token'];
   const config: ConfigObject = { ...CONFIG, credentials: { token: { type: 'exec', command } } };
   const before = structuredClone(config);
@@ -124,7 +130,7 @@ t.test("the program's object stays as it was", async (t) => {
   t.equal(Object.isFrozen(command), false);
 });
 
-t.test('ready is rejected by close, and close may be called twice', async (t) => {
+t.test('close rejects ready(), and may be called twice', async (t) => {
   const hopeless: ConfigObject = {
     ...CONFIG,
     credentials: { token: { type: 'session', clientId, clientSecret: 'wrong' } },
@@ -144,7 +150,7 @@ t.test('close finishes the requests under way', async (t) => {
   t.match(await response.text(), /"authorization":\{"kind":"token"\}/);
 });
 
-t.test("a logger of the program's own hears what happens, and no secret", async (t) => {
+t.test("the program's logger gets the events, and no secret", async (t) => {
   const lines: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) =>
     lines.push({ level, message, ...fields });
@@ -160,7 +166,7 @@ t.test("a logger of the program's own hears what happens, and no secret", async 
   t.notMatch(JSON.stringify(lines), new RegExp(clientSecret));
 });
 
-t.test("a secret's file is followed", async (t) => {
+t.test('a changed secret file is used', async (t) => {
   const file = join(t.testdir({ secret: 'wrong' }), 'secret');
   const config: ConfigObject = {
     ...CONFIG,
@@ -173,7 +179,7 @@ t.test("a secret's file is followed", async (t) => {
   t.equal((await fetch(`${bearerd.urls[0]}/echo`)).status, 200);
 });
 
-t.test('two proxies in one process know nothing of each other', async (t) => {
+t.test('two proxies in one process are independent', async (t) => {
   const [one, other] = await Promise.all([opened(t), opened(t)]);
   await Promise.all([one.ready(), other.ready()]);
   await one.close();

@@ -29,7 +29,7 @@ async function listening(t: Test, add: (app: FastifyInstance) => void): Promise<
 }
 
 t.test(
-  'the paths below the prefix lead to the upstream, without it; all others stay the host’s',
+  'paths below the prefix go upstream without the prefix, and all others to the host’s routes',
   async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const config = { ...CONFIG, baseUrl: `${upstream.url}/base` };
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test('a redirect of the upstream leads back below the prefix', async (t) => {
+t.test('a Location of the upstream is mapped to a path below the prefix', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   upstream.onRequest = () => head('302 Found', `location: ${upstream.url}/next?x=1`, 'content-length: 0');
   const port = await listening(t, (app) => {
@@ -65,7 +65,7 @@ t.test('a redirect of the upstream leads back below the prefix', async (t) => {
   t.equal(response.header('location'), '/api/next?x=1');
 });
 
-t.test('routes by host lie below the prefix, and a caller may name them', async (t) => {
+t.test('routes by host work below the prefix, and a caller may be limited to them', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const routes = [
     { prefix: '/', credential: 'none' },
@@ -86,30 +86,31 @@ t.test('routes by host lie below the prefix, and a caller may name them', async 
   t.equal(await status('localhost'), 403);
 });
 
-t.test(
-  'bodies pass as they are, whatever their type and size, and no parser of the host reads them',
-  async (t) => {
-    const upstream = await RawUpstream.startedFor(t);
-    const port = await listening(t, (app) => {
-      app.addContentTypeParser('text/x-own', (_request, _payload, done) => done(new Error('read')));
-      app.register(bearerd, { log, config: { ...CONFIG, baseUrl: upstream.url } });
-    });
-    const post = async (body: string, ...lines: string[]) => {
-      const { status } = await ask(
-        port,
-        request('POST', '/x', `content-length: ${body.length}`, ...lines) + body,
-      );
-      return [status, (await upstream.requests.at(-1)!.message).body.toString()];
-    };
-    t.same(await post('{"broken', 'content-type: application/json'), [200, '{"broken']);
-    t.same(await post('abc', 'content-type: text/x-own'), [200, 'abc']);
-    t.same(await post('abc'), [200, 'abc']);
-    const large = 'x'.repeat(3 * 1024 * 1024);
-    t.same(await post(large, 'content-type: application/json'), [200, large], 'past the limit of the host');
-  },
-);
+t.test('bodies of any type and size pass unchanged, and no parser of the host reads them', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const port = await listening(t, (app) => {
+    app.addContentTypeParser('text/x-own', (_request, _payload, done) => done(new Error('read')));
+    app.register(bearerd, { log, config: { ...CONFIG, baseUrl: upstream.url } });
+  });
+  const post = async (body: string, ...lines: string[]) => {
+    const { status } = await ask(
+      port,
+      request('POST', '/x', `content-length: ${body.length}`, ...lines) + body,
+    );
+    return [status, (await upstream.requests.at(-1)!.message).body.toString()];
+  };
+  t.same(await post('{"broken', 'content-type: application/json'), [200, '{"broken']);
+  t.same(await post('abc', 'content-type: text/x-own'), [200, 'abc']);
+  t.same(await post('abc'), [200, 'abc']);
+  const large = 'x'.repeat(3 * 1024 * 1024);
+  t.same(
+    await post(large, 'content-type: application/json'),
+    [200, large],
+    'above the body limit of the host',
+  );
+});
 
-t.test("the host's hooks run first, and may refuse", async (t) => {
+t.test('the hooks of the host run first, and may refuse a request', async (t) => {
   const port = await listening(t, (app) => {
     for (const hook of ['onRequest', 'preHandler'] as const) {
       app.addHook(hook, async (request, reply) => {
@@ -123,7 +124,7 @@ t.test("the host's hooks run first, and may refuse", async (t) => {
   t.equal((await ask(port, request('GET', '/api/echo', 'x-no-prehandler: 1'))).status, 401);
 });
 
-t.test('what the plugin sets up stays inside it', async (t) => {
+t.test('the plugin is encapsulated', async (t) => {
   const port = await listening(t, (app) => {
     app.register(bearerd, { log, prefix: '/api', config: CONFIG });
     app.post('/own', async ({ body }) => body);
@@ -134,31 +135,34 @@ t.test('what the plugin sets up stays inside it', async (t) => {
   t.same([status, echoed.toString()], [200, body]);
 });
 
-t.test('it ends with the application, and a fault of its configuration is one of the start', async (t) => {
-  const app = fastify();
-  app.register(bearerd, { log, config: CONFIG });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  await app.close();
-  const { logins } = api.stats;
-  api.revokeAll();
-  t.equal(api.stats.logins, logins, 'no more logins');
+t.test(
+  'the plugin ends with the application, and a faulty configuration fails the registration',
+  async (t) => {
+    const app = fastify();
+    app.register(bearerd, { log, config: CONFIG });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    await app.close();
+    const { logins } = api.stats;
+    api.revokeAll();
+    t.equal(api.stats.logins, logins, 'no login after the close');
 
-  for (const options of [
-    { config: { ...CONFIG, baseUrl: 'nowhere' } },
-    { config: { ...CONFIG, listen: '127.0.0.1:0' } },
-    { config: CONFIG, prefix: '/:tenant' },
-  ]) {
-    const faulty = fastify();
-    faulty.register(bearerd, { log, ...options });
-    await t.rejects(Promise.resolve(faulty.ready()), JSON.stringify(options.prefix ?? options.config));
-    await faulty.close();
-  }
-});
+    for (const options of [
+      { config: { ...CONFIG, baseUrl: 'nowhere' } },
+      { config: { ...CONFIG, listen: '127.0.0.1:0' } },
+      { config: CONFIG, prefix: '/:tenant' },
+    ]) {
+      const faulty = fastify();
+      faulty.register(bearerd, { log, ...options });
+      await t.rejects(Promise.resolve(faulty.ready()), JSON.stringify(options.prefix ?? options.config));
+      await faulty.close();
+    }
+  },
+);
 
 t.test('a client on another machine needs a caller key, unless that is allowed', async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
-  // As if the connection had come in at another address of this machine.
+  // As if the connection came in at another address of this machine.
   app.addHook('onRequest', async ({ raw }) => {
     Object.defineProperty(raw.socket, 'localAddress', { value: '192.0.2.1' });
   });
@@ -181,7 +185,7 @@ t.test('a client on another machine needs a caller key, unless that is allowed',
   t.equal((await ask(port, request('GET', '/named/echo', 'x-bearerd-key: none-key-1'))).status, 403);
 });
 
-t.test('a lenient parser of the host lets nothing through that bearerd would not', async (t) => {
+t.test('with a lenient parser of the host, bearerd still refuses ambiguous requests', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const app = fastify({ http: { insecureHTTPParser: true } });
   t.teardown(() => app.close());
@@ -211,7 +215,7 @@ t.test('a lenient parser of the host lets nothing through that bearerd would not
   t.equal(status, 200);
 });
 
-t.test('app.inject is a caller on loopback, and gets what a client gets', async (t) => {
+t.test('app.inject counts as a client on loopback, and gets the same answers', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const app = fastify();
   t.teardown(() => app.close());
@@ -235,10 +239,10 @@ t.test('app.inject is a caller on loopback, and gets what a client gets', async 
   t.equal((await app.inject({ url: '/api/x', headers: { host: 'evil.test' } })).statusCode, 403);
   upstream.onRequest = ({ connection }) =>
     connection.send(`${head('200 OK', 'content-length: 9')}half`).end();
-  await t.rejects(app.inject('/api/x'), 'an answer that breaks off is no answer');
+  await t.rejects(app.inject('/api/x'), 'an answer that breaks off rejects');
 });
 
-t.test('a body of app.inject goes up as long as it says it is, or not at all', async (t) => {
+t.test('a body of app.inject whose length is not its Content-Length is not forwarded', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const app = fastify();
   t.teardown(() => app.close());
@@ -249,12 +253,12 @@ t.test('a body of app.inject goes up as long as it says it is, or not at all', a
   t.equal(await post(smuggled, { 'content-length': '3' }), 400, 'too long');
   t.equal(await post('ab', { 'content-length': '3' }), 400, 'too short');
   t.equal(await post('abc', { 'content-length': '3', 'transfer-encoding': 'chunked' }), 400);
-  t.equal(await post('abc', { 'x-a': 'a\u010d\u010ax-b: b' }), 400, 'what would be cut to CR and LF');
+  t.equal(await post('abc', { 'x-a': 'a\u010d\u010ax-b: b' }), 400, 'characters that would become CR and LF');
   t.equal(await post('abc', { 'content-length': '3' }), 200);
   t.notOk(upstream.requests.some(({ target }) => target === '/admin'));
 });
 
-t.test('a path that the router of the host can not decode gets the answer of bearerd', async (t) => {
+t.test("a path that the host's router cannot decode gets the answer of bearerd", async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const seen: string[] = [];
   const app = fastify();
@@ -285,11 +289,11 @@ t.test('a path that the router of the host can not decode gets the answer of bea
       if (sent !== undefined) t.equal(upstream.last.target, sent);
     }
   }
-  t.ok(seen.includes('/api/caf%25E4'), 'a hook that the router would have gone past sees it');
+  t.ok(seen.includes('/api/caf%25E4'), 'the hooks of the host see the escaped path');
   t.match(
     (await ask(port, request('GET', '/own/%zz'))).text,
     /FST_ERR_BAD_URL/,
-    'all others stay the host’s',
+    'other paths get the answer of the host',
   );
 });
 
@@ -298,7 +302,7 @@ async function injected(app: FastifyInstance, url: string) {
   return { status: statusCode, text: body };
 }
 
-t.test('the host may have @fastify/http-proxy or @fastify/reply-from for itself', async (t) => {
+t.test('the host may use @fastify/http-proxy or @fastify/reply-from itself', async (t) => {
   const upstream = await RawUpstream.startedFor(t);
   const hosts: readonly (readonly [string, (app: FastifyInstance) => unknown])[] = [
     ['http-proxy', (app) => app.register(httpProxy, { upstream: api.url, prefix: '/own' })],

@@ -12,7 +12,7 @@ t.teardown(() => api.close());
 const { clientId, clientSecret } = api.credentials;
 const log = hostLogFor(t);
 
-/** A proxy that has done its work. */
+/** A proxy that has served a request and closed. */
 async function openAndClose(): Promise<void> {
   const bearerd = await createBearerd(
     {
@@ -29,14 +29,14 @@ async function openAndClose(): Promise<void> {
   await bearerd.close();
 }
 
-/** How many there are, after a sweep through all memory. */
+/** The number of gateways in memory, after a garbage collection. */
 function left(of: typeof Gateway | typeof RenewingSource): number {
   return Number(queryObjects(of));
 }
 
-t.test('a proxy that was closed leaves nothing in memory', async (t) => {
+t.test('a closed proxy is garbage-collected', async (t) => {
   for (let n = 0; n < 4; n++) await openAndClose();
-  // The last one may still be in some register of the machine, or in a connection that is just closing.
+  // The last one may still be referenced by a register, or by a connection that is closing.
   await until(() => left(Gateway) <= 1 && left(RenewingSource) <= 1, 'proxies stay');
   t.ok(left(Gateway) <= 1);
 });

@@ -20,7 +20,7 @@ const CONFIG: ConfigObject = {
 const asks = async (token: string) =>
   (await fetch(`${api.url}/echo`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-t.test('gives one token to all who ask, until it is invalidated', async (t) => {
+t.test('createTokenSource gives the same token until it is invalidated', async (t) => {
   const source = await createTokenSource(CONFIG);
   t.teardown(() => source.close());
   const [first, again] = await Promise.all([source.token(), source.token()]);
@@ -37,7 +37,7 @@ t.test('gives one token to all who ask, until it is invalidated', async (t) => {
   t.equal(await asks(next.value), 200);
 });
 
-t.test('logs in with the credential that was named, and with no other', async (t) => {
+t.test('createTokenSource logs in only with the named credential', async (t) => {
   const { logins } = api.stats;
   const source = await createTokenSource(CONFIG, 'other');
   t.teardown(() => source.close());
@@ -45,14 +45,14 @@ t.test('logs in with the credential that was named, and with no other', async (t
   t.equal(api.stats.logins, logins);
 });
 
-t.test('a credential that gives no token is a fault', async (t) => {
+t.test('createTokenSource throws for a credential without a token', async (t) => {
   const key = await createTokenSource(CONFIG, 'key').catch((error: unknown) => error);
   t.match(key, { faults: [{ key: 'credentials.key' }] });
   await t.rejects(createTokenSource(CONFIG, 'nobody'), { code: 'config-invalid' });
   await t.rejects(createTokenSource(undefined as never), { code: 'config-invalid' });
 });
 
-t.test('says why there is no token, and gives none once it is closed', async (t) => {
+t.test('token() rejects with the reason of a failed login, and after close', async (t) => {
   const credentials = { token: { type: 'session', clientId, clientSecret: 'wrong' } } as const;
   const refused = await createTokenSource({ ...CONFIG, credentials });
   await t.rejects(refused.token(), { code: 'login-refused' });

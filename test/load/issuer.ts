@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 type Verdict = 'good' | 'expired' | 'revoked' | 'wrong';
 
-/** Gives tokens, remembers them, and judges what comes with them, by its own clock. */
+/** Issues tokens and records them; checks the tokens of requests by its own clock. */
 export class Issuer {
   lifetimeMs = 3_000;
-  /** How long a login takes. */
+  /** The duration of a login. */
   takesMs = 0;
   logins = 0;
   readonly seen: Record<Verdict, number> = { good: 0, expired: 0, revoked: 0, wrong: 0 };
-  /** Those that came with a request while they were good. */
+  /** Tokens that came with a request while they were valid. */
   readonly used = new Set<string>();
   readonly #endsMs = new Map<string, number>();
   #revokedTo = 0;
 
-  /** What the session endpoint answers. */
+  /** The answer of the session endpoint. */
   async logIn(): Promise<string> {
     const login = ++this.logins;
     const token = `token-${login}`;
@@ -23,7 +23,7 @@ export class Issuer {
     return JSON.stringify({ accessToken: token, expires_in: this.lifetimeMs / 1_000 });
   }
 
-  /** Every token that it gave is dead from now on. */
+  /** Makes every token issued so far invalid. */
   revoke(): void {
     this.#revokedTo = this.logins;
   }

@@ -6,7 +6,7 @@ import { until } from '../support/raw-client.ts';
 
 const LOOK_MS = 25;
 
-/** bearerd as users run it, with its log read by us. */
+/** bearerd as users run it; its log is read here. */
 export class Program {
   port = 0;
   adminPort = 0;
@@ -24,7 +24,7 @@ export class Program {
       env: {
         PATH,
         HOME,
-        MALLOC_ARENA_MAX: '1', // As in the image.
+        MALLOC_ARENA_MAX: '1', // Like the image.
         BEARERD_BASE_URL: upstream,
         BEARERD_CLIENT_ID: 'id',
         BEARERD_CLIENT_SECRET: 'secret',
@@ -49,7 +49,7 @@ export class Program {
     return residentMib(this.#child.pid!, 'VmRSS');
   }
 
-  /** The highest that it takes while something goes on. */
+  /** The highest resident memory while `work` runs. */
   async highestMib(something: Promise<unknown>): Promise<number> {
     let highest = this.residentMib;
     const timer = setInterval(() => {

@@ -6,7 +6,7 @@ import { Program } from './program.ts';
 import { report } from './report.ts';
 import { serve } from './upstream.ts';
 
-// npm run rotation -- [REQUESTS [RENEWALS]]: requests while their token is renewed again and again, in some eight minutes.
+// npm run rotation -- [REQUESTS [RENEWALS]]: requests while their token is renewed again and again, in about eight minutes.
 
 const [requests = 1_000_000, renewals = 200] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 64;
@@ -28,7 +28,7 @@ async function ask(pool: Pool): Promise<void> {
   if (statusCode !== 200 || (await body.text()) !== 'ok') throw new Error(`status ${statusCode}`);
 }
 
-/** @returns those that failed; the first one is told of */
+/** @returns the number of failed requests; prints the first */
 async function crowd(pool: Pool, size: number): Promise<number> {
   const all = await Promise.allSettled(Array.from({ length: size }, () => ask(pool)));
   const rejected = all.filter(({ status }) => status === 'rejected');
@@ -36,7 +36,7 @@ async function crowd(pool: Pool, size: number): Promise<number> {
   return rejected.length;
 }
 
-/** As many as are due, so that all of them are spread over all of the renewals. */
+/** Sends the requests that are due, so that all are spread evenly over all renewals. */
 async function rotate() {
   const pool = new Pool(program.url, { connections: CONNECTIONS });
   const perMs = requests / (renewals * BETWEEN_RENEWALS_MS);
@@ -69,19 +69,19 @@ async function rotate() {
   };
 }
 
-/** The token ends while its renewal takes long, and then they all come. */
+/** The token expires during a slow renewal, and then many requests come at once. */
 async function momentOfExpiry(pool: Pool) {
   const before = issuer.logins;
   issuer.takesMs = 2_000;
   await until(() => issuer.logins === before + 1, 'no renewal begins', 10_000);
-  await sleep(1_000); // It has come after 2.4 s of 3 at the latest.
+  await sleep(1_000); // The renewal begins after at most 2.4 of 3 s.
   const failedThen = await crowd(pool, CROWD);
   const logins = issuer.logins - before;
   issuer.takesMs = 0;
   return { requests: CROWD, failed: failedThen, logins };
 }
 
-/** All of them get a 401 at once. */
+/** Many requests get a 401 at once. */
 async function dead(pool: Pool) {
   issuer.lifetimeMs = 600_000;
   const short = issuer.logins;
@@ -103,7 +103,7 @@ async function dead(pool: Pool) {
 const rotation = await rotate();
 const expired = issuer.seen.expired;
 const pool = new Pool(program.url, { connections: CROWD, pipelining: 1 });
-await crowd(pool, CROWD); // Every connection is open.
+await crowd(pool, CROWD); // Opens every connection.
 const expiry = await momentOfExpiry(pool);
 const refusal = await dead(pool);
 const internalErrors = await program.internalErrors();

@@ -23,7 +23,7 @@ const PATIENCE_MS = 600_000;
 
 const block = randomBytes(MIB);
 
-/** So many bytes, no two blocks of which are the same. */
+/** This many bytes, in which no two blocks are equal. */
 function* blocks(bytes: number): Generator<Buffer> {
   for (let n = 0; n < bytes / MIB; n++) {
     const piece = Buffer.from(block);
@@ -49,7 +49,7 @@ async function digestIn(body: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest('hex');
 }
 
-/** GET /BYTES gives so many; a POST is answered with the hash of what came. */
+/** GET /BYTES answers with this many bytes; a POST is answered with the hash of its body. */
 function answer(incoming: IncomingMessage, response: ServerResponse): void {
   const bytes = Number(incoming.url!.slice(1));
   const body = incoming.method === 'GET' ? blocks(bytes) : answerDigest(incoming);
@@ -82,7 +82,7 @@ async function up(program: Program, bytes: number): Promise<boolean> {
 
 type Way = (program: Program, bytes: number) => Promise<boolean>;
 
-/** One long body: what it takes of memory beyond what a short one does. */
+/** One long body: the memory that it takes beyond a short one. */
 async function long(way: Way) {
   const program = await Program.started(url);
   await way(program, WARM_UP_BYTES);
@@ -122,7 +122,7 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** As many connections as are allowed, each having asked once, and then one more. */
+/** The allowed number of connections with one request each, and then one more. */
 async function idle() {
   const program = await Program.started(url, { BEARERD_MAX_CONNECTIONS: String(IDLE) });
   const sockets: Socket[] = [];

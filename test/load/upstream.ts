@@ -4,7 +4,7 @@ import type { Issuer } from './issuer.ts';
 
 const SESSION = '/api/identity/v1/session';
 
-/** The API: logs in by its issuer, and answers requests with a valid token as it is told to. */
+/** The API: its issuer answers logins, and `answer` answers requests with a valid token. */
 export async function serve(
   issuer: Issuer,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -22,7 +22,7 @@ export async function serve(
     } else {
       request.resume();
       response.statusCode = 401;
-      response.end('the token is worth nothing');
+      response.end('the token is invalid');
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -5,7 +5,7 @@ import { Secret } from '../../src/base/secret.ts';
 import { createAccessToken, isUsable } from '../../src/login/access-token.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-t.test('a token may be sent until a little before its end, for the way to the upstream', async (t) => {
+t.test('a token may be sent until the transit margin before its end', async (t) => {
   for (const [lifetimeMs, usableMs] of [
     [3_600_000, 3_599_750],
     [12_500, 12_250],
@@ -26,15 +26,15 @@ t.test('neither clock makes a token live longer', async (t) => {
   const clock = new FakeClock();
   const asleep = createAccessToken(new Secret('tok-1'), 'Bearer', 60_000, clock);
   await clock.suspend(60_000);
-  t.notOk(isUsable(asleep, clock), 'the monotonic clock stopped');
+  t.notOk(isUsable(asleep, clock), 'the monotonic clock stopped while the machine slept');
   const setBack = createAccessToken(new Secret('tok-2'), 'Bearer', 60_000, clock);
   await clock.stepWall(-3_600_000);
   t.ok(isUsable(setBack, clock));
   await clock.advance(60_000);
-  t.notOk(isUsable(setBack, clock), 'the wall clock has an hour to go');
+  t.notOk(isUsable(setBack, clock), 'the wall clock was set back by an hour');
 });
 
-t.test('a token shows itself by a fingerprint only', async (t) => {
+t.test('a token prints only its fingerprint', async (t) => {
   const clock = new FakeClock();
   const token = createAccessToken(new Secret('tok-secret'), 'Bearer', 60_000, clock);
   const again = createAccessToken(new Secret('tok-secret'), '', 60_000, clock);

@@ -24,7 +24,7 @@ const prove = (config: OAuth2CredentialConfig) => proveClient(config, ENDPOINT, 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 t.test(
-  'a signed assertion names the client and the token URL, lives 60 s, and is new each time',
+  'a signed client assertion has the client as iss and sub, the token URL as aud, a life of 60 s, and a new jti',
   async (t) => {
     const files = t.testdir({
       pem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
@@ -55,7 +55,7 @@ t.test(
 );
 
 t.test(
-  'a file that is missing, empty, endless or something else is a failed login that says so',
+  'a file that is missing, empty, endless or invalid fails the login, and the error says so',
   async (t) => {
     const folder = t.testdir({ empty: ' \n', word: 'c4n4ry', big: 'x'.repeat(70_000), dir: {} });
     const at = (name: string) => ({ path: join(folder, name), shown: name });
@@ -80,7 +80,7 @@ t.test(
   },
 );
 
-t.test('an assertion from a file may be signed or encrypted, and is nothing else', async (t) => {
+t.test('an assertion from a file is a signed or an encrypted JWT', async (t) => {
   const key = new Uint8Array(32);
   const encrypted = await new EncryptJWT({ sub: 'id' })
     .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })

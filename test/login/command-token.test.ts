@@ -32,7 +32,7 @@ async function run(command: readonly string[], world: World = {}): Promise<Reada
   return outcomeOf(login(world.signal ?? new AbortController().signal));
 }
 
-/** A script, for what it is easier to say in one. */
+/** Runs a shell script. */
 const sh = (script: string, world?: World) => run(['/bin/sh', '-c', script], world);
 /** A program that prints exactly this. */
 const prints = (text: string | Buffer, world?: World) =>
@@ -46,7 +46,7 @@ const jwt = (claims: object) =>
     .map((part) => Buffer.from(part).toString('base64url'))
     .join('.');
 
-t.test('a command prints the bare token on a line', async (t) => {
+t.test('a command may print the bare token on a line', async (t) => {
   for (const text of ['tok-1', 'tok-1\n', 'tok-1\r\n', '\n  tok-1  \n\n']) {
     const result = await prints(text);
     t.match(result, { token: 'tok-1', warnings: [/no expiry; 15 minutes/] }, JSON.stringify(text));
@@ -54,14 +54,14 @@ t.test('a command prints the bare token on a line', async (t) => {
   }
 });
 
-t.test('a bare JWT says itself when it expires', async (t) => {
+t.test('the exp claim of a bare JWT gives its expiry', async (t) => {
   const token = jwt({ exp: Math.floor(Date.now() / 1000) + 600 });
   const result = await prints(`${token}\n`);
   t.match(result, { token, warnings: [] });
   t.ok('lifetimeMs' in result && result.lifetimeMs > 500_000 && result.lifetimeMs <= 600_000);
 });
 
-t.test('or JSON with the token and its expiry, under each of the known names', async (t) => {
+t.test('a command may print JSON with the token and its expiry, under each known name', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 0, 0));
   const cases: [string, number][] = [
     ['{"token":"tok-1","expiresAt":"2026-01-02T03:10:00.000000"}', 600_000],
@@ -81,7 +81,7 @@ t.test('or JSON with the token and its expiry, under each of the known names', a
   });
 });
 
-t.test('or the ExecCredential of a credential plugin of kubectl', async (t) => {
+t.test('a command may print the ExecCredential of a kubectl credential plugin', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 2, 3, 0, 0));
   const plugin = (status: unknown) =>
     prints(
@@ -105,7 +105,7 @@ t.test('expires_in counts from the start of the command', async (t) => {
   t.ok('lifetimeMs' in result && result.lifetimeMs <= 59_700 && result.lifetimeMs > 0);
 });
 
-t.test('output without a usable token is a failed login, and no part of it is shown', async (t) => {
+t.test('output without a usable token fails the login, and no part of it is shown', async (t) => {
   const outputs: (string | Buffer)[] = [
     '',
     '\n \n',
@@ -128,7 +128,7 @@ t.test('output without a usable token is a failed login, and no part of it is sh
   }
 });
 
-t.test('an exit code other than 0 and a signal are failures, whatever was printed', async (t) => {
+t.test('an exit code other than 0 and a signal fail the login, whatever was printed', async (t) => {
   const loud = 'echo SECRET; echo SECRET >&2;';
   const code = await sh(`${loud} exit 3`);
   t.match(code, {
@@ -138,8 +138,8 @@ t.test('an exit code other than 0 and a signal are failures, whatever was printe
   const signal = await sh(`${loud} kill -TERM $$`);
   t.match(signal, { code: 'server-error', message: /failed \(by SIGTERM; 7 bytes/ });
   t.match(await sh('exit 1'), { message: 'the command /bin/sh failed (exit code 1)' });
-  t.match(await sh('echo warning >&2; echo tok-1'), { token: 'tok-1' }, 'stderr alone is no failure');
-  t.match(await sh('head -c 300000 /dev/zero >&2; echo tok-1'), { token: 'tok-1' }, 'however much of it');
+  t.match(await sh('echo warning >&2; echo tok-1'), { token: 'tok-1' }, 'output on stderr is no failure');
+  t.match(await sh('head -c 300000 /dev/zero >&2; echo tok-1'), { token: 'tok-1' }, 'a lot of output on stderr is no failure');
 });
 
 t.test('the error names a command that does not exist or may not run', async (t) => {
@@ -158,29 +158,29 @@ t.test('the error names a command that does not exist or may not run', async (t)
   t.notMatch(
     (line as LoginError).message,
     /SECRET/,
-    'a whole command line is not shown: there may be a secret in it',
+    'a program that looks like a command line is not shown: it may hold a secret',
   );
   t.match(await run(['/bin/echo', 'x'.repeat(3_000_000)]), { code: 'unreachable', message: /\(E2BIG\)/ });
 });
 
-t.test('there is no shell, and no input', async (t) => {
+t.test('a command runs without a shell and without input', async (t) => {
   t.match(await run(['/bin/echo', '$HOME;ls|*']), { token: '$HOME;ls|*' });
   t.match(await sh('cat; echo tok-1'), { token: 'tok-1' });
 });
 
-t.test('it may print 64 KiB and no more', async (t) => {
+t.test('a command may print at most 64 KiB', async (t) => {
   const text = '{"token":"tok-1","expires_in":60}';
   const padded = (size: number) =>
     sh(`printf '%s' '${text}'; head -c ${size - text.length} /dev/zero | tr '\\0' ' '`);
   t.match(await padded(65_536), { token: 'tok-1' });
   t.match(await padded(65_537), { code: 'unusable', message: /more than 64 KiB/ });
-  t.match(await soon(sh('yes SECRET')), { code: 'unusable' }, 'one that never stops is killed');
+  t.match(await soon(sh('yes SECRET')), { code: 'unusable' }, 'a command that prints without end is killed');
 });
 
-/** What it runs takes longer than anybody waits. */
-const soon = <T>(result: Promise<T>) => within(PATIENCE_MS, result, () => 'the command is waited for');
+/** Fails if the login waits for a process that runs much longer. */
+const soon = <T>(result: Promise<T>) => within(PATIENCE_MS, result, () => 'the login waits for the command');
 
-/** Writes its process ID into a file, and then runs for a long time. */
+/** A script that writes its process ID into a file, and then runs for a long time. */
 const lingering = (file: string) => `/bin/sh -c 'echo $$ > ${file}; exec sleep 600'`;
 
 /** The process ID that it has written; 0 where it has not come to that. */
@@ -200,21 +200,21 @@ async function timedOut(t: Test, script: (file: string) => string) {
 
 async function killedWithItsChildren(t: Test, script: (file: string) => string): Promise<void> {
   const { result, timeoutMs, pid } = await timedOut(t, script);
-  await until(() => !isRunning(pid), 'what it has started is gone too');
+  await until(() => !isRunning(pid), 'the child process still runs');
   const message = `the command /bin/sh was killed: it was still running after ${timeoutMs / 1_000} s`;
   t.match(result, { code: 'unreachable', message });
 }
 
-t.test('at the timeout it is killed with everything that it has started', async (t) => {
+t.test('at the timeout a command is killed with its child processes', async (t) => {
   await killedWithItsChildren(t, (file) => `trap '' TERM; ${lingering(file)}; echo tok-1`);
 });
 
-t.test('an output that is still open at the timeout has not ended', async (t) => {
+t.test('an output that a child process keeps open at the timeout counts as not ended', async (t) => {
   await killedWithItsChildren(t, (file) => `${lingering(file)} & echo SECRET`);
 });
 
 t.test(
-  "a child that leaves its process group doesn't hold up the login",
+  "a child process that leaves the process group does not delay the login past the timeout",
   { skip: process.platform !== 'linux' },
   async (t) => {
     const { result, pid } = await timedOut(t, (file) => `setsid ${lingering(file)} & sleep 600`);
@@ -223,7 +223,7 @@ t.test(
   },
 );
 
-t.test('where there are no process groups, the command itself is killed', async (t) => {
+t.test('without process groups the command itself is killed', async (t) => {
   const { kill } = process;
   t.intercept(process, 'kill', {
     value: (pid: number, signal?: NodeJS.Signals | number) => {
@@ -233,34 +233,34 @@ t.test('where there are no process groups, the command itself is killed', async 
   });
   const { result, pid } = await timedOut(t, (file) => `echo $$ > ${file}; exec sleep 600`);
   t.match(result, { code: 'unreachable' });
-  await until(() => !isRunning(pid), 'the command lives on');
+  await until(() => !isRunning(pid), 'the command still runs');
 });
 
-t.test('what it leaves behind in order, without an output, may live on', async (t) => {
+t.test('a child process without the output may outlive a command that succeeds', async (t) => {
   const file = join(t.testdir({}), 'pid');
   writeFileSync(file, '');
   const result = await sh(`${lingering(file)} >/dev/null 2>&1 & echo tok-1`);
   t.match(result, { token: 'tok-1' });
-  await until(() => readFileSync(file, 'utf8') !== '', 'it has begun');
+  await until(() => readFileSync(file, 'utf8') !== '', 'the child process does not start');
   const pid = Number(readFileSync(file, 'utf8'));
   t.ok(isRunning(pid));
   process.kill(pid, 'SIGKILL');
 });
 
-t.test('a cancelled login kills the command, or never begins it', async (t) => {
+t.test('a cancelled login kills the command, or does not start it', async (t) => {
   const abort = new AbortController();
   const pidFile = join(t.testdir({}), 'pid');
   const login = sh(`${lingering(pidFile)}; echo tok-1`, { signal: abort.signal });
   await until(() => pidIn(pidFile) > 0, 'it does not begin');
   abort.abort();
   t.match(await soon(login), { code: 'unreachable', message: /no longer wanted/ });
-  await until(() => !isRunning(pidIn(pidFile)), 'what it has started is gone too');
+  await until(() => !isRunning(pidIn(pidFile)), 'the child process still runs');
   const file = join(t.testdir({}), 'begun');
   t.match(await sh(`touch ${file}; echo tok-1`, { signal: AbortSignal.abort() }), { code: 'unreachable' });
   t.notOk(existsSync(file));
 });
 
-t.test('its environment is the one that it is given, and no other', async (t) => {
+t.test('a command gets exactly the given environment', async (t) => {
   process.env.BEARERD_TEST_SECRET = 'SECRET';
   t.teardown(() => {
     delete process.env.BEARERD_TEST_SECRET;
@@ -271,7 +271,7 @@ t.test('its environment is the one that it is given, and no other', async (t) =>
   t.match(await run([process.execPath, '-e', script], { env }), { token: 'hello--' });
 });
 
-t.test('a command that still runs when bearerd exits goes with it', async (t) => {
+t.test('a command that still runs when bearerd exits is killed', async (t) => {
   const file = join(t.testdir({}), 'pid');
   const url = new URL('../../src/base/run-command.ts', import.meta.url);
   const options =
@@ -282,10 +282,10 @@ t.test('a command that still runs when bearerd exits goes with it', async (t) =>
     setInterval(() => existsSync('${file}') && readFileSync('${file}', 'utf8').endsWith('\\n') && process.exit(7), 20);`;
   const bearerd = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
   t.match(bearerd, { status: 7, stderr: '' });
-  await until(() => !isRunning(Number(readFileSync(file, 'utf8'))), 'it is gone');
+  await until(() => !isRunning(Number(readFileSync(file, 'utf8'))), 'the command still runs');
 });
 
-t.test('many runs leave no listener behind', async (t) => {
+t.test('runs of a command leave no listeners on the process', async (t) => {
   const before = process.listenerCount('exit');
   const signal = new AbortController().signal;
   for (const script of ['echo tok-1', 'exit 1', 'sleep 60']) await sh(script, { signal, timeoutMs: 200 });

@@ -12,7 +12,7 @@ const TO_THE_END = Date.UTC(9999, 11, 31, 23, 59, 59) - NOW;
 const ASSUMED = 900 * SECOND;
 
 const TIMESTAMPS: Readonly<Record<string, number | undefined>> = {
-  // The API's own form: no zone means UTC, whatever the machine's.
+  // The API's own form: without a zone the time is UTC, whatever the zone of the machine.
   '2026-01-02T03:04:05.678901': NOW,
   '2026-01-02T03:04:05.678': NOW,
   '2026-01-02T03:04:05.678901234': NOW,
@@ -21,7 +21,7 @@ const TIMESTAMPS: Readonly<Record<string, number | undefined>> = {
   '2026-01-02T03:04:05': NOW - 678,
   '2026-01-02T03:04:05,678901': NOW,
   '2026-07-02T03:04:05': Date.UTC(2026, 6, 2, 3, 4, 5),
-  // An hour that clocks skip in New York, and one that they have twice.
+  // An hour that New York skips in spring, and one that it repeats in autumn.
   '2026-03-08T02:30:00': Date.UTC(2026, 2, 8, 2, 30),
   '2026-11-01T01:30:00': Date.UTC(2026, 10, 1, 1, 30),
   // Zones.
@@ -71,14 +71,14 @@ const TIMESTAMPS: Readonly<Record<string, number | undefined>> = {
   soon: undefined,
 };
 
-t.test('a timestamp is read as it was meant, or not at all', async (t) => {
+t.test('a timestamp is read exactly, or not at all', async (t) => {
   for (const [text, expected] of Object.entries(TIMESTAMPS))
     t.equal(parseTimestamp(text), expected, JSON.stringify(text));
   for (const value of [NOW, 1_767_323_045, true, {}, [], null, undefined])
     t.equal(parseTimestamp(value), undefined);
 });
 
-t.test("the machine's zone makes no difference", async (t) => {
+t.test('the time zone of the machine makes no difference', async (t) => {
   const dates = [
     'Sun, 06 Nov 1994 08:49:37 GMT',
     'Sunday, 06-Nov-94 08:49:37 GMT',
@@ -236,7 +236,7 @@ const EXPIRIES: Readonly<Record<string, Case>> = {
     lifetime: ASSUMED,
     unreadable: ['expiresAt', 'expires_in'],
   },
-  // The `Date` header has whole seconds only: ours is believed while both can be right.
+  // The `Date` header has whole seconds: our clock counts while both can be right.
   'a Date that agrees changes nothing': {
     fields: { expiresAt: inMs(60_000) },
     dateMs: NOW - 678,
@@ -290,12 +290,12 @@ t.test('every form of expiry gives a lifetime', async (t) => {
   }
 });
 
-t.test("a correction never puts the server's clock earlier than it can be", async (t) => {
-  // Whatever our clock says, a token is not used longer than the server would have it.
+t.test("a correction never makes the server's time earlier than it can be", async (t) => {
+  // Whatever our clock says, a token is not used past its end on the server.
   for (const skew of [-DAY, -2000, -500, -1, 0, 1, 500, 1999, 2001, DAY]) {
     for (const elapsedMs of [0, 300, 6000]) {
       for (const serverMs of [NOW, NOW + 1, NOW + 321, NOW + 322]) {
-        // The server's Date was made some time within the answer's way.
+        // The server made its Date header at some moment between request and answer.
         const serverDateMs = Math.floor((serverMs - elapsedMs / 2) / SECOND) * SECOND;
         const seen = serverNowMs({ receivedWallMs: serverMs + skew, elapsedMs, serverDateMs });
         const believed = seen === serverMs + skew;
@@ -308,7 +308,7 @@ t.test("a correction never puts the server's clock earlier than it can be", asyn
   }
 });
 
-t.test('a Date header is read in the three forms that HTTP knows, and in no other', async (t) => {
+t.test('a Date header is read in the three forms of HTTP, and in no other', async (t) => {
   const at = Date.UTC(1994, 10, 6, 8, 49, 37);
   for (const text of [
     'Sun, 06 Nov 1994 08:49:37 GMT',
@@ -349,9 +349,5 @@ t.test('Retry-After is read as seconds or as a date', async (t) => {
   for (const [text, expected] of Object.entries(cases))
     t.equal(parseRetryAfter(text, NOW), expected, JSON.stringify(text));
   t.equal(parseRetryAfter(undefined, NOW), undefined);
-  t.equal(
-    parseRetryAfter('9'.repeat(400), NOW),
-    Number.POSITIVE_INFINITY,
-    'the limit is applied where it is obeyed',
-  );
+  t.equal(parseRetryAfter('9'.repeat(400), NOW), Number.POSITIVE_INFINITY, 'the schedule applies the limit');
 });

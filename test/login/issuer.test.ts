@@ -10,7 +10,7 @@ import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 const OAUTH = '/.well-known/oauth-authorization-server/t';
 const OPENID = '/t/.well-known/openid-configuration';
 
-/** An issuer at `/t` of a server of its own. */
+/** An issuer with the path `/t` on its own server. */
 async function issuerAt(t: Test, script: RawUpstream['onRequest'], clock = systemClock) {
   const server = await RawUpstream.startedFor(t);
   server.onRequest = script;
@@ -25,7 +25,7 @@ async function issuerAt(t: Test, script: RawUpstream['onRequest'], clock = syste
   };
 }
 
-t.test('an issuer is asked by RFC 8414, then by OpenID discovery', async (t) => {
+t.test('metadata of an issuer is requested by RFC 8414, then by OpenID discovery', async (t) => {
   t.same(metadataPaths('https://a.example'), [
     '/.well-known/oauth-authorization-server',
     '/.well-known/openid-configuration',
@@ -41,7 +41,7 @@ t.test('an issuer is asked by RFC 8414, then by OpenID discovery', async (t) => 
   );
 });
 
-t.test('what it said is believed for an hour, or until a login finds that it is wrong', async (t) => {
+t.test('metadata of an issuer is cached for an hour, or until forget()', async (t) => {
   const clock = new FakeClock();
   const world = await issuerAt(t, () => world.metadata(`${world.server.url}/token`), clock);
   const asked = async () => {
@@ -57,25 +57,28 @@ t.test('what it said is believed for an hour, or until a login finds that it is 
   t.equal(await asked(), 3);
 });
 
-t.test('a redirect is not followed, and an answer that is no metadata of it is a failed login', async (t) => {
-  for (const [answer, code] of [
-    [head('302 Found', `location: ${OPENID}`, 'content-length: 0'), 'server-error'],
-    [head('500 Oh', 'content-length: 0'), 'server-error'],
-    [ok('<html>canary</html>'), 'server-error'],
-    [ok('{"token_endpoint":"https://a.example/canary"}'), 'server-error'],
-    [ok('{"issuer":"https://canary.example/t","token_endpoint":"https://a.example/t"}'), 'unusable'],
-    [ok(`{"issuer":"x","filler":"${'x'.repeat(70_000)}"}`), 'unreachable'],
-    ['HTTP/1.1 nonsense canary\r\n\r\n', 'unreachable'],
-  ] as const) {
-    const { find, server } = await issuerAt(t, () => answer);
-    const error = await find();
-    t.match(error, { code }, String(answer).slice(0, 80));
-    t.notMatch((error as Error).message, /canary/);
-    t.ok(server.requests.length <= 2);
-  }
-});
+t.test(
+  'a redirect of an issuer is not followed, and an answer without its metadata fails the login',
+  async (t) => {
+    for (const [answer, code] of [
+      [head('302 Found', `location: ${OPENID}`, 'content-length: 0'), 'server-error'],
+      [head('500 Oh', 'content-length: 0'), 'server-error'],
+      [ok('<html>canary</html>'), 'server-error'],
+      [ok('{"token_endpoint":"https://a.example/canary"}'), 'server-error'],
+      [ok('{"issuer":"https://canary.example/t","token_endpoint":"https://a.example/t"}'), 'unusable'],
+      [ok(`{"issuer":"x","filler":"${'x'.repeat(70_000)}"}`), 'unreachable'],
+      ['HTTP/1.1 nonsense canary\r\n\r\n', 'unreachable'],
+    ] as const) {
+      const { find, server } = await issuerAt(t, () => answer);
+      const error = await find();
+      t.match(error, { code }, String(answer).slice(0, 80));
+      t.notMatch((error as Error).message, /canary/);
+      t.ok(server.requests.length <= 2);
+    }
+  },
+);
 
-t.test('a secret goes to no endpoint in clear text, whatever the issuer says', async (t) => {
+t.test('no secret is sent to a token endpoint in clear text, whatever the metadata says', async (t) => {
   const issuer = 'https://a.example';
   const at = (token_endpoint: unknown, more = {}) =>
     settled(

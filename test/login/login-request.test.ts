@@ -13,7 +13,7 @@ import { outcomeOf } from '../support/outcome.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
-// What both kinds of login have in common: the request that is sent, and the answer that is read.
+// What all logins by HTTP share: sending the request and reading the answer.
 
 const clientId = new Secret('id');
 const clientSecret = new Secret('secret');
@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<string, (endpoint: LoginEndpoint) => Login>> = {
 const TOKEN = '{"accessToken":"tok-1","expires_in":60}';
 const LOGIN = ok(TOKEN);
 
-/** One login of this kind, and the request that it was. */
+/** One login of this kind, and its request. */
 async function logIn(t: Test, kind: string, answer: string | Buffer) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = () => answer;
@@ -56,13 +56,13 @@ async function logIn(t: Test, kind: string, answer: string | Buffer) {
 }
 
 for (const kind of Object.keys(KINDS)) {
-  t.test(`a login (${kind}) names bearerd, and asks for no content coding`, async (t) => {
+  t.test(`a login (${kind}) has bearerd as User-Agent, and asks for no content coding`, async (t) => {
     const { request } = await logIn(t, kind, LOGIN);
     t.match(request.all('user-agent').join(), /^bearerd\/\d+\.\d+\.\d+\S*$/);
     t.same(request.all('accept-encoding'), ['identity']);
   });
 
-  t.test(`a login (${kind}) that was cancelled opens no connection`, async (t) => {
+  t.test(`a cancelled login (${kind}) opens no connection`, async (t) => {
     let connecting: AbortSignal | undefined;
     const connect: LoginServer['connect'] = (_callback, signal) => {
       connecting = signal;
@@ -80,7 +80,7 @@ for (const kind of Object.keys(KINDS)) {
     t.equal(connecting?.aborted, true);
   });
 
-  t.test(`an unasked 1xx before the answer to a login (${kind}) is passed over`, async (t) => {
+  t.test(`a 1xx before the answer to a login (${kind}) is skipped`, async (t) => {
     const informational = {
       'a 100': 'HTTP/1.1 100 Continue\r\n\r\n',
       'a 102': 'HTTP/1.1 102 Processing\r\n\r\n',
@@ -96,10 +96,10 @@ for (const kind of Object.keys(KINDS)) {
       kind,
       `HTTP/1.1 100 Continue\r\n\r\n${head('401 No', 'content-length: 0')}`,
     );
-    t.match(result, { code: 'refused', status: 401 }, 'and the status behind it counts');
+    t.match(result, { code: 'refused', status: 401 }, 'the final status counts');
   });
 
-  t.test(`a coded answer to a login (${kind}) is read all the same`, async (t) => {
+  t.test(`an answer to a login (${kind}) with a content coding is decoded`, async (t) => {
     const text = Buffer.from(TOKEN);
     const coded: [codings: string, body: Buffer][] = [
       ['gzip', gzipSync(text)],
@@ -119,10 +119,10 @@ for (const kind of Object.keys(KINDS)) {
     }
     const lines = ['content-encoding: gzip', 'content-encoding: br'];
     const { result } = await logIn(t, kind, ok(brotliCompressSync(gzipSync(text)), ...lines));
-    t.match(result, { token: 'tok-1' }, 'in two lines');
+    t.match(result, { token: 'tok-1' }, 'two Content-Encoding lines');
   });
 
-  t.test(`a coded answer to a login (${kind}) that is a bomb is left at 64 KiB`, async (t) => {
+  t.test(`decoding an answer to a login (${kind}) stops at 64 KiB`, async (t) => {
     const bomb = Buffer.alloc(20 * 1024 * 1024, 0x20);
     const bombs: [codings: string, body: Buffer][] = [
       ['gzip', gzipSync(bomb)],
@@ -145,26 +145,29 @@ for (const kind of Object.keys(KINDS)) {
     t.match((await logIn(t, kind, ok(over, 'content-encoding: gzip'))).result, { code: 'unusable' });
   });
 
-  t.test(`an answer to a login (${kind}) that can't be decoded says so, and shows nothing`, async (t) => {
-    const text = Buffer.from(TOKEN);
-    const broken: [codings: string, body: Buffer][] = [
-      ['gzip', gzipSync(text).subarray(0, 30)],
-      ['gzip', text],
-      ['br', text],
-      ['SECRET', text],
-      ['gzip, gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(gzipSync(text))))],
-    ];
-    for (const [codings, body] of broken) {
-      const { result } = await logIn(t, kind, ok(body, `content-encoding: ${codings}`));
-      t.match(result, { code: 'unusable', status: 200, message: /content coding can't be read/ }, codings);
-      t.ok(result instanceof LoginError && !/SECRET|tok-1/.test(result.message));
-    }
-    const { result } = await logIn(t, kind, ok('', 'content-encoding: gzip'));
-    t.match(result, { code: 'unusable', message: /not JSON/ }, 'an empty body has no coding');
-  });
+  t.test(
+    `an answer to a login (${kind}) that cannot be decoded fails the login, and no part of it is shown`,
+    async (t) => {
+      const text = Buffer.from(TOKEN);
+      const broken: [codings: string, body: Buffer][] = [
+        ['gzip', gzipSync(text).subarray(0, 30)],
+        ['gzip', text],
+        ['br', text],
+        ['SECRET', text],
+        ['gzip, gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(gzipSync(text))))],
+      ];
+      for (const [codings, body] of broken) {
+        const { result } = await logIn(t, kind, ok(body, `content-encoding: ${codings}`));
+        t.match(result, { code: 'unusable', status: 200, message: /content coding can't be read/ }, codings);
+        t.ok(result instanceof LoginError && !/SECRET|tok-1/.test(result.message));
+      }
+      const { result } = await logIn(t, kind, ok('', 'content-encoding: gzip'));
+      t.match(result, { code: 'unusable', message: /not JSON/ }, 'an empty body is not decoded');
+    },
+  );
 }
 
-t.test('the error in a coded refusal is read, too', async (t) => {
+t.test('the OAuth error in a refusal with a content coding is read', async (t) => {
   const body = gzipSync('{"error":"invalid_client"}');
   const lines = [`content-length: ${body.length}`, 'content-encoding: gzip'];
   const refusal = Buffer.concat([Buffer.from(head('500 Oh', ...lines)), body]);

@@ -13,7 +13,7 @@ import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 const PATH = '/oauth2/token?api-version=2';
 const LOGIN = ok('{"access_token":"tok-1","token_type":"bearer","expires_in":60}');
 
-/** The two ways that a secret is sent. */
+/** The two ways to send a client secret. */
 type SecretClient = Extract<OAuth2CredentialConfig, { readonly clientAuthentication: 'basic' | 'body' }>;
 
 interface World {
@@ -26,7 +26,7 @@ interface World {
 
 type Script = RawUpstream['onRequest'];
 
-/** One login at a token endpoint of its own, and what that saw of it. */
+/** One login at its own token endpoint, and the request that came. */
 async function logIn(t: Test, script: Script, world: World = {}) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = script;
@@ -50,7 +50,7 @@ async function logIn(t: Test, script: Script, world: World = {}) {
   return { result, endpoint };
 }
 
-/** Head and body as they went over the wire. */
+/** Head and body of the request. */
 async function sentBy(t: Test, client: Partial<SecretClient>) {
   const { result, endpoint } = await logIn(t, () => LOGIN, { client });
   t.match(result, { token: 'tok-1', warnings: [] });
@@ -65,13 +65,13 @@ const WIRE_HEAD = (port: number, length: number, authorization = '') =>
   'content-type: application/x-www-form-urlencoded\r\naccept: application/json\r\n' +
   `${authorization}content-length: ${length}\r\n\r\n`;
 
-t.test('by default the client is in the Authorization header, byte for byte', async (t) => {
+t.test('by default the client authenticates by Basic (compared byte for byte)', async (t) => {
   const { head, body, port } = await sentBy(t, {});
   t.equal(body, 'grant_type=client_credentials');
   t.equal(head, WIRE_HEAD(port, body.length, 'authorization: Basic aWQ6c2VjcmV0\r\n'));
 });
 
-t.test('ID and secret are form-encoded before they are joined (RFC 6749 §2.3.1)', async (t) => {
+t.test('client ID and secret are form-encoded for Basic (RFC 6749 §2.3.1)', async (t) => {
   const odd = { clientId: new Secret('a:b c+d'), clientSecret: new Secret('é/日&=%41"\\\n*~-._') };
   const { head } = await sentBy(t, odd);
   const basic = /authorization: Basic (\S+)\r\n/.exec(head)?.[1] ?? '';
@@ -81,7 +81,7 @@ t.test('ID and secret are form-encoded before they are joined (RFC 6749 §2.3.1)
   );
 });
 
-t.test('with clientAuthentication: body they are in the form, and in no header', async (t) => {
+t.test('with clientAuthentication: body, client ID and secret are in the form, and in no header', async (t) => {
   const client = {
     clientAuthentication: 'body',
     clientId: new Secret('a:b c+d'),
@@ -95,7 +95,7 @@ t.test('with clientAuthentication: body they are in the form, and in no header',
   t.equal(head, WIRE_HEAD(port, body.length));
 });
 
-t.test('scope, audience and further parameters go into the form', async (t) => {
+t.test('scope, audience and further parameters are in the form', async (t) => {
   const { body } = await sentBy(t, {
     scope: 'read write:all',
     audience: 'https://api.example.com/',
@@ -108,13 +108,13 @@ t.test('scope, audience and further parameters go into the form', async (t) => {
   );
 });
 
-/** An answer that says no, with this JSON or text in it. */
+/** An error answer with this JSON or text. */
 const refusal = (status: string, body: unknown, ...lines: string[]) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return head(status, `content-length: ${Buffer.byteLength(text)}`, ...lines) + text;
 };
 
-t.test('each error of the RFC has its class, and is named', async (t) => {
+t.test('each error of the RFC has its class, and the message names it', async (t) => {
   const classes = {
     refused:
       'invalid_client unauthorized_client invalid_grant invalid_scope invalid_target unsupported_grant_type invalid_request access_denied',
@@ -125,13 +125,13 @@ t.test('each error of the RFC has its class, and is named', async (t) => {
       const answer = { error, error_description: 'SECRET', error_uri: 'https://SECRET' };
       const { result } = await logIn(t, () => refusal('400 Bad Request', answer));
       t.match(result, { code, status: 400, message: new RegExp(`\\(status 400, ${error}\\)\\. `) }, error);
-      t.notMatch((result as LoginError).message, /SECRET/, 'its description is not shown');
+      t.notMatch((result as LoginError).message, /SECRET/, 'error_description is not shown');
     }
   }
 });
 
 t.test(
-  'where no known error can be read the status decides, and nothing of the answer is shown',
+  'without a known error the status decides, and no part of the answer is shown',
   async (t) => {
     const bodies = {
       nothing: '',
@@ -165,14 +165,14 @@ t.test(
   },
 );
 
-t.test('an error is believed whatever the status of a failure', async (t) => {
+t.test('a known error decides, whatever the status', async (t) => {
   const { result: odd } = await logIn(t, () => refusal('500 Oh', { error: 'invalid_client' }));
   t.match(odd, { code: 'refused', status: 500 });
   const { result: busy } = await logIn(t, () => refusal('403 No', { error: 'temporarily_unavailable' }));
   t.match(busy, { code: 'server-error', status: 403 });
 });
 
-t.test('429, and 503 with Retry-After, ask to wait', async (t) => {
+t.test('429, and 503 with Retry-After, delay the next login', async (t) => {
   const { result: plain } = await logIn(t, () => refusal('429 Wait', { error: 'invalid_client' }));
   t.match(plain, { code: 'rate-limited', status: 429, retryAfterMs: undefined });
   const { result: timed } = await logIn(t, () => refusal('429 Wait', '', 'retry-after: 7'));
@@ -180,10 +180,10 @@ t.test('429, and 503 with Retry-After, ask to wait', async (t) => {
   const { result: later } = await logIn(t, () => refusal('503 Wait', '', 'retry-after: 9'));
   t.match(later, { code: 'rate-limited', status: 503, retryAfterMs: 9000 });
   const { result: slow } = await logIn(t, () => refusal('400 No', { error: 'slow_down' }, 'retry-after: 5'));
-  t.match(slow, { code: 'server-error', retryAfterMs: 5000 }, 'with every other answer it is handed on');
+  t.match(slow, { code: 'server-error', retryAfterMs: 5000 }, 'Retry-After of any other answer counts, too');
 });
 
-t.test('a redirect is not followed: no other server gets the client secret', async (t) => {
+t.test('a redirect of a login is not followed: no other server gets the client secret', async (t) => {
   const other = await RawUpstream.startedFor(t);
   for (const status of [301, 302, 303, 307, 308]) {
     const answer = head(`${status} Elsewhere`, `location: ${other.url}/SECRET`, 'content-length: 0');
@@ -195,7 +195,7 @@ t.test('a redirect is not followed: no other server gets the client secret', asy
   t.equal(other.connections.length, 0);
 });
 
-t.test('a 200 without a usable token is a failed login, and nothing of it is shown', async (t) => {
+t.test('a 200 without a usable token fails the login, and no part of it is shown', async (t) => {
   const bodies = [
     '',
     'SECRET',
@@ -218,7 +218,7 @@ t.test('a 200 without a usable token is a failed login, and nothing of it is sho
   }
 });
 
-t.test('the token is access_token, and expires_in counts from when the request was sent', async (t) => {
+t.test('the token is access_token, and expires_in counts from the sending of the request', async (t) => {
   const clock = new FakeClock();
   const script = async () => {
     await clock.advance(6000);
@@ -229,7 +229,7 @@ t.test('the token is access_token, and expires_in counts from when the request w
   t.match(result, { token: 'tok-1', warnings: [/no expiry/] });
 });
 
-t.test('another token_type than Bearer is a warning, where the token is sent as Bearer', async (t) => {
+t.test('a token_type other than Bearer gives a warning if the token is sent as Bearer', async (t) => {
   const typed = (type: string) => () => ok(`{"access_token":"tok-1","expires_in":60,"token_type":${type}}`);
   for (const type of ['"Bearer"', '"BEARER"', 'null', '7'])
     t.match((await logIn(t, typed(type))).result, { token: 'tok-1', warnings: [] }, type);
@@ -243,7 +243,7 @@ t.test('another token_type than Bearer is a warning, where the token is sent as 
     t.match((await logIn(t, mac, { client: { scheme } })).result, { warnings: [] }, scheme);
 });
 
-t.test('an answer may have 64 KiB and no more', async (t) => {
+t.test('an answer may have at most 64 KiB', async (t) => {
   const padded = (size: number) => ok('{"access_token":"tok-1","expires_in":60}'.padEnd(size));
   t.match((await logIn(t, () => padded(65_536))).result, { token: 'tok-1' });
   const { result, endpoint } = await logIn(t, ({ connection }) => {
@@ -251,10 +251,10 @@ t.test('an answer may have 64 KiB and no more', async (t) => {
   });
   t.match(result, { code: 'unusable', message: /larger than 64 KiB/ });
   await endpoint.connections[0]?.closed;
-  t.pass('what is longer is not waited for');
+  t.pass('the rest of a longer answer is not read');
 });
 
-t.test('a login takes no longer than its limit, from the start to the last byte', async (t) => {
+t.test('a login has a time limit, from its start to the last byte', async (t) => {
   const stalls: Readonly<Record<string, Script>> = {
     'no answer at all': () => undefined,
     'a head and no body': () => head('200 OK', 'content-length: 40'),
@@ -276,11 +276,11 @@ t.test('a login takes no longer than its limit, from the start to the last byte'
   const { result, endpoint } = await logIn(t, () => head('401 No', 'content-length: 40'), {
     timeoutMs: 1_000,
   });
-  t.match(result, { code: 'refused', status: 401 }, 'a refusal is one without its body too');
+  t.match(result, { code: 'refused', status: 401 }, 'a refusal without its whole body is a refusal');
   await endpoint.connections[0]?.closed;
 });
 
-t.test('an endpoint that is not there, or breaks off, is unreachable', async (t) => {
+t.test('an endpoint that refuses or breaks the connection is unreachable', async (t) => {
   const { result: closed } = await logIn(t, () => LOGIN, { origin: 'http://127.0.0.1:1' });
   t.match(closed, {
     code: 'unreachable',
@@ -298,7 +298,7 @@ t.test('an endpoint that is not there, or breaks off, is unreachable', async (t)
   t.notMatch((noHttp as LoginError).message, /SECRET/);
 });
 
-t.test('a cancelled login is broken off', async (t) => {
+t.test('a cancelled login closes its connection', async (t) => {
   const abort = new AbortController();
   const { result, endpoint } = await logIn(t, () => abort.abort(), { signal: abort.signal });
   t.match(result, { code: 'unreachable' });

@@ -10,13 +10,13 @@ import { loginServer } from '../support/login-server.ts';
 import { outcomeOf } from '../support/outcome.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// What token endpoints get by the grants `jwtBearer` and `password`, in the shapes that known services document.
+// Token requests of the grants `jwtBearer` and `password`, in the forms that known services document.
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 const TOKEN = '{"access_token":"tok-1","token_type":"Bearer","expires_in":3600}';
 
-/** One login by an entry of a configuration file; `KEY` in it is the path of a private key. */
+/** One login with an entry of a configuration file; `KEY` stands for the path of a private key. */
 async function logIn(t: Test, entry: string, answer: string | Buffer = ok(TOKEN)) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = () => answer;
@@ -35,7 +35,7 @@ async function logIn(t: Test, entry: string, answer: string | Buffer = ok(TOKEN)
   return { result, form, authorization: endpoint.last.header('authorization'), effective: config.effective };
 }
 
-/** The claims of a valid assertion, and its header. */
+/** The claims and the header of an assertion, after checks. */
 async function verified(assertion: string | undefined) {
   const { payload } = await jwtVerify(assertion ?? '', publicKey);
   return { ...payload, header: decodeProtectedHeader(assertion ?? '') };
@@ -43,14 +43,14 @@ async function verified(assertion: string | undefined) {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-t.test('Google: a service account is the issuer, and the scope is a claim', async (t) => {
+t.test('jwtBearer for Google: the service account is iss, and scope is a claim', async (t) => {
   const { result, form, authorization } = await logIn(
     t,
     'grant: jwtBearer, privateKey: KEY, keyId: k1, assertionAudience: https://oauth2.googleapis.com/token, ' +
       'assertionLifetime: 1h, assertionClaims: { iss: robot@project.iam.example, scope: https://scopes.example/drive }',
   );
   t.match(result, { token: 'tok-1', warnings: [] });
-  t.same(Object.keys(form), ['grant_type', 'assertion'], 'no client_id where there is no clientId');
+  t.same(Object.keys(form), ['grant_type', 'assertion'], 'without clientId there is no client_id');
   t.equal(form.grant_type, JWT_BEARER);
   t.equal(authorization, undefined);
   const { iat = 0, exp, jti, header, sub, ...claims } = await verified(form.assertion);
@@ -65,7 +65,7 @@ t.test('Google: a service account is the issuer, and the scope is a claim', asyn
   t.same(header, { alg: 'RS256', typ: 'JWT', kid: 'k1' });
 });
 
-t.test('DocuSign and Salesforce: the client is the issuer, a user the subject', async (t) => {
+t.test('jwtBearer for DocuSign and Salesforce: the client is iss, and a user is sub', async (t) => {
   const docuSign = await logIn(
     t,
     "grant: jwtBearer, clientId: integration-key, privateKey: KEY, assertionAudience: account-d.docusign.com, assertionClaims: { sub: user-guid, scope: 'signature impersonation' }",
@@ -90,7 +90,7 @@ t.test('DocuSign and Salesforce: the client is the issuer, a user the subject', 
   t.same([iss, sub, exp], ['consumer-key', 'ada@example.com', iat + 180]);
 });
 
-t.test('Box: the client shows its secret beside the assertion', async (t) => {
+t.test('jwtBearer for Box: the client sends its secret beside the assertion', async (t) => {
   const { result, form } = await logIn(
     t,
     "grant: jwtBearer, clientAuthentication: body, clientId: id, clientSecret: s3cret, privateKey: KEY, keyId: k2, assertionClaims: { sub: '12345', box_sub_type: enterprise }",
@@ -100,15 +100,15 @@ t.test('Box: the client shows its secret beside the assertion', async (t) => {
   const { iat = 0, exp, aud, ...claims } = await verified(form.assertion);
   t.match(claims, { iss: 'id', sub: '12345', box_sub_type: 'enterprise', header: { kid: 'k2' } });
   t.equal(exp, iat + 60);
-  t.match(aud, /^http:\/\/127\.0\.0\.1:\d+\/token$/, 'the token URL unless it says otherwise');
+  t.match(aud, /^http:\/\/127\.0\.0\.1:\d+\/token$/, 'aud defaults to the token URL');
 });
 
-t.test('an assertion from a file is the grant as it stands there', async (t) => {
+t.test('an assertion from a file is sent unchanged as the grant', async (t) => {
   const { form } = await logIn(t, 'grant: jwtBearer, assertion: JWT, scope: read');
   t.same(form, { grant_type: JWT_BEARER, assertion: 'aaa.bbb.ccc', scope: 'read' });
 });
 
-t.test('password: a user name and a password, beside the client that asks', async (t) => {
+t.test('the password grant sends user name and password beside the client authentication', async (t) => {
   const owner = "grant: password, username: ada@example.com, password: 'p&w=1%41', scope: read";
   const confidential = await logIn(t, `${owner}, clientId: id, clientSecret: s`);
   t.match(confidential.result, { token: 'tok-1' });
@@ -127,7 +127,7 @@ t.test('password: a user name and a password, beside the client that asks', asyn
   t.match(refused.result, { code: 'refused', message: /the password begins with white space\.$/ });
 });
 
-t.test('what a grant lacks, or what belongs to another one, is a fault', async (t) => {
+t.test('a missing field of a grant, or a field of another grant, is a fault', async (t) => {
   const faults = async (entry: string) => {
     const yaml = `baseUrl: https://api.example.com\ncredentials: { token: { type: oauth2, tokenUrl: https://l.example/t, ${entry} } }\n`;
     const error: unknown = await loadYaml(yaml).catch((cause: unknown) => cause);

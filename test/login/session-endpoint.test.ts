@@ -38,7 +38,7 @@ interface World {
 
 type Script = RawUpstream['onRequest'];
 
-/** One login at an endpoint of its own, and what that saw of it. */
+/** One login at its own endpoint, and the request that came. */
 async function logIn(t: Test, script: Script, world: World = {}) {
   const endpoint = await RawUpstream.startedFor(t);
   endpoint.onRequest = script;
@@ -64,7 +64,7 @@ async function sentBy(
   return { request: endpoint.last, message: await endpoint.last.message };
 }
 
-/** All that went over the wire but the body, as it was sent. */
+/** The head of the request, byte for byte. */
 const WIRE_HEAD = (port: number, contentType: string, length: number) =>
   `POST ${PATH} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n` +
   `user-agent: bearerd/${VERSION}\r\naccept-encoding: identity\r\ncontent-type: ${contentType}\r\n` +
@@ -95,7 +95,7 @@ t.test('a user logs in with a form, byte for byte', async (t) => {
   );
 });
 
-t.test('a redirect is not followed: no other server gets the credentials', async (t) => {
+t.test('a redirect of a login is not followed: no other server gets the credentials', async (t) => {
   const other = await RawUpstream.startedFor(t);
   for (const status of [301, 302, 303, 307, 308]) {
     const location = `location: ${other.url}/SECRET?x=SECRET`;
@@ -103,14 +103,14 @@ t.test('a redirect is not followed: no other server gets the credentials', async
       head(`${status} Elsewhere`, location, 'content-length: 0'),
     );
     t.match(result, { code: 'redirected', status });
-    t.match(result, { message: /to another server/ }, 'the operator learns that it pointed elsewhere');
+    t.match(result, { message: /to another server/ }, 'the error says that the redirect leads elsewhere');
     t.notMatch((result as LoginError).message, new RegExp(`SECRET|:${other.port}`));
     t.equal(endpoint.requests.length, 1);
   }
   t.equal(other.connections.length, 0);
 });
 
-t.test('an answer may have 64 KiB and no more', async (t) => {
+t.test('an answer may have at most 64 KiB', async (t) => {
   const padded = (size: number) => `{"accessToken":"tok-1","expires_in":60}`.padEnd(size);
   const framings: Readonly<Record<string, (body: string) => string | Buffer>> = {
     'with a length': (body) => ok(body),
@@ -119,13 +119,13 @@ t.test('an answer may have 64 KiB and no more', async (t) => {
   };
   for (const [name, frame] of Object.entries(framings)) {
     const { result: whole } = await logIn(t, () => frame(padded(65_536)));
-    t.match(whole, { token: 'tok-1' }, `${name}: all of it`);
+    t.match(whole, { token: 'tok-1' }, `${name}: 64 KiB`);
     const { result: over } = await logIn(t, () => frame(padded(65_537)));
     t.match(over, { code: 'unusable', status: 200, message: /larger than 64 KiB/ }, `${name}: one byte more`);
   }
 });
 
-t.test('an answer without an end is left as soon as it is too long', async (t) => {
+t.test('an endless answer is cut off as soon as it is too long', async (t) => {
   const { result, endpoint } = await logIn(t, ({ connection }) => {
     connection.send(head('200 OK', 'content-type: application/json'));
     const chunk = Buffer.alloc(16_384, 0x20);
@@ -140,7 +140,7 @@ t.test('an answer without an end is left as soon as it is too long', async (t) =
   t.pass('the connection is closed');
 });
 
-t.test('a login takes no longer than its limit, from the start to the last byte', async (t) => {
+t.test('a login has a time limit, from its start to the last byte', async (t) => {
   const timeoutMs = 1_000; // It is connected sooner on any machine.
   const stalls: Readonly<Record<string, Script>> = {
     'no answer at all': () => undefined,
@@ -167,7 +167,7 @@ t.test('a login takes no longer than its limit, from the start to the last byte'
 });
 
 t.test(
-  'a connection that breaks is a failed login, with a reason and without a byte of the answer',
+  'a connection that breaks fails the login, with a reason and no byte of the answer',
   async (t) => {
     const breaks: Readonly<Record<string, Script>> = {
       'a reset at once': ({ connection }) => connection.reset(),
@@ -199,12 +199,12 @@ t.test(
     t.match(
       result,
       { code: 'unusable', message: /not JSON/ },
-      'a body that only the connection ends, and half of it',
+      'half of a body without a length',
     );
   },
 );
 
-t.test('an endpoint that is not there is a failed login', async (t) => {
+t.test('an endpoint that refuses connections fails the login', async (t) => {
   const { result: closed } = await logIn(t, () => LOGIN, { origin: 'http://127.0.0.1:1' });
   t.match(closed, { code: 'unreachable', message: /ECONNREFUSED/ });
   const { result: unknown } = await logIn(t, () => LOGIN, { origin: 'http://nobody.invalid' });
@@ -217,7 +217,7 @@ t.test('an endpoint that is not there is a failed login', async (t) => {
   t.notMatch(message, /getaddrinfo/, "it is made of a code, not of the library's text");
 });
 
-t.test('an OAuth error in the body of a failure leads to the type of credential that is meant', async (t) => {
+t.test('an OAuth error in the body of a failure gives the remedy to use type: oauth2', async (t) => {
   const body = '{"error":"invalid_client","error_description":"SECRET"}';
   for (const status of ['401 No', '400 Bad', '404 Not Found', '200 OK']) {
     const { result, endpoint } = await logIn(t, () => head(status, `content-length: ${body.length}`) + body);
@@ -230,13 +230,13 @@ t.test('an OAuth error in the body of a failure leads to the type of credential 
   }
 });
 
-t.test('a failed login ends soon, though its body never ends', async (t) => {
+t.test('a failed login ends soon even if its body never ends', async (t) => {
   const login = logIn(t, () => head('401 No', 'content-length: 40'), { timeoutMs: 2 * PATIENCE_MS });
-  const { result } = await within(PATIENCE_MS, login, () => 'the end of the login is waited for');
+  const { result } = await within(PATIENCE_MS, login, () => 'the login waits for the end of the body');
   t.match(result, { code: 'refused', status: 401 });
 });
 
-t.test('the body of a failure decides nothing where it is too long', async (t) => {
+t.test('the body of a failure is ignored if it is too long', async (t) => {
   for (const [status, code] of [
     ['401 No', 'refused'],
     ['500 Oh', 'server-error'],
@@ -247,25 +247,25 @@ t.test('the body of a failure decides nothing where it is too long', async (t) =
     });
     t.match(result, { code });
     await endpoint.connections[0]?.closed;
-    t.pass('and it is not read to its end');
+    t.pass('the body is not read to its end');
   }
 });
 
-t.test('what the endpoint asks for is handed on', async (t) => {
+t.test('Retry-After of the endpoint is part of the error', async (t) => {
   const { result } = await logIn(t, () =>
     head('429 Wait', 'retry-after: 7', 'retry-after: 9', 'content-length: 0'),
   );
   t.match(result, { code: 'rate-limited', status: 429, retryAfterMs: 7000 });
 });
 
-t.test('informational answers are passed over', async (t) => {
+t.test('1xx answers are skipped', async (t) => {
   const { result } = await logIn(t, () =>
     Buffer.concat([Buffer.from(head('103 Early Hints', 'link: <x>')), LOGIN]),
   );
   t.match(result, { token: 'tok-1' });
 });
 
-t.test('a lifetime counts from when the request was sent, by the clock that went further', async (t) => {
+t.test('expires_in counts from the sending of the request, on the clock that advanced further', async (t) => {
   for (const [name, pass, lifetimeMs] of [
     ['a slow answer', (clock: FakeClock) => clock.advance(6000), 54_000],
     ['a machine that slept', (clock: FakeClock) => clock.suspend(45_000), 15_000],
@@ -281,12 +281,12 @@ t.test('a lifetime counts from when the request was sent, by the clock that went
   }
 });
 
-t.test('a cancelled login is broken off', async (t) => {
+t.test('a cancelled login closes its connection', async (t) => {
   const abort = new AbortController();
   const { result, endpoint } = await logIn(t, () => abort.abort(), { signal: abort.signal });
   t.match(result, { code: 'unreachable' });
   await endpoint.connections[0]?.closed;
   const { result: never, endpoint: untouched } = await logIn(t, () => LOGIN, { signal: AbortSignal.abort() });
   t.match(never, { code: 'unreachable' });
-  t.equal(untouched.connections.length, 0, 'nor is one begun');
+  t.equal(untouched.connections.length, 0, 'a login that is already cancelled opens no connection');
 });

@@ -29,10 +29,10 @@ function failure(body: unknown, sent?: Sent): LoginError {
     if (error instanceof LoginError) return error;
     throw error;
   }
-  throw new Error('it was taken for a login');
+  throw new Error('the answer counts as a login');
 }
 
-t.test('a token is taken under either name', async (t) => {
+t.test('a token is read from accessToken and from access_token', async (t) => {
   const expiry = { expires_in: 60 };
   for (const fields of [
     { accessToken: TOKEN },
@@ -55,7 +55,7 @@ t.test('a token is taken under either name', async (t) => {
   );
 });
 
-t.test('a 200 without a usable token is a failed login, and the message holds nothing of it', async (t) => {
+t.test('a 200 without a usable token fails the login, and the message holds no part of it', async (t) => {
   const secret = 'SECRET';
   const unusable: readonly unknown[] = [
     '',
@@ -92,7 +92,7 @@ t.test('a 200 without a usable token is a failed login, and the message holds no
   }
 });
 
-t.test('a token that is dead on arrival is a failed login', async (t) => {
+t.test('a token that has expired on arrival fails the login', async (t) => {
   const dead: readonly Record<string, unknown>[] = [
     { expires_in: 0 },
     { expires_in: -1 },
@@ -112,11 +112,11 @@ t.test('a token that is dead on arrival is a failed login', async (t) => {
   t.equal(
     failure({ accessToken: TOKEN }, { elapsedMs: 900_000 }).code,
     'unusable',
-    'a very slow one without an expiry',
+    'a very slow answer without an expiry',
   );
 });
 
-t.test('a guessed value is a warning, without a byte of the answer', async (t) => {
+t.test('an assumed or unreadable expiry gives a warning, without a byte of the answer', async (t) => {
   const { lifetimeMs, warnings } = readSessionAnswer(answer({ accessToken: TOKEN, expiresAt: 'SECRET' }));
   t.equal(lifetimeMs, 900_000);
   t.equal(warnings.length, 2);
@@ -125,20 +125,20 @@ t.test('a guessed value is a warning, without a byte of the answer', async (t) =
   t.notOk(warnings.join().includes('SECRET'));
 });
 
-t.test("the server's Date corrects our clock", async (t) => {
+t.test('the Date of the server corrects our clock', async (t) => {
   const expiresAt = '2026-01-02T02:05:05.000000';
-  t.equal(failure({ accessToken: TOKEN, expiresAt }).code, 'unusable', 'by our clock it is long over');
+  t.equal(failure({ accessToken: TOKEN, expiresAt }).code, 'unusable', 'by our clock the token has expired');
   const headers = { date: 'Fri, 02 Jan 2026 02:04:05 GMT' };
   t.equal(readSessionAnswer(answer({ accessToken: TOKEN, expiresAt }, { headers })).lifetimeMs, 60_000 - 999);
   const junk = { date: 'yesterday' };
   t.equal(
     failure({ accessToken: TOKEN, expiresAt }, { headers: junk }).code,
     'unusable',
-    'one that is no date does not',
+    'an invalid Date does not correct the clock',
   );
 });
 
-t.test('only status 200 is a login, whatever the body says', async (t) => {
+t.test('only status 200 counts as a login, whatever the body says', async (t) => {
   const login = { accessToken: TOKEN, expires_in: 60 };
   const codes: Readonly<Record<number, LoginError['code']>> = {
     201: 'server-error',
@@ -174,28 +174,28 @@ t.test('only status 200 is a login, whatever the body says', async (t) => {
   }
 });
 
-t.test('Retry-After is handed on as it was asked for', async (t) => {
+t.test('the error has the Retry-After of the answer', async (t) => {
   const retryAfter = (value: string, status = 429, date?: string) =>
     failure('', { status, headers: { retryAfter: value, date } });
   t.match(retryAfter('7'), { code: 'rate-limited', retryAfterMs: 7000 });
   t.match(retryAfter('7', 503), { code: 'rate-limited', retryAfterMs: 7000 });
   t.match(retryAfter('7', 401), { code: 'refused', retryAfterMs: 7000 });
   t.match(retryAfter('7', 502), { code: 'server-error', retryAfterMs: 7000 });
-  t.match(retryAfter('1000000000'), { retryAfterMs: 1e12 }, 'the schedule cuts it');
+  t.match(retryAfter('1000000000'), { retryAfterMs: 1e12 }, 'the schedule applies the limit');
   t.match(retryAfter('Fri, 02 Jan 2026 03:04:15 GMT'), { retryAfterMs: 10_000 });
-  t.match(retryAfter('Fri, 02 Jan 2026 03:00:00 GMT'), { retryAfterMs: 0 }, 'a date that is past');
+  t.match(retryAfter('Fri, 02 Jan 2026 03:00:00 GMT'), { retryAfterMs: 0 }, 'a date in the past');
   for (const junk of ['soon', '', '-1', '1e9', '1.5'])
     t.match(retryAfter(junk), { code: 'rate-limited', retryAfterMs: undefined });
   t.match(
     retryAfter('soon', 503),
     { code: 'server-error' },
-    'a 503 that names no time is an ordinary failure',
+    'a 503 without Retry-After is an ordinary failure',
   );
   const skewed = retryAfter('Fri, 02 Jan 2026 05:00:10 GMT', 429, 'Fri, 02 Jan 2026 05:00:00 GMT');
   t.match(skewed, { retryAfterMs: 10_000 }, "a date counts from the server's own");
 });
 
-t.test('the error says in words where a redirect leads, and shows no part of its location', async (t) => {
+t.test('the error says in words where a redirect leads, and shows no part of its Location', async (t) => {
   const words: Readonly<Record<string, string>> = {
     'https://SECRET.evil.test/a?code=SECRET#SECRET': 'another server',
     '//SECRET.evil.test:1/SECRET': 'another server',
@@ -214,17 +214,17 @@ t.test('the error says in words where a redirect leads, and shows no part of its
     t.notMatch(message, /SECRET|evil/);
   }
   t.equal(redirectTargetOf('http://127.0.0.1:1/x', 'http://127.0.0.1:2'), 'another-server');
-  t.match(failure('', { status: 302 }).message, /to no URL/, 'without a location');
+  t.match(failure('', { status: 302 }).message, /to no URL/, 'without a Location');
 });
 
-t.test('an OAuth error decides, whatever the status, and beside a token too', async (t) => {
+t.test('an OAuth error decides, whatever the status, even beside a token', async (t) => {
   const token = { access_token: TOKEN, expires_in: 60 };
   for (const status of [200, 400, 401, 403, 404, 500, 502]) {
     for (const error of ['invalid_client', 'invalid_grant', 'unauthorized_client']) {
       for (const body of [{ error }, { error, ...token }]) {
         const told = failure(JSON.stringify(body), { status });
         t.match(told, { code: 'refused', status, message: new RegExp(`status ${status}, ${error}`) });
-        t.match(told.remedy, /type: oauth2/, 'a session endpoint that is one of OAuth 2.0 is told so');
+        t.match(told.remedy, /type: oauth2/, 'the remedy for an OAuth 2.0 endpoint is type: oauth2');
         t.notOk(told.message.includes(TOKEN));
       }
     }

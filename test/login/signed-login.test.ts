@@ -11,13 +11,13 @@ import { outcomeOf } from '../support/outcome.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
-// A login that signs its request has the time in it, and servers refuse one that is not theirs.
+// A login that signs its request signs the time, too. A server refuses a time that differs from its own.
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const SERVER_NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const DATE = 'date: Fri, 02 Jan 2026 03:04:05 GMT';
 
-/** A token endpoint whose clock is right, a machine whose clock is `aheadMs` ahead, and the `iat` of each login. */
+/** A token endpoint, a machine whose clock is `aheadMs` ahead of it, and the `iat` of each login. */
 async function world(t: Test, aheadMs: number, date = DATE) {
   const endpoint = await RawUpstream.startedFor(t);
   const issued: number[] = [];
@@ -54,28 +54,28 @@ async function world(t: Test, aheadMs: number, date = DATE) {
 }
 
 t.test(
-  'where this clock is wrong, the server\u2019s Date corrects what is signed, a second later',
+  'with a wrong clock the login is refused, and a second later sent again with the time of the server\u2019s Date',
   async (t) => {
     for (const aheadMs of [300_000, -300_000, 3_600_000]) {
       const { issued, clock, logIn } = await world(t, aheadMs);
       const result = logIn();
       await until(() => issued.length === 1 && clock.sleeping > 0, 'no second login is planned');
-      t.same(issued, [aheadMs], 'the first is by our own clock');
+      t.same(issued, [aheadMs], 'the first login has our own time');
       await clock.advance(999);
       t.equal(issued.length, 1, 'no second login within a second');
-      // The server stands still here: its clock is a constant.
+      // The server's clock is a constant here.
       await clock.stepWall(-999);
       await clock.advance(1);
       await clock.stepWall(-1);
       t.match(await result, { token: 'tok-1' }, `${aheadMs} ms ahead`);
       t.ok(Math.abs(issued[1]!) <= 2_000 && issued[1]! <= 0, `the second is by the server's: ${issued[1]}`);
       t.match(await logIn(), { token: 'tok-1' });
-      t.equal(issued.length, 3, 'the next login is right at once');
+      t.equal(issued.length, 3, 'the next login has the corrected time');
     }
   },
 );
 
-t.test('a clock that is right, or a server without Date, causes no second login', async (t) => {
+t.test('with a correct clock, or without a Date, there is no second login', async (t) => {
   for (const [aheadMs, date] of [
     [0, DATE],
     [500, DATE],
@@ -87,7 +87,7 @@ t.test('a clock that is right, or a server without Date, causes no second login'
   }
 });
 
-t.test('a login that is refused by the corrected clock too names the clock in its error', async (t) => {
+t.test('the error of a login that is refused with the corrected time, too, names the clock', async (t) => {
   const { issued, clock, logIn } = await world(t, 300_000, 'date: Fri, 02 Jan 2026 04:00:00 GMT');
   const result = logIn();
   await until(() => issued.length === 1 && clock.sleeping > 0, 'no second login is planned');

@@ -3,7 +3,7 @@ import { UsageError } from '../../src/base/errors.ts';
 import { DATA_MODES, LOGIN_MODES, parseBehaviour } from '../../src/mock/behaviour.ts';
 import { logIn, startedFor } from './fixtures/client.ts';
 
-t.test('parseBehaviour reads the command line form', async (t) => {
+t.test('parseBehaviour reads the form of the command line', async (t) => {
   t.same(parseBehaviour('login=slow,tokenLifetime=3s'), { login: 'slow', tokenLifetimeMs: 3_000 });
   t.same(parseBehaviour(' data = down , dataDelay=1.5m,loginDelay=500ms, retryAfter=5'), {
     data: 'down',
@@ -16,7 +16,7 @@ t.test('parseBehaviour reads the command line form', async (t) => {
   for (const data of DATA_MODES) t.same(parseBehaviour(`data=${data}`), { data });
 });
 
-t.test('parseBehaviour says what is wrong and what would be right', async (t) => {
+t.test('parseBehaviour names the fault and what would be right', async (t) => {
   const cases: [text: string, message: RegExp][] = [
     ['', /must be NAME=VALUE; names: login, data/],
     ['login', /"login" must be NAME=VALUE/],
@@ -39,7 +39,7 @@ t.test('parseBehaviour says what is wrong and what would be right', async (t) =>
   }
 });
 
-t.test('behave refuses what it does not know and changes nothing', async (t) => {
+t.test('behave refuses unknown settings and changes nothing', async (t) => {
   const mock = await startedFor(t);
   t.throws(() => mock.behave({ login: 'down', data: 'nope' as 'ok', tokenLifetimeMs: Number.NaN }), {
     message: /^data: "nope" must be one of .*; tokenLifetimeMs: null must be a number/,

@@ -3,7 +3,7 @@ import { DATA_MODES, LOGIN_MODES } from '../../src/mock/behaviour.ts';
 import { isLoopback } from '../../src/mock/control.ts';
 import { bearer, call, logIn, post, startedFor, tokenOf } from './fixtures/client.ts';
 
-t.test('/__mock shows the behaviour, the counts and the names, and no secret', async (t) => {
+t.test('/__mock shows the behaviour, the counts and the account names, and no secret', async (t) => {
   const mock = await startedFor(t);
   const token = await tokenOf(mock);
   mock.behave({ data: 'down' });
@@ -19,7 +19,7 @@ t.test('/__mock shows the behaviour, the counts and the names, and no secret', a
   for (const secret of [clientSecret, password, apiKey, token]) t.notOk(text.includes(secret));
 });
 
-t.test('/__mock is changed by JSON and by the command line form', async (t) => {
+t.test('/__mock accepts changes as JSON and in the form of the command line', async (t) => {
   const mock = await startedFor(t);
   t.match((await post(mock, '/__mock', { login: 'refuse-401' })).json, {
     behaviour: { login: 'refuse-401' },
@@ -30,7 +30,7 @@ t.test('/__mock is changed by JSON and by the command line form', async (t) => {
   t.equal((await logIn(mock)).status, 200);
 });
 
-t.test('/__mock refuses a wrong change with the valid values', async (t) => {
+t.test('/__mock refuses an invalid change and names the valid values', async (t) => {
   const mock = await startedFor(t);
   const cases: [body: unknown, message: RegExp][] = [
     ['{', /not JSON/],

@@ -17,7 +17,7 @@ t.test('people are found by e-mail address, with a token or an API key', async (
   t.same((await post(mock, FIND, both, bearer(mock.credentials.apiKey))).json, { people: [] });
 });
 
-t.test('a find request of another shape gets 400 that says where', async (t) => {
+t.test('a malformed find request gets 400 with the place of the fault', async (t) => {
   const mock = await startedFor(t);
   const key = bearer(mock.credentials.apiKey);
   const cases: [body: unknown, reason: RegExp][] = [
@@ -54,7 +54,7 @@ t.test('a company is found by its name or its domain', async (t) => {
   }
 });
 
-t.test('each path takes the kinds of credential that it should', async (t) => {
+t.test('each path accepts only its kinds of credential', async (t) => {
   const mock = await startedFor(t);
   const credentials = [await tokenOf(mock), mock.credentials.apiKey];
   const cases: [path: string, withToken: number, withKey: number][] = [
@@ -91,7 +91,7 @@ t.test('a missing, malformed or unknown credential gets 401 with a challenge', a
   t.match(await rawExchange(mock, twice), /400[\s\S]*more than one Authorization/);
 });
 
-t.test('the echo shows what arrived and whose it is, and never the credential', async (t) => {
+t.test('the echo shows the request and the account of its credential, and never the credential', async (t) => {
   const mock = await startedFor(t);
   const token = await tokenOf(mock);
   const headers = { ...bearer(token), 'x-one': 'two' };
@@ -105,7 +105,7 @@ t.test('the echo shows what arrived and whose it is, and never the credential', 
   t.notOk('account' in keyed.json, 'a key names none');
 });
 
-t.test('server-sent events come one by one and end', async (t) => {
+t.test('server-sent events come one by one, and the stream ends', async (t) => {
   const mock = await startedFor(t);
   const headers = bearer(await tokenOf(mock));
   let longest = 0;
@@ -122,5 +122,5 @@ t.test('server-sent events come one by one and end', async (t) => {
     t.equal(text.split('event: tick').length - 1, 5);
     longest = Math.max(longest, times.at(-1)! - times[0]!);
   }
-  t.ok(longest > 500, 'spread over time');
+  t.ok(longest > 500, 'the events are spread over time');
 });

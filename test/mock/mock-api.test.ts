@@ -6,7 +6,7 @@ import { startMockApi } from '../../src/mock/mock-api.ts';
 import { happens, PATIENCE_MS, within } from '../support/raw-client.ts';
 import { bearer, call, logIn, post, rawExchange, SESSION, startedFor, tokenOf } from './fixtures/client.ts';
 
-t.test('a token is good until its expiry and not a millisecond longer', async (t) => {
+t.test('a token is accepted until its expiry and not a millisecond longer', async (t) => {
   let now = 1_800_000_000_000;
   const mock = await startedFor(t, { now: () => now, tokenLifetimeMs: 1_500 });
   const headers = bearer(await tokenOf(mock));
@@ -18,7 +18,7 @@ t.test('a token is good until its expiry and not a millisecond longer', async (t
   t.match(late.json.message, /expired/);
 });
 
-t.test('revokeAll makes every token invalid, and later ones are good', async (t) => {
+t.test('revokeAll makes every earlier token invalid, and later ones valid', async (t) => {
   const mock = await startedFor(t);
   const headers = bearer(await tokenOf(mock));
   mock.revokeAll();
@@ -26,7 +26,7 @@ t.test('revokeAll makes every token invalid, and later ones are good', async (t)
   t.equal((await call(mock, '/echo', { headers: bearer(await tokenOf(mock)) })).status, 200);
 });
 
-t.test('nothing that a client sends ends the mock', async (t) => {
+t.test('nothing that a client sends crashes the mock', async (t) => {
   const mock = await startedFor(t);
   const key = `Authorization: Bearer ${mock.credentials.apiKey}\r\n`;
   const requests = [
@@ -52,7 +52,7 @@ t.test('nothing that a client sends ends the mock', async (t) => {
   t.equal((await logIn(mock)).status, 200);
 });
 
-t.test('a body of 1 MiB is taken and a longer one gets 413', async (t) => {
+t.test('a body of 1 MiB is accepted, and a longer one gets 413', async (t) => {
   const mock = await startedFor(t);
   const headers = bearer(mock.credentials.apiKey);
   const limit = 1024 * 1024;
@@ -62,7 +62,7 @@ t.test('a body of 1 MiB is taken and a longer one gets 413', async (t) => {
   t.equal(long.status, 413);
 });
 
-t.test('close is quick whatever is open, and may be called twice', async (t) => {
+t.test('close ends open connections at once, and may be called twice', async (t) => {
   const mock = await startMockApi();
   mock.behave({ data: 'hang', login: 'slow' });
   const open = [call(mock, '/health'), logIn(mock)].map((reply) => reply.catch(() => 'cut'));
@@ -71,7 +71,7 @@ t.test('close is quick whatever is open, and may be called twice', async (t) => 
   await new Promise((resolve) => setTimeout(resolve, 100));
   await mock.close();
   await mock.close();
-  t.same(await Promise.all(open), ['cut', 'cut'], 'the slow login is not waited for');
+  t.same(await Promise.all(open), ['cut', 'cut'], 'close does not wait for a slow login');
   await within(PATIENCE_MS, ended, () => 'a silent connection stays open');
 });
 

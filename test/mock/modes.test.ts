@@ -38,10 +38,10 @@ t.test('data modes that answer with a status need no credential', async (t) => {
     if (status === 401) t.match(headers.get('www-authenticate'), 'invalid_token');
     if (status === 307) t.equal(headers.get('location'), `${mock.url}/moved`);
   }
-  t.equal((await logIn(mock)).status, 200, 'logins are not touched');
+  t.equal((await logIn(mock)).status, 200, 'data modes do not affect logins');
 });
 
-t.test('modes that give no proper answer', async (t) => {
+t.test('modes that break the answer', async (t) => {
   const mock = await startedFor(t);
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
   const expected = {
@@ -63,7 +63,7 @@ t.test('modes that give no proper answer', async (t) => {
   t.ok((await logIn(mock)).text.length > 64 * 1024);
 });
 
-t.test('hang never answers', async (t) => {
+t.test('the mode hang never answers', async (t) => {
   const mock = await startedFor(t);
   mock.behave({ login: 'hang', data: 'hang' });
   await t.rejects(call(mock, '/health', { signal: AbortSignal.timeout(150) }), { name: 'TimeoutError' });
@@ -78,11 +78,11 @@ t.test('login modes that change the token', async (t) => {
   const mock = await startedFor(t, { now: () => now });
   mock.behave({ login: 'same-token' });
   const [first, second] = [await logIn(mock), await logIn(mock)];
-  t.same(first.json, second.json, 'token and expiry stay');
+  t.same(first.json, second.json, 'token and expiry are the same');
   mock.revokeAll();
-  t.same((await logIn(mock)).json, first.json, 'even after a revocation');
+  t.same((await logIn(mock)).json, first.json, 'the token is the same after a revocation');
   now += 16 * 60_000;
-  t.not(await tokenOf(mock), first.json.accessToken, 'but not past the expiry');
+  t.not(await tokenOf(mock), first.json.accessToken, 'after the expiry there is a new token');
 
   mock.behave({ login: 'expired-token' });
   const dead = await logIn(mock);
@@ -99,7 +99,7 @@ t.test('login modes that change the token', async (t) => {
   t.equal(mock.stats.logins, before);
 });
 
-t.test('delays hold back the answer in any mode, and slow has one of its own', async (t) => {
+t.test('a delay applies in every mode, and slow has its own default', async (t) => {
   const mock = await startedFor(t);
   const timed = async (work: () => Promise<unknown>) => {
     const start = performance.now();
@@ -117,7 +117,7 @@ t.test('delays hold back the answer in any mode, and slow has one of its own', a
   t.ok((await timed(both)) >= 2_900);
 });
 
-t.test('Retry-After is what was set', async (t) => {
+t.test('Retry-After has the configured value', async (t) => {
   const mock = await startedFor(t);
   const retryAfter = async () => (await logIn(mock)).headers.get('retry-after');
   mock.behave({ login: 'unavailable' });
@@ -128,7 +128,7 @@ t.test('Retry-After is what was set', async (t) => {
   t.equal(await retryAfter(), null);
 });
 
-t.test('tokenLifetimeMs rules the tokens that come after it, up to very long ones', async (t) => {
+t.test('tokenLifetimeMs applies to later tokens, up to very long lives', async (t) => {
   const now = Date.UTC(2026, 0, 1);
   const mock = await startedFor(t, { now: () => now });
   mock.behave({ tokenLifetimeMs: 3_000 });

@@ -18,7 +18,7 @@ t.test('a service account gets a JWT-style token and an expiry in UTC without a 
   t.match(mock.stats, { loginAttempts: 1, logins: 1, requests: 0 });
 });
 
-t.test('a user gets a token under the names of the other form', async (t) => {
+t.test('a user gets a token as access_token and expires_at', async (t) => {
   const mock = await startedFor(t, { password: 'p&ss=wörd +%' });
   const { status, json } = await logInAsUser(mock);
   t.equal(status, 200);
@@ -27,7 +27,7 @@ t.test('a user gets a token under the names of the other form', async (t) => {
   t.equal((await call(mock, '/echo', { headers: bearer(json.access_token) })).status, 200);
 });
 
-t.test('each login gives a new token, and the older ones stay good', async (t) => {
+t.test('each login gives a new token, and older tokens stay valid', async (t) => {
   const mock = await startedFor(t);
   const [first, second] = [await tokenOf(mock), await tokenOf(mock)];
   t.not(first, second);
@@ -70,7 +70,7 @@ t.test('a malformed login gets 400 with the reason', async (t) => {
   }
 });
 
-t.test('the session endpoint takes POST only', async (t) => {
+t.test('the session endpoint accepts only POST', async (t) => {
   const mock = await startedFor(t);
   const { status, headers } = await call(mock, SESSION);
   t.equal(status, 405);

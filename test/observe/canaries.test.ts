@@ -17,7 +17,7 @@ function leak(bytes: Buffer): string | undefined {
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 for (const level of IS_WHOLE ? LEVELS : ['trace', 'warn', 'silent']) {
-  t.test(`whatever an error holds, no log line and no metric shows it, at the level ${level}`, async (t) => {
+  t.test(`no log line and no metric shows the content of an error, at the level ${level}`, async (t) => {
     const { status, stdout, stderr } = spawnSync(...plainNode([EVERYTHING, level]), {
       env: { ...process.env, ...COMPILED },
     });

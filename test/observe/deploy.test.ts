@@ -8,7 +8,7 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { ask } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
 
-// The metrics, and what we give people to watch them with.
+// The metrics, and the alerts and the dashboard in deploy/.
 
 const fileAt = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url));
 const ALERTS = fileAt('prometheus/alerts.yaml');
@@ -43,7 +43,7 @@ const proxy = await gatewayFor(t, {
 await proxy.get('/');
 const { text } = await ask(proxy.adminPort, request('GET', '/metrics'));
 
-/** Every name that a query may use: a histogram has three. */
+/** Every name that a query may use; a histogram has three. */
 function shownNames(): Set<string> {
   const names = new Set<string>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
@@ -53,15 +53,15 @@ function shownNames(): Set<string> {
   return names;
 }
 
-t.test('the names of our metrics are as Prometheus wants them', { skip }, async (t) => {
-  // Node's own, which prom-client has named.
+t.test('the names of our metrics pass promtool', { skip }, async (t) => {
+  // Node's own metrics, named by prom-client.
   const ours = text.replace(/^(?:# \w+ )?(?:nodejs|process)_.*\n/gm, '');
   const { status, stdout, stderr } = run(['check', 'metrics'], ours);
   t.equal(stdout + stderr, '');
   t.equal(status, 0);
 });
 
-t.test('alerts and dashboard ask for nothing that /metrics does not show', async (t) => {
+t.test('alerts and dashboard use only metrics that /metrics shows', async (t) => {
   const shown = shownNames();
   const queries = dashboard.templating.list.map(({ query }) => query);
   const all = [...alertExpressions, ...panelExpressions, ...queries].join('\n');
@@ -73,7 +73,7 @@ t.test('alerts and dashboard ask for nothing that /metrics does not show', async
   );
 });
 
-t.test('no two alerts tell of the same increase', async (t) => {
+t.test('no two alerts watch the same increase', async (t) => {
   const increases = alertExpressions.flatMap((expr) => expr.match(/increase\([^[]+/g) ?? []);
   t.ok(increases.length > 3);
   t.same(increases, [...new Set(increases)]);
@@ -88,14 +88,14 @@ t.test('each of our metrics is in the docs', async (t) => {
   );
 });
 
-t.test('the alerts are good rules, and fire when they should', { skip }, async (t) => {
+t.test('the alerts are valid rules, and fire when they should', { skip }, async (t) => {
   const check = run(['check', 'rules', ALERTS]);
   t.equal(check.status, 0, check.stdout + check.stderr);
   const tests = run(['test', 'rules', 'alerts.test.yaml'], undefined, dirname(ALERTS));
   t.equal(tests.status, 0, tests.stdout + tests.stderr);
 });
 
-t.test('each panel of the dashboard asks what Prometheus understands', { skip }, async (t) => {
+t.test('each query of the dashboard is valid', { skip }, async (t) => {
   const rules = panelExpressions.map((expr, n) => ({
     record: `panel:${n}`,
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*'),

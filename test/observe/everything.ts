@@ -8,8 +8,8 @@ import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { canary } from '../fuzz/canaries.ts';
 
-// Run as a process: tells its log of everything that can happen, with a secret in every place where a library or an
-// answer could have put one. The level is the first argument. Metrics go to stderr.
+// A process that logs every kind of event, with a secret in every place where a library or an answer could have put one.
+// The first argument is the log level. Metrics go to stderr.
 
 const SECRET = canary('-secret+/&"é\\');
 const forms = [
@@ -19,7 +19,7 @@ const forms = [
   JSON.stringify(SECRET),
 ];
 
-/** What a library may throw: its message, its stack and what hangs on it may hold anything. */
+/** An error of a library: its message, its stack and its properties may hold anything. */
 function libraryError(form: string): Error {
   const error = new Error(`Invalid value: ${form}`, { cause: { detail: form } });
   return Object.assign(error, {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { Health } from '../../src/observe/health.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-t.test('ten internal errors within a minute are too many, and a minute later they are not', async (t) => {
+t.test('ten internal errors within a minute are unhealthy, and a minute later healthy again', async (t) => {
   const clock = new FakeClock();
   const health = new Health(clock);
   const fail = (times: number) => {
@@ -17,7 +17,7 @@ t.test('ten internal errors within a minute are too many, and a minute later the
   await clock.advance(60_001);
   t.ok(health.healthy);
   fail(9);
-  t.ok(health.healthy, 'those of before no longer count');
+  t.ok(health.healthy, 'older errors do not count');
   fail(1);
   t.notOk(health.healthy);
 });

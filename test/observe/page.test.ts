@@ -7,7 +7,7 @@ import { type GatewayOptions, gatewayFor, type TestGateway } from '../support/ga
 import { mockFor } from '../support/mock.ts';
 import { IS_WHOLE } from '../support/share.ts';
 
-// The page in a real browser. BEARERD_SCREENSHOT=1 also writes the picture in the docs.
+// The page in a real browser. BEARERD_SCREENSHOT=1 also writes the picture for the docs.
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const skip = !existsSync(CHROMIUM) && `there is no Chromium at ${CHROMIUM}`;
 const PICTURE = fileURLToPath(new URL('../../docs/page.png', import.meta.url));
@@ -46,7 +46,7 @@ async function proxyFor(t: Test, more: Pick<GatewayOptions, 'env' | 'yaml'> = {}
   return { mock, proxy, url: `http://127.0.0.1:${proxy.adminPort}/` };
 }
 
-/** Its text, as it stands on the screen. */
+/** The visible text of an element. */
 async function seen(page: Page, selector: string): Promise<string> {
   const [text = ''] = await page.locator(selector).first().allInnerTexts();
   return text.replaceAll('\u00a0', ' ');
@@ -58,7 +58,7 @@ async function someRequests({ get }: TestGateway): Promise<void> {
   }
 }
 
-/** The page as a user of this screen sees it; what the browser complains of fails the test. */
+/** Opens the page on this screen; an error in the browser's console fails the test. */
 async function look(
   t: Test,
   url: string,
@@ -70,8 +70,8 @@ async function look(
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
   page.on('pageerror', (error) => t.fail(String(error)));
-  page.on('request', (request) => t.ok(request.url().startsWith(url), `${request.url()} is asked for`));
-  // An answer that is no success is told of, too, and is for the page to handle.
+  page.on('request', (request) => t.ok(request.url().startsWith(url), `${request.url()} is requested`));
+  // The console also reports answers with an error status; the page handles those.
   page.on('console', (message) => {
     t.ok(message.type() !== 'error' || message.text().startsWith('Failed to load'), message.text());
   });
@@ -80,25 +80,29 @@ async function look(
   return page;
 }
 
-t.test('it shows how each credential stands, each route and the last requests', { skip }, async (t) => {
-  const { proxy, url } = await proxyFor(t);
-  await someRequests(proxy);
-  const page = await look(t, url, 1280);
-  t.match(await seen(page, '#credentials li'), /token\s*session\s*Fresh\s*\d+ min( \d+ s)? left/);
-  t.match(await seen(page, '#credentials li'), /Next login\s+in \d+ min/);
-  t.equal(await page.locator('#routes tr').count(), 3);
-  await page.locator('#requests tr').nth(4).waitFor();
-  const requests = await seen(page, '#requests');
-  t.match(requests, /GET\s+\/companies\/example\.com\s+200\s+[\d.]+ ms\s+→ apiKey/);
-  t.match(requests, /400bad-path|400\s+bad-path/);
-  t.notMatch(await seen(page, 'body'), 'key=', 'never a query');
-  await page.locator('summary').click();
-  const configuration = await seen(page, '#configuration');
-  t.match(configuration, /clientSecret: "\*\*\*"/);
-  t.same(proxy.internalErrors(), []);
-});
+t.test(
+  'the page shows the state of each credential, each route and the last requests',
+  { skip },
+  async (t) => {
+    const { proxy, url } = await proxyFor(t);
+    await someRequests(proxy);
+    const page = await look(t, url, 1280);
+    t.match(await seen(page, '#credentials li'), /token\s*session\s*Fresh\s*\d+ min( \d+ s)? left/);
+    t.match(await seen(page, '#credentials li'), /Next login\s+in \d+ min/);
+    t.equal(await page.locator('#routes tr').count(), 3);
+    await page.locator('#requests tr').nth(4).waitFor();
+    const requests = await seen(page, '#requests');
+    t.match(requests, /GET\s+\/companies\/example\.com\s+200\s+[\d.]+ ms\s+→ apiKey/);
+    t.match(requests, /400bad-path|400\s+bad-path/);
+    t.notMatch(await seen(page, 'body'), 'key=', 'the page shows no query');
+    await page.locator('summary').click();
+    const configuration = await seen(page, '#configuration');
+    t.match(configuration, /clientSecret: "\*\*\*"/);
+    t.same(proxy.internalErrors(), []);
+  },
+);
 
-t.test('it names each place that holds the token', { skip }, async (t) => {
+t.test('the page names each place outside bearerd that holds a credential', { skip }, async (t) => {
   const { url } = await proxyFor(t, {
     env: { BEARERD_SHARE_URL: `unix:/nowhere/redis.sock` },
     yaml: JSON.stringify({
@@ -114,7 +118,7 @@ t.test('it names each place that holds the token', { skip }, async (t) => {
   t.match(configuration, `the file /nowhere/token holds token\n`);
 });
 
-t.test('it follows what happens without being loaded again', { skip }, async (t) => {
+t.test('the page updates without being loaded again', { skip }, async (t) => {
   const { mock, proxy, url } = await proxyFor(t);
   const page = await look(t, url, 1280);
   await page.locator('#no-requests').waitFor();
@@ -131,7 +135,7 @@ t.test('it follows what happens without being loaded again', { skip }, async (t)
   await page.locator('#state', { hasText: 'Connection lost' }).waitFor();
 });
 
-t.test('requests can be filtered by what is in them, or by failure', { skip }, async (t) => {
+t.test('requests can be filtered by their text, or by failure', { skip }, async (t) => {
   const { proxy, url } = await proxyFor(t);
   await someRequests(proxy);
   const page = await look(t, url, 1280);
@@ -141,11 +145,11 @@ t.test('requests can be filtered by what is in them, or by failure', { skip }, a
   await page.getByLabel('Show only requests with').fill('bad-path');
   t.equal(await page.locator('#requests tr').count(), 1);
   await page.getByLabel('Show only requests with').fill('nothing has this');
-  t.match(await seen(page, '#no-requests'), /No request among the last 200 fits/);
+  t.match(await seen(page, '#no-requests'), /No request among the last 200 matches/);
 });
 
 t.test(
-  'many requests leave the rest in reach, and a lost connection is seen from each place',
+  'with many requests the rest of the page stays reachable, and a lost connection is visible at any scroll position',
   { skip },
   async (t) => {
     const { proxy, url } = await proxyFor(t);
@@ -157,7 +161,7 @@ t.test(
       const before = await page.evaluate(
         "document.querySelector('#configured').compareDocumentPosition(document.querySelector('#requests')) === 4",
       );
-      t.equal(before, true, 'the configuration stands before the requests');
+      t.equal(before, true, 'the configuration comes before the requests');
       await page.getByRole('button', { name: 'Show all 200' }).click();
       t.equal(await page.locator('#requests tr').count(), 200);
       t.equal(await page.locator('#more').isVisible(), false);
@@ -165,7 +169,7 @@ t.test(
       const shown = await page.evaluate(
         "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('#state').getBoundingClientRect())",
       );
-      t.equal(shown, true, 'the state is on the screen at the end of the page');
+      t.equal(shown, true, 'the state is visible at the end of the page');
     }
   },
 );
@@ -177,7 +181,7 @@ const SCREENS = [
   [1280, 'dark'],
 ] as const;
 for (const [width, scheme] of IS_WHOLE ? SCREENS : SCREENS.slice(0, 2)) {
-  t.test(`${width} pixels wide and ${scheme}, it fits and everybody can use it`, { skip }, async (t) => {
+  t.test(`at ${width} pixels, ${scheme}, the page fits and is accessible`, { skip }, async (t) => {
     const { mock, proxy, url } = await proxyFor(t);
     await someRequests(proxy);
     await proxy.get(`/companies/${'a-long-name-'.repeat(20)}`);
@@ -188,8 +192,8 @@ for (const [width, scheme] of IS_WHOLE ? SCREENS : SCREENS.slice(0, 2)) {
     await page.locator('#requests tr').nth(5).waitFor();
     await page.locator('summary').click();
     const scrolls = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-    t.equal(scrolls, false, 'nothing stands out to the side');
-    await page.evaluate(axe.source); // By the debugger: the page's own policy stays in force.
+    t.equal(scrolls, false, 'the page does not scroll sideways');
+    await page.evaluate(axe.source); // Runs by the debugger, so that the page's own policy stays in force.
     const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
     t.same(
       violations.map(({ id, nodes }) => [
@@ -201,7 +205,7 @@ for (const [width, scheme] of IS_WHOLE ? SCREENS : SCREENS.slice(0, 2)) {
   });
 }
 
-t.test('everything can be reached by the keyboard, and is seen to be', { skip }, async (t) => {
+t.test('each control can be reached by the keyboard, and shows its focus', { skip }, async (t) => {
   const { proxy, url } = await proxyFor(t);
   await someRequests(proxy);
   const page = await look(t, url, 1280);
@@ -235,7 +239,7 @@ t.test('everything can be reached by the keyboard, and is seen to be', { skip },
 
 const wanted = process.env.BEARERD_SCREENSHOT !== undefined;
 t.test(
-  'its picture in the docs',
+  'the picture in the docs is of this page',
   { skip: skip || (!wanted && 'BEARERD_SCREENSHOT is not set') },
   async (t) => {
     const { proxy, url } = await proxyFor(t);

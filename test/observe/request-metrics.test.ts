@@ -13,7 +13,7 @@ const EVENT: RequestEvent = {
   durationMs: 3,
 };
 
-t.test('each series counts its own requests, in whatever order they come', async (t) => {
+t.test('each series counts its own requests, in any order', async (t) => {
   const registry = new Registry();
   const metrics = new RequestMetrics(registry);
   const others: readonly Partial<RequestEvent>[] = [

@@ -30,13 +30,17 @@ const REQUEST = {
 };
 const words = (record: LogRecord) => terminalLine(record, false).split(/ +/).join(' ');
 
-t.test('a request is one line: when, what, how it ended, how long it took, and as whom', async (t) => {
+t.test('a request is one line: time, method, path, status, duration, credential', async (t) => {
   t.equal(words(REQUEST), '09:05:07.042 GET /companies/example.com 200 12.3 ms → token');
   const refused = { ...REQUEST, status: 503, credential: '', code: 'overloaded' };
   t.equal(words(refused), '09:05:07.042 GET /companies/example.com 503 12.3 ms overloaded');
   const left = { ...REQUEST, status: 0, aborted: true };
   t.equal(words(left), '09:05:07.042 GET /companies/example.com – 12.3 ms → token the client left');
-  t.match(words({ ...REQUEST, method: '', path: '' }), /^\S+ – – 200 /, 'what the parser refused has none');
+  t.match(
+    words({ ...REQUEST, method: '', path: '' }),
+    /^\S+ – – 200 /,
+    'a request that the parser refused has neither method nor path',
+  );
   const closed = { ...REQUEST, status: 101, closedBy: 'token-expiry', caller: 'reports' };
   t.match(words(closed), / 101 12.3 ms → token for reports closed by token-expiry$/);
 });
@@ -55,7 +59,7 @@ t.test('a request that failed names the command that says why, where one can', a
   t.notMatch(terminalLine({ ...REQUEST, status: 502 }, false), /bearerd why/);
 });
 
-t.test('4xx are yellow and 5xx are red, and an answer that is well has no colour', async (t) => {
+t.test('4xx are yellow, 5xx are red, and other answers have no colour', async (t) => {
   const coloured = (status: number) => terminalLine({ ...REQUEST, status, code: 'no-route' }, true);
   t.match(coloured(404), '\x1b[33m404\x1b[0m');
   t.match(coloured(404), '\x1b[33mno-route\x1b[0m');
@@ -63,7 +67,7 @@ t.test('4xx are yellow and 5xx are red, and an answer that is well has no colour
   t.match(coloured(204), ' 204 ');
 });
 
-t.test('another line says its fields after the message, each in one piece', async (t) => {
+t.test('other lines have their fields after the message, quoted where necessary', async (t) => {
   const { time } = REQUEST;
   const fields = { route: '/a b', names: ['x', 'y'], nested: { a: 1 }, cause: '' };
   t.equal(
@@ -74,7 +78,7 @@ t.test('another line says its fields after the message, each in one piece', asyn
   t.equal(terminalLine({ level: 'info', time, msg: 'stopped' }, false), '09:05:07.042 stopped');
 });
 
-t.test('a login that fails again in the same way is told once, and then how often', async (t) => {
+t.test('a login that keeps failing in the same way is logged once, and later with a count', async (t) => {
   const failures = new RepeatedFailures();
   const failed = (message: string, usable = false) =>
     ({
@@ -96,8 +100,8 @@ t.test('a login that fails again in the same way is told once, and then how ofte
   t.equal(at(31), 'still no login, for the same reason: 6 tries in 31 s');
   t.equal(at(40), undefined);
   t.equal(at(70), 'still no login, for the same reason: 8 tries in 70 s');
-  t.equal(at(71, 'it refuses'), 'login failed: it refuses', 'another failure is news');
-  t.equal(at(72, 'it refuses', true), 'login failed: it refuses', 'and so is another state');
+  t.equal(at(71, 'it refuses'), 'login failed: it refuses', 'another failure is logged');
+  t.equal(at(72, 'it refuses', true), 'login failed: it refuses', 'another state is logged');
   failures.lineFor(
     {
       type: 'login-succeeded',
@@ -111,7 +115,11 @@ t.test('a login that fails again in the same way is told once, and then how ofte
     },
     73_000,
   );
-  t.equal(at(74, 'it refuses', true), 'login failed: it refuses', 'and one after a login');
+  t.equal(
+    at(74, 'it refuses', true),
+    'login failed: it refuses',
+    'the first failure after a login is logged',
+  );
 });
 
 t.test('a refusal is followed by what to do, once a minute for each code and status', async (t) => {
@@ -132,27 +140,27 @@ t.test('a refusal is followed by what to do, once a minute for each code and sta
   t.equal(hint(0, { code: 'upstream-unreachable' }), undefined, 'which has a line of its own');
 });
 
-t.test('nothing that a client or a file says can act on the terminal', async (t) => {
+t.test('no text of a client or a file can control the terminal', async (t) => {
   const nasty = '\x1b[2J\x07\r\n\x7f\x9b31m\u202e\u200b\u2028';
   const line = terminalLine({ ...REQUEST, path: `/${nasty}`, credential: nasty, caller: nasty }, false);
   const other = terminalLine({ ...REQUEST, msg: nasty, list: [nasty], nested: { [nasty]: nasty } }, false);
   for (const text of [line, other]) {
     t.notMatch(text, /[\x00-\x1f\x7f-\x9f\u200b\u2028\u202e]/);
-    t.match(text, '\\u009b31m', 'it is shown, and not left out');
+    t.match(text, '\\u009b31m', 'a control character is shown escaped');
   }
 });
 
-t.test('JSON says the same with what would act on a terminal escaped', async (t) => {
+t.test('JSON lines escape characters that could control a terminal', async (t) => {
   const json = `{"a":"\x7f\x9b\u202e"}\n{"b":"å"}\n`;
   t.equal(visibleJson(json), '{"a":"\\u007f\\u009b\\u202e"}\n{"b":"å"}\n');
 });
 
-t.test('colours are for terminals that have them, and for users who want them', async (t) => {
+t.test('colours depend on the terminal, NO_COLOR and FORCE_COLOR', async (t) => {
   t.equal(wantsColours({}, true), true);
   t.equal(wantsColours({}, false), false);
   t.equal(wantsColours({ TERM: 'dumb' }, true), false);
   t.equal(wantsColours({ NO_COLOR: '1' }, true), false);
-  t.equal(wantsColours({ NO_COLOR: '' }, true), true, 'an empty one says nothing');
+  t.equal(wantsColours({ NO_COLOR: '' }, true), true, 'an empty NO_COLOR has no effect');
   t.equal(wantsColours({ FORCE_COLOR: '1' }, false), true);
   t.equal(wantsColours({ FORCE_COLOR: '1', TERM: 'dumb' }, false), true);
   t.equal(wantsColours({ FORCE_COLOR: '1', NO_COLOR: '1' }, true), false, 'NO_COLOR wins');
@@ -161,7 +169,7 @@ t.test('colours are for terminals that have them, and for users who want them', 
 
 const DEMO = { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' };
 
-/** What a demo writes until it has logged in, answered a request, and stopped. */
+/** The output of a demo that logs in, answers a request, and stops. */
 async function outputOf(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
   const demo = start(t, ['demo'], { ...DEMO, ...env });
   const url = (await demo.until(/bearerd is at +(http:\S+),/))[1]!;
@@ -172,24 +180,21 @@ async function outputOf(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
   return (await demo.finished).stdout;
 }
 
-t.test(
-  'pretty lines that go elsewhere than to a terminal have no escape byte, unless it is forced',
-  async (t) => {
-    t.testdir({});
-    const pretty = { BEARERD_LOG_FORMAT: 'pretty' };
-    const plain = await outputOf(t, pretty);
-    t.notMatch(plain, /[\x1b\x7f-\x9f]/);
-    t.match(plain, /^[\d:.]{12} GET +\/nowhere +404 +[\d.]+ ms/m);
-    t.notMatch(plain, 'hidden');
-    t.match(await outputOf(t, { ...pretty, FORCE_COLOR: '1' }), '\x1b[');
-    t.notMatch(await outputOf(t, { ...pretty, FORCE_COLOR: '1', NO_COLOR: '1' }), '\x1b');
-  },
-);
+t.test('pretty lines outside a terminal have no escape byte, unless FORCE_COLOR is set', async (t) => {
+  t.testdir({});
+  const pretty = { BEARERD_LOG_FORMAT: 'pretty' };
+  const plain = await outputOf(t, pretty);
+  t.notMatch(plain, /[\x1b\x7f-\x9f]/);
+  t.match(plain, /^[\d:.]{12} GET +\/nowhere +404 +[\d.]+ ms/m);
+  t.notMatch(plain, 'hidden');
+  t.match(await outputOf(t, { ...pretty, FORCE_COLOR: '1' }), '\x1b[');
+  t.notMatch(await outputOf(t, { ...pretty, FORCE_COLOR: '1', NO_COLOR: '1' }), '\x1b');
+});
 
-t.test('in JSON a level is a name', async (t) => {
+t.test('in JSON the level is a name', async (t) => {
   t.testdir({});
   const text = await outputOf(t, { BEARERD_LOG_FORMAT: 'json' });
-  t.notMatch(text, /[^\n\x20-\x7e]/, 'grep takes other bytes for those of a binary file');
+  t.notMatch(text, /[^\n\x20-\x7e]/, 'JSON lines are ASCII: grep treats other bytes as a binary file');
   const lines = text.split('\n').filter((line) => line.startsWith('{'));
   const records = lines.map((line) => JSON.parse(line) as { level: string; path?: string });
   t.same(
@@ -199,7 +204,7 @@ t.test('in JSON a level is a name', async (t) => {
   t.ok(records.some(({ path }) => path === '/nowhere'));
 });
 
-t.test('the start says where it listens, where its page is, and where each route goes as whom', async (t) => {
+t.test('the start lists the URLs, the page, and each route with its upstream and credential', async (t) => {
   t.testdir({});
   const text = await outputOf(t, { BEARERD_LOG_FORMAT: 'pretty' });
   t.match(text, /listening on http:\/\/127\.0\.0\.1:\d+ .*upstream=http:\/\/127\.0\.0\.1:\d+\n/);
@@ -211,7 +216,7 @@ t.test('the start says where it listens, where its page is, and where each route
 const noTerminal =
   spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
 
-t.test('a terminal gets lines for people, in colours that it can show', { skip: noTerminal }, async (t) => {
+t.test('a terminal gets pretty lines, in colours that it can show', { skip: noTerminal }, async (t) => {
   const { PATH, HOME } = process.env;
   const onTerminal = async (env: NodeJS.ProcessEnv) => {
     const command = `'${process.execPath}' '${MAIN}' demo`;
@@ -223,7 +228,7 @@ t.test('a terminal gets lines for people, in colours that it can show', { skip: 
     t.teardown(() => child.exitCode === null && child.stdin.write('\x03'));
     await until(() => output().includes('logged in'), 'no login');
     const ended = happens(child, 'close');
-    child.stdin.write('\x03'); // As at a keyboard: who ends `script` leaves the other behind.
+    child.stdin.write('\x03'); // Like a key press: killing `script` would leave the demo running.
     await ended;
     t.match(output(), /stopped/);
     return output();

@@ -5,24 +5,24 @@ import { PERIOD_MS } from './timetable.ts';
 
 const MIB = 2 ** 20;
 const MINUTE_MS = 60_000;
-/** In an hour. */
+/** The most growth in an hour. */
 const MOST_HEAP_MIB = 1;
 const MOST_FILES = 10;
-/** Those that a system's library opens when it likes. */
+/** Files that a system library may open. */
 const SPARE_FILES = 2;
-/** Within which caches fill and pools grow. */
+/** The time in which caches fill and pools grow. */
 const WARM_UP_MS = 10 * MINUTE_MS;
-/** Of a shorter run, half of it. */
+/** The warm-up of a shorter run, as a part of its length. */
 const WARM_UP_PART = 0.5;
-/** Within which V8 has compiled what is ever used: measured, see docs/reliability.md. A shorter run says nothing of it. */
+/** By then V8 has compiled all code in use (measured, see docs/reliability.md). A shorter run has no slope of the heap. */
 const COMPILED_MS = 30 * MINUTE_MS;
 
-/** How what is held grows, once it is warm. */
+/** The growth after the warm-up. */
 export interface Growth {
   readonly warm: readonly Look[];
-  /** Without what is compiled. */
+  /** The heap without compiled code. */
   readonly objectsMib: Slope;
-  /** With it, once it is compiled. */
+  /** The whole heap, after all code is compiled. */
   readonly heapMib: Slope;
   readonly files: Slope;
 }
@@ -66,16 +66,16 @@ export function missesOf(record: Record, effects: readonly Effect[], growth: Gro
   const unheard = load.failures.filter(({ what }) => UNHEARD.includes(what)).length;
   aim(
     counted <= load.sent && counted >= load.sent - unheard,
-    `${load.sent} requests were sent, ${counted} are told of, ${unheard} had no answer`,
+    `${load.sent} requests were sent, ${counted} were counted, ${unheard} had no answer`,
   );
-  aim(exitCode === 0, `it ended with ${exitCode}`);
+  aim(exitCode === 0, `bearerd exited with ${exitCode}`);
   return [...effects.flatMap((effect) => effect.misses), ...misses, ...wrongArrivals(record)];
 }
 
-/** What the far side saw, and should never see. */
+/** Requests that the far side should never see. */
 function wrongArrivals({ arrivals, made }: Pick<Record, 'arrivals' | 'made'>): string[] {
   const { twice, changed, strays, verdicts, expiredMs } = arrivals;
-  // What was sent in time arrives late when a process was stopped, or had to wait.
+  // A request sent in time arrives late if a process was stopped or had to wait.
   const excused = (atMs: number) =>
     made.some(
       ({ trouble, beganMs, endedMs, heldUpMs }) =>
@@ -89,11 +89,11 @@ function wrongArrivals({ arrivals, made }: Pick<Record, 'arrivals' | 'made'>): s
     ...changed.map((id) => `${id} arrived changed`),
     ...(strays > 0 ? [`${strays} requests at the session endpoint are no login`] : []),
     ...('wrong' in verdicts ? [`${verdicts.wrong} requests had a wrong credential`] : []),
-    ...(late > 0 ? [`${late} requests had a token that had ended`] : []),
+    ...(late > 0 ? [`${late} requests had an expired token`] : []),
   ];
 }
 
-/** A short run can't tell a small growth from none: it misses the aim where there is no doubt. */
+/** A short run can't tell a small growth from none, so only a certain growth misses the aim. */
 function surelyAbove({ perHour, low }: Slope, most: number): boolean {
   return perHour > most && low > most;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { EVENTS, eventOf } from './scale.ts';
 
-/** A request that is to be made. */
+/** A request to send. */
 export interface Choice {
   readonly id: string;
   readonly kind: 'GET' | 'POST' | 'events' | 'upgrade';
@@ -10,7 +10,7 @@ export interface Choice {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer | undefined;
-  /** What comes back where all is well. */
+  /** The right answer. */
   readonly expected: string;
 }
 
@@ -19,7 +19,7 @@ export interface Asked extends Choice {
   readonly text: string;
 }
 
-/** The last is too large to be held for another try. */
+/** The last body is too large to be kept for a second try. */
 const BODIES = [300, 16_384, 100_000].map((size) => Buffer.alloc(size, `${size} `));
 const DIGESTS = BODIES.map((body) => digestOf(body));
 const NO_BODY = digestOf(Buffer.alloc(0));
@@ -46,7 +46,7 @@ export function choose(id: string, random: () => number): Choice {
   return { id, kind: 'POST', method: 'POST', path: '/thing', headers, body, expected: `${id} ${digest}` };
 }
 
-/** Undefined where all is well; else in a word or two what is not. */
+/** Undefined for the right answer; else the failure in a word or two. */
 export function verdictOn({ status, text, expected }: Asked): string | undefined {
   if (status === 200) return text === expected ? undefined : 'wrong';
   return /"code":"([a-z-]+)"/.exec(text)?.[1] ?? `passed ${status}`;

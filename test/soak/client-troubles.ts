@@ -3,7 +3,7 @@ import { request } from '../support/gateway.ts';
 import { BIG } from './scale.ts';
 import type { Trouble, World } from './trouble.ts';
 
-/** Connections that send this at once, and ignore what comes back. */
+/** Connections that send these bytes at once and ignore the answer. */
 function open(port: number, count: number, bytes: string): Socket[] {
   return Array.from({ length: count }, () => {
     const socket = connect(port, '127.0.0.1');
@@ -26,7 +26,7 @@ const held = (name: string, begin: (world: World) => Socket[]): Trouble => ({
   },
 });
 
-/** None of them asks for what is counted: their route is another. */
+/** These requests use another route, so that they are not counted. */
 const ODD = {
   upload: `${request('POST', '/odd/thing', `content-length: ${BIG.length}`)}${'x'.repeat(50_000)}`,
   download: request('GET', '/odd/big'),

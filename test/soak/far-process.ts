@@ -8,7 +8,7 @@ import type { Arrivals, Orders } from './orders.ts';
 
 const FAR_SIDE = fileURLToPath(new URL('far-side.ts', import.meta.url));
 
-/** The process that the session endpoint and the upstream are. */
+/** The process of the session endpoint and the upstream. */
 export class FarProcess {
   readonly #child: ChildProcess;
   readonly ports: { readonly session: number; readonly upstream: number };
@@ -39,7 +39,11 @@ export class FarProcess {
 
   async arrivals(): Promise<Arrivals> {
     this.#child.send('tell');
-    const [arrivals] = await within(10_000, once(this.#child, 'message'), () => 'the far side is silent');
+    const [arrivals] = await within(
+      10_000,
+      once(this.#child, 'message'),
+      () => 'the far side does not answer',
+    );
     return arrivals;
   }
 }

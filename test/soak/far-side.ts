@@ -6,9 +6,9 @@ import type { Arrivals, Orders } from './orders.ts';
 import { BIG, EVENTS, eventOf, TOKEN_LIFE_MS } from './scale.ts';
 import { ODD_ANSWERS } from './session-answers.ts';
 
-// The session endpoint and the upstream, in a process of their own: it can be stopped as a whole.
+// The session endpoint and the upstream, in a process of their own that can be stopped as a whole.
 
-const lifetime = { teardown: () => {} }; // They end with their process.
+const lifetime = { teardown: () => {} }; // The servers end with the process.
 const issuer = await Issuer.startedFor(lifetime, new QuickClock(1));
 issuer.lifetimeMs = TOKEN_LIFE_MS;
 issuer.leewayMs = 1_000;
@@ -56,13 +56,13 @@ ledger.reached = (step, { method, verdict, digest, id, request }) => {
     changed.push(id);
 };
 
-/** Keeps of those that are over only what can still be broken by another. */
+/** Records of a finished request only what a second arrival could contradict. */
 function sweep(): void {
   const open = ledger.entries.filter(({ closed }) => !closed);
   for (const { closed, method, status, id, request } of ledger.entries) {
     if (!closed) continue;
     requests++;
-    // A 401 says that it has not been acted on; who leaves half-way has no name.
+    // A request with a 401 was not acted on, and one of a client that leaves half-way has no ID.
     if (method !== 'POST' || status === 401 || request.headers['x-id'] === undefined) continue;
     if (acted.has(id)) twice.push(id);
     acted.add(id);

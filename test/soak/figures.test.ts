@@ -7,11 +7,11 @@ import { floorOf, slopeOf } from './slope.ts';
 import type { Record } from './soak.ts';
 import { PERIOD_MS, timetableOf } from './timetable.ts';
 
-// What the soak makes of what it sees: a soak that overlooks a fault is worth nothing.
+// How the soak judges its records: it must not overlook a fault.
 
 const MINUTE = 60_000;
 
-/** An hour's looks, one a minute, with noise of this size. */
+/** An hour of samples, one a minute, with this much noise. */
 function hourOf(growth: number, noise: number) {
   const random = randomFrom(5);
   return Array.from({ length: 60 }, (_, minute) => ({
@@ -20,23 +20,23 @@ function hourOf(growth: number, noise: number) {
   }));
 }
 
-t.test('a slope is found below noise and peaks, with the bounds that it lies in', async (t) => {
+t.test('a slope is found in spite of noise and peaks, with its bounds', async (t) => {
   const noisy = hourOf(1.5, 1);
   noisy[20] = { atMs: 20 * MINUTE, value: 90 };
   const { perHour, low, high } = slopeOf(noisy);
   t.ok(Math.abs(perHour - 1.5) < 0.4, `${perHour}`);
   t.ok(low > 1 && high < 2.2, `${low} to ${high}`);
   const flat = slopeOf(hourOf(0, 1));
-  t.ok(flat.low < 0 && flat.high > 0, 'no growth is not ruled out where there is none');
+  t.ok(flat.low < 0 && flat.high > 0, 'without growth the bounds include zero');
 });
 
-t.test('a slope is exact where there is no noise, and unknown from two looks', async (t) => {
+t.test('a slope is exact without noise, and unknown from two samples', async (t) => {
   const { perHour, low, high } = slopeOf(hourOf(3, 0));
   for (const value of [perHour, low, high]) t.ok(Math.abs(value - 3) < 1e-6, `${value}`);
   t.same(slopeOf(hourOf(3, 0).slice(0, 2)).high, Number.POSITIVE_INFINITY);
 });
 
-t.test('of each window its least value counts', async (t) => {
+t.test('the least value of each window counts', async (t) => {
   const samples = [5, 3, 9, 8, 7, 20].map((value, i) => ({ atMs: i * 20_000, value }));
   t.same(
     floorOf(samples, MINUTE).map(({ value }) => value),
@@ -44,7 +44,7 @@ t.test('of each window its least value counts', async (t) => {
   );
 });
 
-t.test('each fault has its turn before one comes again, at times that a seed gives', async (t) => {
+t.test('each kind of fault comes once before any comes again, at times from the seed', async (t) => {
   const kinds = ['a', 'b', 'c'].map((name) => ({ name, longestMs: 1_000 }));
   const table = () => timetableOf(kinds, 10 * PERIOD_MS, randomFrom(3));
   t.same(table(), table());
@@ -63,7 +63,7 @@ t.test('each fault has its turn before one comes again, at times that a seed giv
 
 const START = { trouble: { name: 'start', harms: false, excuses: [] }, beganMs: 0, endedMs: 0, heldUpMs: 0 };
 
-/** From 10 s to 12 s. */
+/** A fault from 10 s to 12 s. */
 function made(more: Partial<Made['trouble']> = {}, heldUpMs = 0): Made {
   const trouble = { name: 'trouble', harms: true, excuses: [], ...more };
   return { trouble, beganMs: 10_000, endedMs: 12_000, heldUpMs };
@@ -73,27 +73,34 @@ function failure(beganMs: number, endedMs: number, what = 'upstream-timeout'): F
   return { what, kind: 'GET', beganMs, endedMs };
 }
 
-/** How much is missed, of the start and of the fault. */
+/** The number of missed aims of the start and of the fault. */
 function missedOf(fault: Made, ...failures: readonly Failure[]): number[] {
   return effectsOf([START, fault], failures).map(({ misses }) => misses.length);
 }
 
-t.test('a request may fail by a fault, and for five seconds after it, by a problem of ours', async (t) => {
-  t.same(missedOf(made(), failure(10_500, 10_600), failure(15_000, 16_900, 'broken')), [0, 0]);
-  t.same(missedOf(made(), failure(9_000, 10_100)), [0, 0], 'it was under way as the fault began');
-  t.equal(effectsOf([START, made()], [failure(13_500, 13_600)])[1]!.recoveryMs, 1_500);
-});
+t.test(
+  'during a fault, and for five seconds after it, a request may fail with a problem of ours',
+  async (t) => {
+    t.same(missedOf(made(), failure(10_500, 10_600), failure(15_000, 16_900, 'broken')), [0, 0]);
+    t.same(
+      missedOf(made(), failure(9_000, 10_100)),
+      [0, 0],
+      'the request was under way when the fault began',
+    );
+    t.equal(effectsOf([START, made()], [failure(13_500, 13_600)])[1]!.recoveryMs, 1_500);
+  },
+);
 
-t.test('what fails at another time, or in another way, is missed', async (t) => {
-  t.same(missedOf(made(), failure(9_000, 9_100)), [1, 0], 'before it');
-  t.same(missedOf(made(), failure(16_000, 17_100)), [0, 1], 'too long after it');
+t.test('a failure at another time, or of another kind, misses the aim', async (t) => {
+  t.same(missedOf(made(), failure(9_000, 9_100)), [1, 0], 'before the fault');
+  t.same(missedOf(made(), failure(16_000, 17_100)), [0, 1], 'too long after the fault');
   for (const what of ['silent', 'cut off', 'wrong', 'passed 401', 'bad-request'])
     t.same(missedOf(made(), failure(10_500, 10_600, what)), [0, 1], what);
   t.same(missedOf(made({ excuses: ['wrong'] }), failure(10_500, 10_600, 'wrong')), [0, 0]);
-  t.same(missedOf(made({ harms: false }), failure(10_500, 10_600)), [0, 1], 'of what does no harm');
+  t.same(missedOf(made({ harms: false }), failure(10_500, 10_600)), [0, 1], 'the fault is harmless');
 });
 
-t.test('what is late while the machine has no time is a doubt, and what is wrong is not', async (t) => {
+t.test('on a busy machine a late failure is a doubt, and a wrong answer still misses the aim', async (t) => {
   const busy = made({}, 2_000);
   t.same(missedOf(busy, failure(16_000, 17_100)), [0, 0]);
   t.equal(effectsOf([START, busy], [failure(16_000, 17_100)])[1]!.doubts.length, 1);
@@ -113,7 +120,7 @@ t.test('what is late while the machine has no time is a doubt, and what is wrong
   );
 });
 
-/** An hour of which nothing can be said but good. */
+/** An hour without a fault. */
 function record(more: Partial<Record> = {}): Record {
   const look = { heapBytes: 20 << 20, codeBytes: 0, externalBytes: 0, residentBytes: 0, resources: {} };
   const looks = hourOf(0, 0).map(({ atMs }) => ({ ...look, atMs, openFiles: 40, medianMs: 1 }));
@@ -138,7 +145,7 @@ function missesIn(more: Partial<Record> = {}): string[] {
   return missesOf(seen, effectsOf(seen.made, seen.load.failures), growthOf(seen, 60 * MINUTE));
 }
 
-t.test('an hour without a fault misses no aim, and each fault is one', async (t) => {
+t.test('an hour without a fault misses no aim, and each fault misses one', async (t) => {
   t.same(missesIn(), []);
   const { looks, after, arrivals } = record();
   const growing = (perMinute: Partial<Record['after']>) =>
@@ -169,13 +176,13 @@ t.test('an hour without a fault misses no aim, and each fault is one', async (t)
     [],
     'sent before a process was stopped',
   );
-  t.same(missesIn({ looks: growing({ heapBytes: 10_000 }) }), [], 'half a MiB in an hour');
+  t.same(missesIn({ looks: growing({ heapBytes: 10_000 }) }), [], 'a growth of half a MiB in an hour');
   const compiling = growing({ heapBytes: 100_000, codeBytes: 100_000 });
   t.same(
     missesIn({
       looks: compiling.map((look, n) => (n < 30 ? look : { ...look, ...compiling[30]!, atMs: look.atMs })),
     }),
     [],
-    'what is compiled in the first half hour',
+    'code compiled in the first half hour',
   );
 });

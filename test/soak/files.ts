@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Lifetime } from '../support/lifetime.ts';
 
-/** The configuration of the program, and its secret. */
+/** The configuration file and the secret file of the program. */
 export class Files {
   readonly configuration: string;
   readonly #secret: string;
@@ -41,7 +41,7 @@ routes:
     return files;
   }
 
-  /** Another configuration that is as good. */
+  /** Writes another valid configuration. */
   change(): void {
     writeFileSync(this.configuration, `${this.#text}limits: { waiting: ${900 + (++this.#changes % 100)} }\n`);
   }
@@ -50,7 +50,7 @@ routes:
     writeFileSync(this.configuration, `${this.#text}nonsense: true\n`);
   }
 
-  /** A new secret, with which bearerd logs in at once. */
+  /** Writes a new secret, with which bearerd logs in at once. */
   rotate(): void {
     writeFileSync(this.#secret, `secret-${++this.#changes}`);
   }

@@ -7,18 +7,18 @@ const CODE_SPACES = new Set([
   'trusted_large_object_space',
 ]);
 
-/** What a process holds, once what it doesn't is gone. */
+/** The memory and resources of a process after a garbage collection. */
 export interface Gauge {
   readonly heapBytes: number;
-  /** Of these, what V8 has compiled: it comes and goes with what is used, up to the size of the program. */
+  /** The part that is compiled code: it varies with use, up to the size of the program. */
   readonly codeBytes: number;
   readonly externalBytes: number;
   readonly residentBytes: number;
-  /** Sockets, servers, timers and the like, by their kinds. */
+  /** The number of sockets, servers, timers and so on, by kind. */
   readonly resources: Readonly<Record<string, number>>;
 }
 
-/** Loaded into the process that is measured, by `--import` and with `--expose-gc`: it answers its parent. */
+/** Loaded by `--import`, with `--expose-gc`, into the measured process: answers its parent. */
 process.on('message', () => {
   globalThis.gc!();
   const { heapUsed, external, rss } = process.memoryUsage();
@@ -37,4 +37,4 @@ process.on('message', () => {
   };
   process.send!(gauge);
 });
-process.on('disconnect', () => process.exit()); // The measuring process is gone, and this one has no other purpose.
+process.on('disconnect', () => process.exit()); // The parent has ended.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How long processes have waited for a processor since the last look; that of the one that waited longest. */
+/** The time that processes have waited for a processor since the last call: the longest of them. */
 export class HeldUp {
   readonly #waitedMs: Map<number, number>;
 
@@ -19,7 +19,7 @@ export class HeldUp {
   }
 }
 
-/** Of its main thread, the second number of schedstat: nanoseconds on a run queue. */
+/** The second number of the main thread's schedstat: nanoseconds on a run queue. */
 function waitedMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 }

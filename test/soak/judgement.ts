@@ -6,25 +6,25 @@ export interface Made {
   readonly trouble: Pick<Trouble, 'name' | 'harms' | 'excuses'>;
   readonly beganMs: number;
   readonly endedMs: number;
-  /** For so long one of the processes waited for a processor until the next fault. */
+  /** How long one of the processes waited for a processor before the next fault. */
   heldUpMs: number;
 }
 
-/** What a fault did. */
+/** The effect of a fault. */
 export interface Effect {
   readonly name: string;
   readonly failed: number;
   readonly byWhat: Readonly<Record<string, number>>;
-  /** From its end until the last request began that failed of it; 0 for none. */
+  /** From the end of the fault to the start of the last request that failed by it; 0 if none did. */
   readonly recoveryMs: number;
   readonly misses: readonly string[];
-  /** What would be one, had the machine had time for us. */
+  /** What would miss an aim on a machine that was not busy. */
   readonly doubts: readonly string[];
 }
 
-/** In which it has to be well again once a fault is over. */
+/** The time for the recovery after the end of a fault. */
 export const RECOVERY_MS = 5_000;
-/** Answers of bearerd's own by which a fault that isn't its fault may be told. */
+/** Problem codes that are right during a fault of another party. */
 const OWN = [
   'upstream-unreachable',
   'upstream-invalid',
@@ -32,29 +32,29 @@ const OWN = [
   'token-unavailable',
   'overloaded',
 ];
-/** An answer that had begun can only be broken off. */
+/** The failure of an answer that had already begun. */
 const BROKEN = 'broken';
-/** No answer, in fifteen seconds or before the connection broke: as it is where the server was too busy to take it. */
+/** No answer within fifteen seconds, or before the connection broke: so it is if the machine is too busy. */
 export const UNHEARD: readonly string[] = ['silent', 'cut off'];
-/** Of ten seconds: then what took long says nothing of bearerd. */
+/** The longest wait in a period of ten seconds; after a longer one slowness says nothing about bearerd. */
 const MOST_HELD_UP_MS = 1_500;
 
-/** Whether the machine had no time. */
+/** Whether the machine was busy. */
 export function isBusy(heldUpMs: number): boolean {
   return heldUpMs > MOST_HELD_UP_MS;
 }
 
-/** Each failure belongs to the last fault that had begun when its request did; the first is the start, with none. */
+/** Assigns each failure to the last fault before the start of its request. The first entry is the start, which is no fault. */
 export function effectsOf(made: readonly Made[], failures: readonly Failure[]): Effect[] {
   const theirs = new Map<Made, Failure[]>(made.map((one) => [one, []]));
   for (const failure of failures) {
-    // A fault hits who is under way as it begins, too.
+    // A fault also affects requests that are under way when it begins.
     const cause = made.findLast(({ beganMs }) => beganMs <= failure.endedMs) ?? made[0]!;
     const own = made.findLast(({ beganMs }) => beganMs <= failure.beganMs) ?? made[0]!;
     theirs.get(cause.trouble.harms && own !== cause ? cause : own)!.push(failure);
   }
   return made.map((one, i) => {
-    // A request that has waited long began in an earlier one.
+    // A request that waited long began in an earlier period.
     const heldUpMs = Math.max(...made.slice(Math.max(0, i - 2), i + 1).map((each) => each.heldUpMs));
     return effectOf({ ...one, heldUpMs }, theirs.get(one)!);
   });
@@ -68,8 +68,8 @@ function effectOf({ trouble, endedMs, heldUpMs }: Made, failures: readonly Failu
   const recoveryMs = failures.length === 0 ? 0 : after(failures.map(({ beganMs }) => beganMs));
   const lastMs = failures.length === 0 ? 0 : after(failures.map((one) => one.endedMs));
   const late: string[] = [];
-  if (!harms && failures.length > 0) late.push(`${name}: ${failures.length} failed of what does no harm`);
-  if (harms && lastMs > RECOVERY_MS) late.push(`${name}: it went on for ${lastMs} ms after its end`);
+  if (!harms && failures.length > 0) late.push(`${name}: ${failures.length} failed during a harmless fault`);
+  if (harms && lastMs > RECOVERY_MS) late.push(`${name}: failures went on for ${lastMs} ms after its end`);
   for (const what of UNHEARD) {
     if (harms && byWhat[what] !== undefined) late.push(`${name}: ${byWhat[what]} ended as "${what}"`);
   }

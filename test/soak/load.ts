@@ -1,7 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { type Asked, type Choice, choose, verdictOn } from './asked.ts';
 
-/** What came of a request that was not served as it should be. */
+/** A request that was not served as it should be. */
 export interface Failure {
   /** A problem code of bearerd's, or `broken`, `wrong`, `silent`, `passed 401`… */
   readonly what: string;
@@ -15,7 +15,7 @@ const PATIENCE_MS = 15_000;
 const TICK_MS = 20;
 const LONGEST_DEBT_MS = 100;
 
-/** Requests at a steady rate, whatever becomes of those before: a client's users don't wait for each other. */
+/** Sends requests at a steady rate, without waiting for earlier ones: users don't wait for each other. */
 export class Load {
   readonly failures: Failure[] = [];
   readonly #port: number;
@@ -26,7 +26,7 @@ export class Load {
   sent = 0;
   underWay = 0;
   served = 0;
-  /** Milliseconds of those that were served with an answer in one piece, in this period. */
+  /** Durations of requests in this period that got their answer in one piece. */
   readonly tookMs: number[] = [];
 
   constructor(port: number, rate: number, random: () => number) {
@@ -40,7 +40,7 @@ export class Load {
     let last = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
-      // A loader that was held up makes up for a moment, and no more: that would be a fault of its own.
+      // After a delay the load catches up only a little: a burst would be a fault of its own.
       due += (Math.min(now - last, LONGEST_DEBT_MS) / 1_000) * this.#rate;
       last = now;
       for (; due >= 1; due--) this.#send();

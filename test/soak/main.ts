@@ -2,7 +2,8 @@ import type { Wire } from '../faults/ledger.ts';
 import { soak } from './soak.ts';
 import { summaryOf } from './summary.ts';
 
-// npm run soak -- [MINUTES [SEED [WIRE [FAULT]]]]: 20 minutes, a seed of its own, TCP, every fault. The summary goes to stdout.
+// npm run soak -- [MINUTES [SEED [WIRE [FAULT]]]]; defaults: 20 minutes, a new seed, TCP, every fault. The summary is on
+// stdout.
 
 const [minutes = '20', seed = `${Date.now() % 100_000}`, wire = 'TCP', only = ''] = process.argv.slice(2);
 const plan = { lengthMs: Number(minutes) * 60_000, seed: Number(seed), wire: wire as Wire, only };

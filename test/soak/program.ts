@@ -12,12 +12,12 @@ import type { Gauge } from './gauge.ts';
 import { LIMITS } from './scale.ts';
 
 const GAUGE = fileURLToPath(new URL('gauge.ts', import.meta.url));
-/** While it is stopped by a fault, it answers later. */
+/** Longer than a fault that stops the process. */
 const PATIENCE_MS = 20_000;
 
-/** bearerd as users run it, but for what is loaded beside it to look at its heap. */
+/** bearerd as users run it, except for the gauge of its heap. */
 export class Program {
-  /** How often each of its lines was logged, but for those of requests. */
+  /** How often each log line came, without lines of requests. */
   readonly lines: Record<string, number> = {};
   port = 0;
   adminPort = 0;
@@ -38,7 +38,7 @@ export class Program {
     });
     t.teardown(() => child.kill('SIGKILL'));
     const program = new Program(child);
-    await until(() => program.lines['info logged in: a fresh access token'], 'it does not log in');
+    await until(() => program.lines['info logged in: a fresh access token'], 'bearerd does not log in');
     return program;
   }
 
@@ -60,11 +60,11 @@ export class Program {
 
   async gauge(): Promise<Gauge> {
     this.#child.send('gauge');
-    const [gauge] = await within(PATIENCE_MS, once(this.#child, 'message'), () => 'bearerd is silent');
+    const [gauge] = await within(PATIENCE_MS, once(this.#child, 'message'), () => 'bearerd does not answer');
     return gauge;
   }
 
-  /** The sum of what a metric's series say, of those that have this in their labels. */
+  /** The sum of a metric's series whose labels hold this text. */
   async metric(name: string, label = ''): Promise<number> {
     const { text } = await ask(this.adminPort, request('GET', '/metrics'));
     const series = text.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name && line.includes(label));
@@ -75,16 +75,16 @@ export class Program {
     return this.metric('bearerd_internal_errors_total');
   }
 
-  /** Asks it to end; gives its exit code. */
+  /** Stops bearerd; gives the exit code. */
   async end(): Promise<number | null> {
     const exit = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
-    const [code] = await within(PATIENCE_MS + 20_000, exit, () => 'it does not end');
+    const [code] = await within(PATIENCE_MS + 20_000, exit, () => 'bearerd does not end');
     return code;
   }
 
   #read(line: string): void {
-    if (line.endsWith('"msg":"request"}')) return; // Five hundred a second, of which the clients know more.
+    if (line.endsWith('"msg":"request"}')) return; // There are five hundred of these a second, and the load records them.
     const { level, msg, urls, admin } = asObject(line);
     const key = `${level} ${msg}`;
     this.lines[key] = (this.lines[key] ?? 0) + 1;

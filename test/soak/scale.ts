@@ -1,4 +1,4 @@
-/** How large and how long things are: what both sides of bearerd have to know. */
+/** Sizes and times that both sides of bearerd share. */
 export const RATE: number = 500;
 export const TOKEN_LIFE_MS = 4_000;
 export const EVENTS = 5;
@@ -8,7 +8,7 @@ export function eventOf(id: string): string {
   return `data: ${id}\n\n`;
 }
 
-/** bearerd's own limits: short, so that whatever a fault has held up is over soon after it. */
+/** Timeouts of bearerd: short, so that requests delayed by a fault end soon after it. */
 export const LIMITS = {
   BEARERD_TOKEN_WAIT: '2s',
   BEARERD_CONNECT_TIMEOUT: '2s',

@@ -1,7 +1,7 @@
 import { refusal, session } from '../faults/issuer.ts';
 import { head } from '../support/raw-upstream.ts';
 
-/** Of a session endpoint that is not well. */
+/** Answers of a failing session endpoint. */
 export const ODD_ANSWERS = {
   busy: () => refusal('429 Too Many Requests', 'retry-after: 2'),
   failing: () => refusal('500 Oops'),

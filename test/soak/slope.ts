@@ -1,10 +1,10 @@
-/** A measured value, by time. */
+/** A measured value and its time. */
 export interface Sample {
   readonly atMs: number;
   readonly value: number;
 }
 
-/** By how much a value grows in an hour, with the bounds between which it lies with 95 % confidence. */
+/** The growth of a value in an hour, with its bounds at 95 % confidence. */
 export interface Slope {
   readonly perHour: number;
   readonly low: number;
@@ -13,7 +13,7 @@ export interface Slope {
 
 const HOUR_MS = 3_600_000;
 
-/** The least value of each window: what is held for long, without what happened to be under way. */
+/** The least value of each window: the part that lasts, without that of requests under way. */
 export function floorOf(samples: readonly Sample[], windowMs: number): Sample[] {
   const least = new Map<number, Sample>();
   for (const sample of samples) {
@@ -25,8 +25,8 @@ export function floorOf(samples: readonly Sample[], windowMs: number): Sample[] 
 }
 
 /**
- * Theil and Sen: the median of the slopes of all pairs, which a fault's peak here and there doesn't move; its bounds
- * are those of Kendall's test. Without three samples nothing is known.
+ * The Theil–Sen estimator: the median of the slopes of all pairs, which single peaks do not move. The bounds are those
+ * of Kendall's test. Fewer than three samples give no bounds.
  */
 export function slopeOf(samples: readonly Sample[]): Slope {
   const n = samples.length;

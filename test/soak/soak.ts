@@ -18,15 +18,15 @@ import { type Appointment, timetableOf } from './timetable.ts';
 import type { Trouble, World } from './trouble.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** A look at the process between two faults. */
+/** A sample of the process between two faults. */
 export interface Look extends Gauge {
   readonly atMs: number;
   readonly openFiles: number;
-  /** Of requests in the period before. */
+  /** The median of requests in the period before. */
   readonly medianMs: number;
 }
 
-/** Everything that was seen. */
+/** The record of a run. */
 export interface Record {
   readonly load: Load;
   readonly made: readonly Made[];
@@ -45,15 +45,15 @@ export interface Plan {
   readonly lengthMs: number;
   readonly seed: number;
   readonly wire: Wire;
-  /** Only faults whose name holds this. */
+  /** Only faults whose name contains this text. */
   readonly only: string;
 }
 
-/** What comes first is no fault. */
+/** The first entry, which is no fault. */
 const START = { name: 'start', harms: false, excuses: [] };
-/** A look is taken so long before the next fault. */
+/** How long before the next fault a sample is taken. */
 const LOOK_AHEAD_MS = 500;
-/** In which all that was open for requests is closed once there are none. */
+/** The time in which connections of ended requests close. */
 const REST_MS = 20_000;
 
 export async function soak(t: Lifetime, { lengthMs, seed, wire, only }: Plan): Promise<Record> {
@@ -81,7 +81,7 @@ export async function soak(t: Lifetime, { lengthMs, seed, wire, only }: Plan): P
   await sleepUntil(beganMs + lengthMs);
   made.at(-1)!.heldUpMs = heldUp.take();
   load.end();
-  await until(() => load.underWay === 0, 'requests are left', REST_MS);
+  await until(() => load.underWay === 0, 'requests are still under way', REST_MS);
   load.close();
   await until(() => program.openFiles <= before.openFiles + 2, 'files are left open', REST_MS).catch(
     () => {},
@@ -135,7 +135,7 @@ async function look(program: Program, load: Load): Promise<Look> {
   return { ...gauge, atMs: Date.now(), openFiles: program.openFiles, medianMs };
 }
 
-/** The progress, for a person who watches. */
+/** Prints the progress. */
 function tell(made: readonly Made[], looks: readonly Look[], { sent, failures }: Load): void {
   const { heapBytes, openFiles, medianMs } = looks.at(-1)!;
   const heap = (heapBytes / 2 ** 20).toFixed(2);

@@ -10,7 +10,7 @@ export interface Summary {
   readonly [figure: string]: unknown;
 }
 
-/** What came of it, and each aim that was missed. */
+/** The results, and each missed aim. */
 export function summaryOf({ lengthMs, seed, wire }: Plan, record: Record): Summary {
   const { load, made, arrivals, before, after, lines } = record;
   const effects = effectsOf(made, load.failures);
@@ -42,12 +42,12 @@ export function summaryOf({ lengthMs, seed, wire }: Plan, record: Record): Summa
 
 const ascending = (a: number, b: number) => a - b;
 
-/** Before the load, once it is warm, at its end, and after it. */
+/** Before the load, after the warm-up, at the end of the load, and after it. */
 function sizes({ heapMib, objectsMib, files, warm }: Growth, before: Look, after: Look): object {
   const shown = [before, warm[0] ?? before, warm.at(-1) ?? after, after];
   const mib = (bytes: number) => Math.round((bytes / MIB) * 100) / 100;
   return {
-    heapMibAnHour: Number.isFinite(heapMib.low) ? heapMib : 'not known of so short a run',
+    heapMibAnHour: Number.isFinite(heapMib.low) ? heapMib : 'unknown: the run is too short',
     withoutCodeMibAnHour: objectsMib,
     heapMib: shown.map(({ heapBytes }) => mib(heapBytes)),
     residentMib: shown.map(({ residentBytes }) => mib(residentBytes)),

@@ -1,19 +1,19 @@
-/** When a fault begins, and how long it lasts. */
+/** When a fault begins and how long it lasts. */
 export interface Appointment<Kind> {
   readonly kind: Kind;
   readonly atMs: number;
   readonly lastsMs: number;
 }
 
-/** From one fault's begin to the next one's. */
+/** From the start of one fault to the start of the next. */
 export const PERIOD_MS = 10_000;
 const SHORTEST_MS = 500;
-/** What is left of a period has to do for the recovery. */
+/** The rest of the period is for the recovery. */
 export const LONGEST_MS = 4_000;
 
 /**
- * One fault in each period, from its first on. Each kind has its turn before one comes again, so that an hour is not a
- * matter of luck.
+ * One fault at the start of each period. Each kind comes once before any comes again, so that every kind comes within
+ * an hour.
  */
 export function timetableOf<Kind extends { readonly longestMs?: number }>(
   kinds: readonly Kind[],

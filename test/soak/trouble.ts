@@ -3,7 +3,7 @@ import type { FarProcess } from './far-process.ts';
 import type { Files } from './files.ts';
 import type { Program } from './program.ts';
 
-/** All that a fault can be made with. */
+/** Everything that a fault may act on. */
 export interface World {
   readonly upstream: Relay;
   readonly session: Relay;
@@ -12,14 +12,14 @@ export interface World {
   readonly files: Files;
 }
 
-/** A fault that lasts for a while, and is over at once. */
+/** A fault with a start and an end. */
 export interface Trouble {
   readonly name: string;
-  /** Requests may fail of it; else none may. */
+  /** Whether requests may fail during the fault. */
   readonly harms: boolean;
-  /** What may come of a request, beside bearerd's own problems and an answer that is visibly broken. */
+  /** Allowed failures of a request, besides problems of bearerd and an answer that visibly breaks off. */
   readonly excuses: readonly string[];
   readonly longestMs?: number;
-  /** Gives what ends it. */
+  /** Starts the fault; gives a function that ends it. */
   readonly begin: (world: World, random: () => number) => () => unknown;
 }

@@ -4,7 +4,7 @@ import { CONFIGURATION_TROUBLES } from './configuration-troubles.ts';
 import { ODD_ANSWERS } from './session-answers.ts';
 import type { Trouble, World } from './trouble.ts';
 
-/** Broken off, too, where nothing of it arrived. */
+/** How a connection is broken. */
 const CUTS = ['reset', 'end'] as const;
 
 function again(everyMs: number, act: () => unknown): () => void {
@@ -66,7 +66,7 @@ const UPSTREAM: readonly Trouble[] = [
   {
     name: 'far side stopped',
     harms: true,
-    // What was sent in time is read when the token has ended.
+    // A request sent in time is read after its token has expired.
     excuses: ['passed 401'],
     longestMs: 2_500,
     begin: ({ far }) => {
@@ -76,7 +76,7 @@ const UPSTREAM: readonly Trouble[] = [
   },
 ];
 
-/** Of those that stop logins: the third try follows the second within four seconds. */
+/** The longest fault that stops logins: the third try follows the second within four seconds. */
 const SHORT_MS = 2_500;
 
 const session = (name: string, begin: (world: World) => () => unknown): Trouble => ({
@@ -100,7 +100,7 @@ const SESSION: readonly Trouble[] = [
   }),
   session('blackholed', ({ session: relay }) => {
     relay.set({ blackhole: 'everything' });
-    // A server that comes back knows nothing of old connections, and resets them.
+    // A restarted server resets old connections.
     return () => {
       relay.cut('reset');
       return relay.heal();
@@ -113,7 +113,7 @@ const SESSION: readonly Trouble[] = [
   {
     name: 'token revoked',
     harms: true,
-    // A body that is too large to be held, and those that were on their way.
+    // Requests with a body too large to be kept, and requests under way.
     excuses: ['passed 401'],
     begin: ({ far }) => {
       far.order({ revoke: true });

@@ -5,18 +5,18 @@ import { share } from '../support/share.ts';
 import type { Lives, Pace } from './weeks.ts';
 
 /**
- * A week of everything that can happen to a token, lived through many times, each time from a seed:
+ * Simulates weeks of everything that can happen to a token, each from a seed:
  *
  *   BEARERD_TEST_SEED=17 BEARERD_TEST_SEEDS=1 tap run test/tokens/chaos.test.ts
  *
- * In workers, because tap follows every promise of its own thread, and there are hundreds of millions.
+ * Runs in workers: tap tracks every promise of its own thread, and there are hundreds of millions.
  */
 const FIRST_SEED = Number(process.env.BEARERD_TEST_SEED ?? 1);
 const SEEDS = Number(process.env.BEARERD_TEST_SEEDS ?? share(100));
 const WORKERS = Math.min(2, SEEDS);
 
 const YEARS = Math.min(2, SEEDS);
-/** A year takes a second. */
+/** A simulated year takes a second. */
 const LIMIT_MS_OF_ONE = 120_000;
 
 async function run(firstSeed: number, count: number, pace: Pace): Promise<Lives> {
@@ -43,7 +43,7 @@ async function runAll(count: number, pace: Pace): Promise<Lives> {
 }
 
 t.test(
-  `whatever happens in a week, it recovers, sends no dead token, and refuses no request without need (${SEEDS} weeks)`,
+  `in ${SEEDS} simulated weeks the source recovers from each failure, gives no dead token, and refuses no request without need`,
   async (t) => {
     const { requests, logins, faults } = await runAll(SEEDS, 'of weeks');
     for (const fault of faults) t.fail(fault);
@@ -52,7 +52,7 @@ t.test(
   },
 );
 
-t.test(`nor in a year (${YEARS} of them; a thousand by npm run years)`, async (t) => {
+t.test(`in ${YEARS} simulated years, too (npm run years simulates a thousand)`, async (t) => {
   const { requests, logins, faults } = await runAll(YEARS, 'of years');
   for (const fault of faults) t.fail(fault);
   t.ok(requests > 5_000 * YEARS, `${requests} requests`);

@@ -1,32 +1,32 @@
 import type { Event } from '../../src/base/events.ts';
 
 const S = 1_000;
-/** The longest that a login takes while the endpoint is well, and what a request needs to get there. */
+/** The longest login while the endpoint works, and the transit margin. */
 const LOGIN_MS = 300;
 const TRANSIT_MS = 250;
-/** The longest that one takes which began while it wasn't. */
+/** The longest login that began while the endpoint failed. */
 const SLOW_LOGIN_MS = 10 * S;
 
 /**
- * Knows the best that anybody could do by the rules: one login a second, none within a pause after a failure. A
- * request that is refused although that best has a token, is refused without need. By the monotonic clock.
+ * Knows the best that any source could do by the rules: one login a second, none in a pause after a failure. A refusal
+ * is needless if the best source would have a token. All times are on the monotonic clock.
  */
 export class Oracle {
-  /** Since when logins would succeed; undefined while they don't. */
+  /** When logins began to succeed; undefined while they fail. */
   #wellSinceMs: number | undefined = 0;
-  /** A login may begin then, and not before. */
+  /** The earliest time of the next login. */
   #mayLogInMs = 0;
-  /** Of the last token that was got: until when it is good, as far as anybody can know. */
+  /** The end of the last token's use, as far as the source can know. */
   #goodUntilMs = 0;
   #renewAtMs = Number.POSITIVE_INFINITY;
 
-  /** The endpoint is well again, or isn't any more. */
+  /** The endpoint begins to work, or stops. */
   well(isWell: boolean, nowMs: number): void {
     if (!isWell) this.#wellSinceMs = undefined;
     else this.#wellSinceMs ??= nowMs;
   }
 
-  /** What was known of the token isn't so: it was revoked, or a clock by which it is judged was set. */
+  /** The token was revoked, or a clock was set: its known end no longer holds. */
   disturbed(nowMs: number): void {
     this.#goodUntilMs = 0;
     this.#renewAtMs = Number.POSITIVE_INFINITY;
@@ -45,15 +45,15 @@ export class Oracle {
     this.#renewAtMs = nowMs + event.renewInMs;
   }
 
-  /** Why a refusal at this moment was needless; undefined where no better answer was possible. */
+  /** Why a refusal at this moment was needless; undefined if no better answer was possible. */
   avoidable(nowMs: number): string | undefined {
     if (nowMs < this.#goodUntilMs) return `a token is good for another ${this.#goodUntilMs - nowMs} ms`;
     if (this.#wellSinceMs === undefined) return undefined;
     const bestMs = Math.max(this.#wellSinceMs, this.#mayLogInMs) + S + LOGIN_MS;
-    return nowMs > bestMs ? `a token could have been had ${nowMs - bestMs} ms before` : undefined;
+    return nowMs > bestMs ? `the best source would have a token for ${nowMs - bestMs} ms` : undefined;
   }
 
-  /** True where a renewal is overdue, so that the next outage finds a token older than need be. */
+  /** True if a renewal is overdue: the next outage would meet a token older than necessary. */
   overdue(nowMs: number): boolean {
     if (this.#wellSinceMs === undefined) return false;
     const dueMs = Math.max(this.#renewAtMs, this.#wellSinceMs, this.#mayLogInMs);

@@ -9,13 +9,13 @@ const S = 1000;
 const MINUTE = 60 * S;
 const DAY = 24 * HOUR;
 
-/** The script's entries one after another; the last one for all that follow. */
+/** The script's entries in order; the last one repeats. */
 const inTurn =
   (...scripts: LoginScript[]) =>
   (n: number): LoginScript =>
     scripts[Math.min(n, scripts.length) - 1]!;
 
-/** A bench that has its first token. */
+/** A bench with its first token. */
 async function ready(
   t: Test,
   ...args: ConstructorParameters<typeof Bench> extends [Test, ...infer Rest] ? Rest : never
@@ -27,12 +27,12 @@ async function ready(
 
 const tokenOf = (token: unknown) => (token as AccessToken | undefined)?.value.expose();
 
-/** What `rejected` comes to, as a token's value or undefined. */
+/** The value of the token that `rejected` gives, or undefined. */
 async function secondChance(bench: Bench, token: AccessToken): Promise<string | undefined> {
   return tokenOf(await bench.source.rejected(token));
 }
 
-t.test('it logs in at the start, and has a token from then on', async (t) => {
+t.test('the source logs in at the start, and has a token from then on', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 300 }));
   await bench.clock.settle();
   t.equal(bench.source.status().state, 'starting');
@@ -46,7 +46,7 @@ t.test('it logs in at the start, and has a token from then on', async (t) => {
   ]);
 });
 
-t.test('without a scheme the token goes as it is', async (t) => {
+t.test('without a scheme the header value is the bare token', async (t) => {
   const bench = await ready(t, undefined, { scheme: '' });
   t.equal(bench.source.current()?.headerValue.expose(), 'tok-1');
 });
@@ -58,11 +58,11 @@ t.test('a hundred requests that find no token share one login', async (t) => {
   const tokens = await Promise.all(waiting);
   t.ok(tokens.every((token) => tokenOf(token) === 'tok-1'));
   t.equal(bench.logins.length, 1);
-  t.equal(tokenOf(await bench.wait()), 'tok-1', 'who comes later need not wait');
+  t.equal(tokenOf(await bench.wait()), 'tok-1', 'a later request does not wait');
 });
 
 t.test(
-  'a request waits for a token up to tokenWait, through failures too, and is told when to come back',
+  'a request waits for a token up to tokenWait, through failures too, and then gets a Retry-After',
   async (t) => {
     const bench = new Bench(
       t,
@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-t.test('a request that waits gets the token of whichever login brings one', async (t) => {
+t.test('a waiting request gets the token of the first login that succeeds', async (t) => {
   const bench = new Bench(t, inTurn({ fails: 'unreachable' }, { fails: 'unreachable' }, {}));
   const waiting = bench.wait();
   await bench.clock.advance(10 * S);
@@ -94,7 +94,7 @@ t.test('a client that leaves stops waiting', async (t) => {
   const reason = new Error('gone');
   leaving.abort(reason);
   t.equal(await stateOf(bench.clock, waiting), reason);
-  t.equal(await stateOf(bench.clock, bench.wait()), 'pending', 'there is room for the next one');
+  t.equal(await stateOf(bench.clock, bench.wait()), 'pending', 'another request may wait');
   t.match(await stateOf(bench.clock, bench.wait(AbortSignal.abort())), { code: 'overloaded' });
   const staying = new AbortController();
   const served = Array.from({ length: 3 }, () => new Bench(t, () => ({ takesMs: S })));
@@ -108,11 +108,11 @@ t.test('a client that leaves stops waiting', async (t) => {
   t.equal(
     getEventListeners(staying.signal, 'abort').length,
     0,
-    'nothing hangs on a signal for longer than a wait',
+    'no listener stays on a signal after the wait',
   );
 });
 
-t.test('no more requests wait than are allowed to', async (t) => {
+t.test('at most maxWaiting requests wait', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 9 * S }), { maxWaiting: 3 });
   const waiting = Array.from({ length: 3 }, () => bench.wait());
   t.match(await stateOf(bench.clock, bench.wait()), { code: 'overloaded', retryAfterS: 1 });
@@ -130,7 +130,7 @@ t.test('a refused login fails waiting and new requests at once', async (t) => {
   t.match(bench.source.status(), { state: 'refused', usable: false, lastFailure: { code: 'refused' } });
 });
 
-t.test('clients cause no login while the endpoint refuses: 10 minutes, 50 requests a second', async (t) => {
+t.test('requests cause no login while the endpoint refuses: 10 minutes, 50 requests a second', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'refused' }));
   for (let i = 0; i < 10 * 60 * 10; i++) {
     await bench.clock.advance(100);
@@ -139,11 +139,11 @@ t.test('clients cause no login while the endpoint refuses: 10 minutes, 50 reques
   t.ok(bench.logins.length <= 15, `${bench.logins.length} logins`);
   t.ok(
     bench.gaps.every((gap, i) => gap >= 30 * S && gap <= 300 * S && gap >= (bench.gaps[i - 1] ?? 0)),
-    'gaps that grow',
+    'growing pauses between logins',
   );
 });
 
-t.test('clients cause no login in a backoff', async (t) => {
+t.test('requests cause no login during a backoff', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'unreachable' }), { tokenWaitMs: 500 });
   for (let i = 0; i < 10 * 60 * 5; i++) {
     await bench.clock.advance(200);
@@ -153,7 +153,7 @@ t.test('clients cause no login in a backoff', async (t) => {
   t.ok(bench.logins.length <= 30, `${bench.logins.length} logins in 10 minutes`);
 });
 
-t.test('Retry-After is obeyed, and cut at 5 minutes', async (t) => {
+t.test('Retry-After is obeyed up to 5 minutes', async (t) => {
   const bench = new Bench(
     t,
     inTurn({ fails: 'rate-limited', retryAfterMs: 7 * S }, { fails: 'rate-limited', retryAfterMs: 1e12 }, {}),
@@ -168,19 +168,22 @@ t.test('Retry-After is obeyed, and cut at 5 minutes', async (t) => {
   t.same(bench.gaps, [7 * S, 300 * S]);
 });
 
-t.test('a failure passes: it recovers by itself, and the count begins anew', async (t) => {
-  const bench = new Bench(t, (n) =>
-    n % 4 === 0 ? { lifetimeMs: 3 * S } : { fails: n % 4 === 1 ? 'server-error' : 'unreachable' },
-  );
-  await bench.clock.advance(10 * MINUTE);
-  t.ok(bench.eventsOf('login-succeeded').length > 30);
-  t.ok(
-    bench.gaps.every((gap) => gap <= 4 * S),
-    'no pause is longer than that after three failures',
-  );
-});
+t.test(
+  'after a failure the source recovers by itself, and the backoff restarts from its beginning',
+  async (t) => {
+    const bench = new Bench(t, (n) =>
+      n % 4 === 0 ? { lifetimeMs: 3 * S } : { fails: n % 4 === 1 ? 'server-error' : 'unreachable' },
+    );
+    await bench.clock.advance(10 * MINUTE);
+    t.ok(bench.eventsOf('login-succeeded').length > 30);
+    t.ok(
+      bench.gaps.every((gap) => gap <= 4 * S),
+      'no pause is longer than that after three failures',
+    );
+  },
+);
 
-t.test('a token is renewed in the background, while the old one serves', async (t) => {
+t.test('a token is renewed in the background while the old one is in use', async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { takesMs: 5 * S }));
   await bench.clock.advance(76 * S - 1);
   t.equal(bench.logins.length, 1);
@@ -198,7 +201,7 @@ t.test('a token is renewed at renewAfter, even if it lives longer', async (t) =>
   t.same(bench.gaps, [0.95 * 15 * MINUTE]);
 });
 
-t.test('while renewals fail the token serves to its end, and never beyond', async (t) => {
+t.test('while renewals fail the token is used until its end, and never after it', async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { fails: 'server-error' }));
   await bench.clock.advance(99 * S);
   t.equal(bench.token, 'tok-1');
@@ -209,33 +212,37 @@ t.test('while renewals fail the token serves to its end, and never beyond', asyn
     lastFailure: { code: 'server-error' },
   });
   await bench.clock.advance(800);
-  t.equal(bench.token, undefined, 'a little before its end: a request needs time to get there');
+  t.equal(bench.token, undefined, 'the token is dropped before its end by the transit margin');
   t.match(bench.source.status(), { state: 'expired', usable: false, expiresInMs: undefined });
   t.match(bench.eventsOf('token-expired'), [{ credential: 'token' }]);
   t.equal(await stateOf(bench.clock, bench.wait()), 'pending');
 });
 
-t.test('lifetimes of 2 seconds: one login in half of that, and never a dead token', async (t) => {
-  const issued = new Map<string, number>();
-  const bench = new Bench(t, () => ({ lifetimeMs: 2 * S, takesMs: 50 }));
-  for (let i = 0; i < 300; i++) {
-    await bench.clock.advance(100);
-    for (const token of bench.eventsOf('login-succeeded'))
-      if (!issued.has(token.fingerprint)) issued.set(token.fingerprint, bench.clock.monoMs());
-    const current = bench.source.current();
-    if (i > 0) t.ok(current !== undefined && bench.clock.monoMs() < issued.get(current.fingerprint)! + 2 * S);
-  }
-  t.ok(bench.gaps.every((gap) => gap >= S));
-});
+t.test(
+  'with lifetimes of 2 seconds there is a login about every second, and never a dead token',
+  async (t) => {
+    const issued = new Map<string, number>();
+    const bench = new Bench(t, () => ({ lifetimeMs: 2 * S, takesMs: 50 }));
+    for (let i = 0; i < 300; i++) {
+      await bench.clock.advance(100);
+      for (const token of bench.eventsOf('login-succeeded'))
+        if (!issued.has(token.fingerprint)) issued.set(token.fingerprint, bench.clock.monoMs());
+      const current = bench.source.current();
+      if (i > 0)
+        t.ok(current !== undefined && bench.clock.monoMs() < issued.get(current.fingerprint)! + 2 * S);
+    }
+    t.ok(bench.gaps.every((gap) => gap >= S));
+  },
+);
 
-t.test('lifetimes below a second: one login a second', async (t) => {
+t.test('with lifetimes below a second there is one login a second', async (t) => {
   const bench = new Bench(t, () => ({ lifetimeMs: 200 }));
   await bench.clock.advance(30 * S);
   t.equal(bench.logins.length, 31);
   t.equal(bench.mostAtOnce, 1);
 });
 
-t.test('very long lifetimes: one login, and no timer that overflows', async (t) => {
+t.test('with very long lifetimes there is one login, and no timer overflows', async (t) => {
   for (const lifetimeMs of [40 * DAY, 36_500 * DAY]) {
     const bench = await ready(t, () => ({ lifetimeMs }), { renewAfterMs: 36_500 * DAY });
     const sleep = bench.clock.sleep.bind(bench.clock);
@@ -249,16 +256,16 @@ t.test('very long lifetimes: one login, and no timer that overflows', async (t) 
     t.ok(Math.max(...sleeps) < 2 ** 31);
     if (lifetimeMs === 40 * DAY) {
       await bench.clock.advance(28.4 * DAY);
-      t.equal(bench.logins.length, 2, 'renewed in the end');
+      t.equal(bench.logins.length, 2, 'the token is renewed in the end');
     }
   }
 });
 
-t.test('the same token again and again makes no login loop', async (t) => {
+t.test('a server that repeats the same token causes no login loop', async (t) => {
   const end = 15 * MINUTE;
   const bench = await ready(t);
   const start = bench.clock.monoMs();
-  // The server gives what it gave before until that is over.
+  // The server repeats its token until the token expires.
   bench.script = () => {
     const left = start + end - bench.clock.monoMs();
     return left > 0 ? { token: 'same', lifetimeMs: left } : { token: 'new' };
@@ -270,7 +277,7 @@ t.test('the same token again and again makes no login loop', async (t) => {
 });
 
 t.test(
-  'an hour without a session endpoint costs at most 150 logins, and the first answer is enough',
+  'an hour without a session endpoint causes at most 150 logins, and the first answer ends it',
   async (t) => {
     for (const fails of ['unreachable', 'server-error'] as const) {
       let away = true;
@@ -280,7 +287,7 @@ t.test(
       await bench.clock.advance(HOUR);
       t.ok(
         bench.logins.length - before <= 150,
-        `${bench.logins.length - before} logins while it is ${fails}`,
+        `${bench.logins.length - before} logins while the endpoint is ${fails}`,
       );
       away = false;
       await bench.clock.advance(61 * S);
@@ -289,23 +296,23 @@ t.test(
   },
 );
 
-t.test('a dead answer again and again makes no login loop', async (t) => {
+t.test('a server that repeats an unusable answer causes no login loop', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'unusable' }));
   await bench.clock.advance(HOUR);
   t.ok(bench.logins.length < 150, `${bench.logins.length} logins in an hour`);
 });
 
-t.test('a 401 ends the token: the request gets the next one, with one login for all', async (t) => {
+t.test('a 401 ends the token: all requests get the next one, from one login', async (t) => {
   const bench = await ready(t, inTurn({}, { takesMs: 300 }));
   const token = bench.source.current()!;
   const chances = Array.from({ length: 100 }, () => secondChance(bench, token));
-  t.equal(bench.token, undefined, 'no request gets the dead one');
+  t.equal(bench.token, undefined, 'no request gets the rejected token');
   const waiting = bench.wait();
   await bench.clock.advance(1300);
   t.same(new Set(await Promise.all(chances)), new Set(['tok-2']));
   t.equal(tokenOf(await waiting), 'tok-2');
   t.equal(bench.logins.length, 2);
-  t.ok(bench.gaps[0]! >= S, 'one a second still');
+  t.ok(bench.gaps[0]! >= S, 'still one login a second');
   t.match(bench.eventsOf('token-rejected'), [{ credential: 'token', fingerprint: token.fingerprint }]);
 });
 
@@ -317,7 +324,7 @@ t.test('a 401 right after a login is answered within a second', async (t) => {
   t.equal(await stateOf(bench.clock, chance), 'tok-2');
 });
 
-t.test('a late 401 for an older token touches nothing', async (t) => {
+t.test('a late 401 for an older token changes nothing', async (t) => {
   const bench = await ready(t);
   const old = bench.source.current()!;
   await bench.clock.advance(5 * S);
@@ -331,7 +338,7 @@ t.test('a late 401 for an older token touches nothing', async (t) => {
 });
 
 t.test(
-  'one endpoint that always says 401 neither makes logins nor takes the token from the others',
+  'one endpoint that always answers 401 neither causes a login for each nor takes the token from other requests',
   async (t) => {
     const bench = await ready(t);
     await bench.clock.advance(MINUTE);
@@ -348,7 +355,7 @@ t.test(
   },
 );
 
-t.test('a token that a forced renewal has got is not ended by a 401 for 10 s', async (t) => {
+t.test('a 401 does not end a token of a forced renewal within its first 10 s', async (t) => {
   const bench = await ready(t, inTurn({}, { takesMs: 8 * S }));
   await bench.clock.advance(MINUTE);
   const chance = secondChance(bench, bench.source.current()!);
@@ -360,10 +367,10 @@ t.test('a token that a forced renewal has got is not ended by a 401 for 10 s', a
   t.equal(bench.token, 'tok-2');
   await bench.clock.advance(1);
   t.not(bench.source.rejected(token), undefined);
-  t.equal(bench.token, undefined, 'after that it is');
+  t.equal(bench.token, undefined, 'after 10 s a 401 ends the token');
 });
 
-t.test('a token got by a retry of a forced renewal is not ended at once either', async (t) => {
+t.test('a 401 does not end a token from a retry of a forced renewal either', async (t) => {
   const bench = await ready(
     t,
     inTurn({}, { fails: 'unreachable' }, { fails: 'server-error', retryAfterMs: 20 * S }, {}),
@@ -377,7 +384,7 @@ t.test('a token got by a retry of a forced renewal is not ended at once either',
   t.equal(bench.token, 'tok-4');
 });
 
-t.test('a token of an ordinary renewal is ended by a 401, however young it is', async (t) => {
+t.test('a 401 ends a token of an ordinary renewal, however young the token is', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
   await secondChance(bench, bench.source.current()!);
@@ -388,24 +395,24 @@ t.test('a token of an ordinary renewal is ended by a 401, however young it is', 
   t.equal(bench.token, undefined);
 });
 
-t.test('when the renewal gives the same token, a late 401 for it passes', async (t) => {
+t.test('if the renewal gives the same token, a late 401 for it passes', async (t) => {
   const bench = await ready(t, () => ({ token: 'same' }));
   await bench.clock.advance(MINUTE);
   const first = bench.source.current()!;
   const chance = secondChance(bench, first);
   t.equal(await stateOf(bench.clock, chance), 'same');
-  t.equal(bench.source.rejected(first), undefined, 'there is nothing better to try');
+  t.equal(bench.source.rejected(first), undefined, 'there is no other token to try');
   t.equal(bench.token, 'same');
 });
 
-t.test('when the renewal fails the 401 passes', async (t) => {
+t.test('if the renewal fails, the 401 passes', async (t) => {
   const bench = await ready(t, inTurn({}, { fails: 'unreachable', takesMs: 300 }));
   await bench.clock.advance(MINUTE);
   const token = bench.source.current()!;
   const chances = [secondChance(bench, token), secondChance(bench, token)];
   await bench.clock.advance(300);
   t.same(await Promise.all(chances), [undefined, undefined]);
-  t.equal(bench.source.rejected(token), undefined, 'at once in the backoff that follows');
+  t.equal(bench.source.rejected(token), undefined, 'in the backoff the 401 passes at once');
   t.equal(bench.logins.length, 2);
 });
 
@@ -422,7 +429,7 @@ t.test('a new token that is rejected, too, is reported once, and stays in use', 
   t.equal(bench.token, 'tok-2');
 });
 
-t.test('a 401 in a backoff ends the token and makes no login', async (t) => {
+t.test('a 401 during a backoff ends the token and causes no login', async (t) => {
   const bench = await ready(
     t,
     inTurn({ lifetimeMs: 100 * S }, { fails: 'rate-limited', retryAfterMs: 60 * S }),
@@ -435,7 +442,7 @@ t.test('a 401 in a backoff ends the token and makes no login', async (t) => {
   t.equal(bench.logins.length, 2);
 });
 
-t.test('a 401 for a token that has expired meanwhile waits for the login that is due', async (t) => {
+t.test('a request with a 401 for a token that has since expired waits for the due login', async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { takesMs: 30 * S }));
   const token = bench.source.current()!;
   await bench.clock.advance(100 * S);
@@ -457,7 +464,7 @@ t.test('requests that wait after a 401 count toward the limit of waiting request
 });
 
 t.test(
-  'a machine that slept: the next request waits for one login, and never gets the old token',
+  'after the machine slept the next request waits for one login, and never gets the old token',
   async (t) => {
     for (const asleep of [2 * HOUR, 8 * HOUR, 400 * DAY]) {
       const bench = await ready(t, inTurn({}, { takesMs: 400 }));
@@ -472,7 +479,7 @@ t.test(
   },
 );
 
-t.test('a machine that slept logs in within 30 s without a request', async (t) => {
+t.test('after the machine slept the source logs in within 30 s without a request', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
   await bench.clock.suspend(2 * HOUR);
@@ -481,39 +488,36 @@ t.test('a machine that slept logs in within 30 s without a request', async (t) =
   t.equal(bench.token, 'tok-2');
 });
 
-t.test('a clock that is set back does not make a token live longer', async (t) => {
+t.test('setting the clock back does not make a token live longer', async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, { fails: 'unreachable' }));
   await bench.clock.stepWall(-HOUR);
   t.equal(bench.token, 'tok-1');
   await bench.clock.advance(76 * S);
-  t.equal(bench.logins.length, 2, 'it is renewed in time');
+  t.equal(bench.logins.length, 2, 'the token is renewed in time');
   await bench.clock.advance(24 * S);
   t.equal(bench.token, undefined);
 });
 
-t.test(
-  'a clock that is set back, and then a machine that sleeps: the token is no older than it says',
-  async (t) => {
-    const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
-    await bench.clock.stepWall(-HOUR);
-    await bench.clock.advance(40 * S);
-    await bench.clock.suspend(60 * S);
-    t.equal(bench.token, undefined);
-    t.equal(await stateOf(bench.clock, bench.wait()), bench.source.current());
-    t.equal(bench.token, 'tok-2');
-  },
-);
-
-t.test('a clock that is set back does not delay a renewal either', async (t) => {
+t.test('after the clock is set back and the machine then sleeps, no expired token is used', async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
   await bench.clock.stepWall(-HOUR);
-  await bench.clock.advance(30 * S); // The loop looks at the clock this often.
+  await bench.clock.advance(40 * S);
+  await bench.clock.suspend(60 * S);
+  t.equal(bench.token, undefined);
+  t.equal(await stateOf(bench.clock, bench.wait()), bench.source.current());
+  t.equal(bench.token, 'tok-2');
+});
+
+t.test('setting the clock back does not delay a renewal', async (t) => {
+  const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
+  await bench.clock.stepWall(-HOUR);
+  await bench.clock.advance(30 * S); // The loop checks the clock this often.
   await bench.clock.suspend(50 * S);
   t.equal(bench.token, 'tok-1');
   t.equal(bench.source.status().nextLoginInMs, 0);
 });
 
-t.test('two clocks that do not quite agree make no token older', async (t) => {
+t.test("clocks that drift apart slightly do not extend a token's life", async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
   for (let i = 0; i < 2500; i++) {
     await bench.clock.stepWall(i % 2 === 0 ? 100 : -100);
@@ -522,7 +526,7 @@ t.test('two clocks that do not quite agree make no token older', async (t) => {
   t.equal(bench.source.status().expiresInMs, 100 * S);
 });
 
-t.test('a clock that is set back by a little at a time does not go unnoticed', async (t) => {
+t.test('setting the clock back in small steps is noticed', async (t) => {
   const bench = await ready(t, inTurn({ lifetimeMs: 100 * S }, {}));
   for (let i = 0; i < 20; i++) {
     await bench.clock.stepWall(-990);
@@ -532,7 +536,7 @@ t.test('a clock that is set back by a little at a time does not go unnoticed', a
   t.equal(bench.token, undefined);
 });
 
-t.test('a clock that is set forward costs one login, however far', async (t) => {
+t.test('setting the clock forward causes one login, however far', async (t) => {
   for (const step of [HOUR, 3652 * DAY]) {
     const bench = await ready(t);
     await bench.clock.advance(MINUTE);
@@ -559,7 +563,7 @@ t.test('no setting of the clock shortens a backoff', async (t) => {
   t.equal(bench.logins.length, 2);
 });
 
-t.test('new credentials are used at once; the old token serves until then', async (t) => {
+t.test('changed credentials log in at once, and the old token is used until then', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
   bench.script = () => ({ takesMs: 500 });
@@ -572,7 +576,7 @@ t.test('new credentials are used at once; the old token serves until then', asyn
 });
 
 t.test(
-  'new credentials that fail are tried again after the backoff, while the old token serves',
+  'changed credentials that fail are tried again after the backoff, and the old token stays in use',
   async (t) => {
     const bench = await ready(t);
     await bench.clock.advance(MINUTE);
@@ -580,7 +584,7 @@ t.test(
     bench.source.reconfigure(bench.options({}, 'new'), true);
     await bench.clock.settle();
     t.match(bench.source.status(), { state: 'degraded' });
-    t.ok(bench.source.status().nextLoginInMs <= S, 'as the log says');
+    t.ok(bench.source.status().nextLoginInMs <= S, 'the status has the time of the next try');
     await bench.clock.advance(S);
     t.same(bench.by, ['old', 'new', 'new']);
     t.equal(bench.token, 'tok-1');
@@ -588,11 +592,11 @@ t.test(
     t.same(bench.by, ['old', 'new', 'new', 'new']);
     t.equal(bench.token, 'tok-4');
     await bench.clock.advance(5 * MINUTE);
-    t.equal(bench.logins.length, 4, 'and then no more');
+    t.equal(bench.logins.length, 4, 'no further login follows');
   },
 );
 
-t.test('a token of another server is not kept until then', async (t) => {
+t.test('a token of a former server is dropped at once', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
   bench.source.reconfigure(bench.options({}, 'new'), true, true);
@@ -600,7 +604,7 @@ t.test('a token of another server is not kept until then', async (t) => {
   t.equal(tokenOf(await stateOf(bench.clock, bench.wait())), 'tok-2');
 });
 
-t.test('other settings are taken without a login', async (t) => {
+t.test('other settings change without a login', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 20 * S }));
   bench.source.reconfigure(bench.options({ tokenWaitMs: S, maxWaiting: 1 }), false);
   const waiting = bench.wait();
@@ -611,7 +615,7 @@ t.test('other settings are taken without a login', async (t) => {
   t.equal(bench.logins.length, 1);
 });
 
-t.test('credentials that change while a login runs, twice in a row: the last ones count', async (t) => {
+t.test('if credentials change twice while a login runs, the last ones are used', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 5 * S }));
   await bench.clock.advance(200);
   const waiting = bench.wait();
@@ -621,21 +625,21 @@ t.test('credentials that change while a login runs, twice in a row: the last one
   await bench.clock.advance(5700);
   t.equal(tokenOf(await stateOf(bench.clock, waiting)), 'tok-2');
   t.same(bench.by, ['old', 'newest']);
-  t.same(bench.gaps, [S], 'one a second still');
+  t.same(bench.gaps, [S], 'still one login a second');
   t.equal(bench.mostAtOnce, 1);
-  t.equal(bench.abandoned, 1, 'the login with the old ones is broken off');
-  t.equal(bench.eventsOf('login-failed').length, 0, 'and is no failure');
+  t.equal(bench.abandoned, 1, 'the login with the old credentials is aborted');
+  t.equal(bench.eventsOf('login-failed').length, 0, 'an aborted login is no failure');
 });
 
 t.test(
-  'credentials that change while a login runs that was not due: one with the new ones follows',
+  'if credentials change while a requested login runs, one login with the new credentials follows',
   async (t) => {
     const bench = await ready(t, inTurn({}, { takesMs: 5 * S }, {}));
     await bench.clock.advance(MINUTE);
     const asked = bench.source.renewNow();
     await bench.clock.advance(2 * S);
     bench.source.reconfigure(bench.options({}, 'new'), true);
-    t.equal(bench.token, 'tok-1', 'the old token serves until then');
+    t.equal(bench.token, 'tok-1', 'the old token is used until then');
     t.equal(
       tokenOf(await stateOf(bench.clock, asked)),
       'tok-3',
@@ -645,7 +649,7 @@ t.test(
   },
 );
 
-t.test('a refusal of the old credentials, still under way, is not held against the new ones', async (t) => {
+t.test('a late refusal of the old credentials does not delay the new ones', async (t) => {
   const bench = new Bench(t, inTurn({ fails: 'refused', takesMs: 3 * S }, { takesMs: 3 * S }));
   await bench.clock.advance(2 * S);
   bench.source.reconfigure(bench.options({}, 'new'), true);
@@ -657,7 +661,7 @@ t.test('a refusal of the old credentials, still under way, is not held against t
   t.equal(tokenOf(await stateOf(bench.clock, later)), 'tok-2');
 });
 
-t.test('new credentials end a refusal at once', async (t) => {
+t.test('changed credentials end the pause after a refusal at once', async (t) => {
   const bench = new Bench(t, inTurn({ fails: 'refused' }, { takesMs: 200 }));
   await bench.clock.advance(5 * S);
   t.equal(bench.source.status().state, 'refused');
@@ -668,7 +672,7 @@ t.test('new credentials end a refusal at once', async (t) => {
   t.match(bench.source.status(), { state: 'fresh', lastFailure: undefined });
 });
 
-t.test('new credentials within a second of a login are used when the second is over', async (t) => {
+t.test('credentials that change within a second of a login are used when the second is over', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(100);
   bench.source.reconfigure(bench.options({}, 'new'), true);
@@ -678,7 +682,7 @@ t.test('new credentials within a second of a login are used when the second is o
   t.same(bench.by, ['old', 'new']);
 });
 
-t.test('renewNow logs in whatever the backoff, and still once a second', async (t) => {
+t.test('renewNow logs in during a backoff, at most once a second', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'refused' }));
   await bench.clock.advance(5 * S);
   const results: Promise<unknown>[] = [];
@@ -686,7 +690,7 @@ t.test('renewNow logs in whatever the backoff, and still once a second', async (
     results.push(bench.source.renewNow());
     await bench.clock.advance(50);
   }
-  t.match(await results[0], { code: 'refused' }, 'the reason why not');
+  t.match(await results[0], { code: 'refused' }, 'the reason of the failure');
   t.equal(bench.logins.length, 1 + 6);
   t.ok(bench.gaps.every((gap) => gap >= S));
   bench.script = () => ({ takesMs: 100 });
@@ -696,7 +700,7 @@ t.test('renewNow logs in whatever the backoff, and still once a second', async (
   t.match(bench.source.status(), { state: 'fresh', lastFailure: undefined });
 });
 
-t.test('renewNow joins a login that runs; asked for when it has ended, it makes another', async (t) => {
+t.test('renewNow joins a running login, and starts another one after its end', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 100 }));
   const first = bench.source.renewNow();
   await bench.clock.advance(100);
@@ -706,7 +710,7 @@ t.test('renewNow joins a login that runs; asked for when it has ended, it makes 
   t.equal(bench.logins.length, 2);
 });
 
-t.test('a failure of renewNow is made good after the backoff', async (t) => {
+t.test('after renewNow fails the source tries again after the backoff', async (t) => {
   const bench = await ready(t);
   await bench.clock.advance(MINUTE);
   bench.script = inTurn({}, { fails: 'unreachable' }, {});
@@ -718,14 +722,14 @@ t.test('a failure of renewNow is made good after the backoff', async (t) => {
   t.equal(bench.token, 'tok-3');
 });
 
-t.test('renewNow causes no login beside the one that it joins', async (t) => {
+t.test('renewNow causes no login besides the one that it joins', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 100 }));
   void bench.source.renewNow();
   await bench.clock.advance(MINUTE);
   t.equal(bench.logins.length, 1);
 });
 
-t.test('one login at a time, whatever asks for it', async (t) => {
+t.test('there is there is one login at a time, whatever asks for it', async (t) => {
   const bench = await ready(t, (n) => ({
     takesMs: 100 + ((n * 37) % 1500),
     lifetimeMs: 10 * S,
@@ -768,7 +772,7 @@ t.test('after stop there is no login, and waiting requests fail', async (t) => {
   }
 });
 
-t.test('a login under way at stop still serves the requests that wait for it', async (t) => {
+t.test('a login under way at the stop still serves the requests that wait for it', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: S }));
   const waiting = bench.wait();
   await bench.clock.advance(10);
@@ -781,7 +785,7 @@ t.test('a login under way at stop still serves the requests that wait for it', a
   await bench.loop;
 });
 
-t.test('a login that is under way at the stop and fails ends all waits', async (t) => {
+t.test('a login under way at the stop that fails ends all waits', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: S, fails: 'server-error' }));
   const waiting = bench.wait();
   await bench.clock.advance(10);
@@ -791,7 +795,7 @@ t.test('a login that is under way at the stop and fails ends all waits', async (
   await bench.loop;
 });
 
-t.test('abort ends a login and the waiting requests, and is no failure', async (t) => {
+t.test('abort ends a login and all waits, and counts as no failure', async (t) => {
   const bench = new Bench(t, () => ({ takesMs: 10 * S }));
   const waiting = bench.wait();
   const asked = bench.source.renewNow();
@@ -804,7 +808,7 @@ t.test('abort ends a login and the waiting requests, and is no failure', async (
   t.equal(bench.events.length, 0);
 });
 
-t.test('an observer that throws stops nothing', async (t) => {
+t.test('an observer that throws does not stop the loop', async (t) => {
   const observe = () => {
     throw new Error('the disk is full');
   };
@@ -822,7 +826,7 @@ t.test('an observer that throws stops nothing', async (t) => {
   t.ok(bench.logins.length > 5);
 });
 
-t.test('a login that fails in an unexpected way counts as failed', async (t) => {
+t.test('an unexpected error of a login counts as a failed login', async (t) => {
   const cause = new TypeError('oops');
   const bench = await ready(t, undefined, { login: () => Promise.reject(cause) });
   t.match(bench.eventsOf('login-failed'), [
@@ -836,7 +840,7 @@ t.test('a login that fails in an unexpected way counts as failed', async (t) => 
   t.match(thrown.eventsOf('login-failed'), [{ error: { cause } }]);
 });
 
-t.test('what requests are told holds the reason for the log, and for the log alone', async (t) => {
+t.test('the problem of a waiting request has the failure as its cause, and not in its text', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'refused' }));
   await bench.clock.settle();
   const problem = (await stateOf(bench.clock, bench.wait())) as Problem;

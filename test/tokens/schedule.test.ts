@@ -31,7 +31,7 @@ t.test('a token is renewed at 72 to 80 % of its life, or at renewAfter and up to
   }
 });
 
-t.test('after a failure the pause grows from 1 s to 60 s, by chance in full', async (t) => {
+t.test('after a failure the pause grows from 1 s to 60 s, with full jitter', async (t) => {
   const longest = [1, 2, 4, 8, 16, 32, 60, 60, 60];
   for (const failure of ['unreachable', 'server-error', 'rate-limited', 'unusable', 'redirected'] as const) {
     for (const [i, seconds] of longest.entries()) {
@@ -84,7 +84,7 @@ t.test('Retry-After is obeyed up to 5 min, and never shortens a pause', async (t
   }
 });
 
-t.test('the next login waits for whatever is last: the floor, the pause, the renewal', async (t) => {
+t.test('the next login waits for the latest of floor, pause and renewal', async (t) => {
   const table: readonly (readonly [
     usable: boolean,
     renew: number,
@@ -119,7 +119,7 @@ const retryAfter = fc.option(fc.double({ min: 0, noNaN: true }), { nil: undefine
 const count = fc.integer({ min: 1, max: 2 ** 31 });
 const isDelay = (ms: number) => Number.isFinite(ms) && ms >= 0;
 
-t.test('every delay is finite and not negative, and keeps to its bounds', async () => {
+t.test('every delay is finite, not negative, and within its bounds', async () => {
   fc.assert(fc.property(anyMs, anyMs, random, (life, after, r) => isDelay(renewalDelayMs(life, after, r))));
   fc.assert(
     fc.property(

@@ -7,30 +7,30 @@ import type { Login } from '../../src/login/http-login.ts';
 import { RenewingSource, type RenewingSourceOptions } from '../../src/tokens/renewing-source.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-/** How the nth login goes. */
+/** The outcome of one login. */
 export interface LoginScript {
-  /** `tok-n` where it is left out. */
+  /** Default: `tok-n`. */
   readonly token?: string;
   readonly lifetimeMs?: number;
   readonly fails?: LoginFailure;
   readonly retryAfterMs?: number;
-  /** How long it takes. */
+  /** The duration of the login. */
   readonly takesMs?: number;
 }
 
 export const HOUR = 3_600_000;
 
-/** A source whose logins and whose time are in the test's hand; the loop runs until the test is over. */
+/** A source with scripted logins and a fake clock. Its loop runs until the end of the test. */
 export class Bench {
   readonly clock = new FakeClock();
   readonly events: Event[] = [];
-  /** When each login began, by the monotonic clock. */
+  /** When each login began, on the monotonic clock. */
   readonly logins: number[] = [];
-  /** Whose login it was, for tests that change the credentials. */
+  /** The account of each login, for tests that change the credentials. */
   readonly by: string[] = [];
-  /** The most that ever ran at once. */
+  /** The most logins that ran at the same time. */
   mostAtOnce = 0;
-  /** Logins that were broken off. */
+  /** Logins that were aborted. */
   abandoned = 0;
   script: (n: number) => LoginScript;
   readonly source: RenewingSource;
@@ -67,12 +67,12 @@ export class Bench {
     };
   }
 
-  /** The value of the token at hand. */
+  /** The value of the present token. */
   get token(): string | undefined {
     return this.source.current()?.value.expose();
   }
 
-  /** A request's wait. Its failure is looked at later, if at all. */
+  /** The wait of a request. A rejection that the test does not read is no error. */
   wait(signal?: AbortSignal): Promise<AccessToken> {
     const waiting = this.source.wait(signal);
     waiting.catch(() => {});
@@ -83,7 +83,7 @@ export class Bench {
     return this.events.filter((event): event is Extract<Event, { type: T }> => event.type === type);
   }
 
-  /** From each login's start to the next one's. */
+  /** The times between the starts of logins. */
   get gaps(): number[] {
     return this.logins.slice(1).map((at, i) => at - this.logins[i]!);
   }
@@ -106,7 +106,7 @@ export class Bench {
   }
 }
 
-/** How a promise stands, once nothing can go on without time passing. */
+/** The value or error of a promise, or `pending`, after everything that needs no time has run. */
 export async function stateOf(clock: FakeClock, promise: Promise<unknown>): Promise<unknown> {
   let state: unknown = 'pending';
   promise.then(

@@ -2,12 +2,12 @@ import { LONGEST_SLEEP_MS } from '../../src/tokens/schedule.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 /**
- * A fake clock for long times. There are only promises here, so that some turns of the microtask queue settle them, at
- * a third of an event loop's price. And where nothing is due, the looks that the loop takes at the wall clock twice a
- * minute are skipped: a million a year, none of which sees anything until that clock is set.
+ * A fake clock for long times. It settles promises by turns of the microtask queue, which costs a third of turns of the
+ * event loop. While nothing is due, it skips the loop's checks of the wall clock (two a minute, a million a year): they
+ * see nothing until that clock is set.
  */
 export class SkippingClock extends FakeClock {
-  /** Until then nothing is due, by the monotonic clock; 0 to skip nothing. */
+  /** Nothing is due before this time on the monotonic clock; 0 skips nothing. */
   quietUntilMonoMs = 0;
   readonly #skipping = new Set<AbortController>();
 
@@ -21,14 +21,14 @@ export class SkippingClock extends FakeClock {
     return this.#skip(looks, signal);
   }
 
-  /** Before an action from outside: the loop sleeps as it would have, from its last look on. */
+  /** Call it before an action from outside: the loop then sleeps as without skipping, from its last check on. */
   look(): Promise<void> {
     for (const skipping of this.#skipping) skipping.abort();
     return this.settle();
   }
 
   override async stepWall(ms: number): Promise<void> {
-    this.quietUntilMonoMs = 0; // By which clock something is due isn't known any more.
+    this.quietUntilMonoMs = 0; // What is due next is no longer known.
     await this.look();
     return super.stepWall(ms);
   }

@@ -2,16 +2,16 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { HOUR, MINUTE, S, World } from './world.ts';
 
 const WEEK = 7 * 24 * HOUR;
-/** Within this time of a cause's end the token is back: one backoff, one login, and the floor between two. */
+/** The longest recovery after the end of a failure: one backoff, one login, and the floor between two logins. */
 const BACKOFF = 60 * S;
 const REFUSED_BACKOFF = 300 * S;
 const LOGIN = 10 * S;
-/** A clock that was set is noticed at the next look, which the loop takes this often. */
+/** The loop checks the wall clock this often, and notices then that it was set. */
 const LOOK = 31 * S;
 
 type Episode = (world: World) => Promise<void>;
 
-/** Something in the middle of something else. */
+/** A second event during a failure. */
 async function disturb(world: World): Promise<void> {
   await world.traffic(LOOK);
   const what = world.pick('sleep', 'set the clock', 'revoke', 'nothing');
@@ -48,7 +48,7 @@ const refusal: Episode = async (world) => {
 
 const revocation: Episode = async (world) => {
   world.revokeAll();
-  // One forced renewal in 10 s; the request that is told may be the second that asks.
+  // There is one forced renewal in 10 s, and the check may be the second request with a 401.
   await world.expectRecovery(10 * S + S + LOGIN, 'the revocation');
 };
 
@@ -77,7 +77,7 @@ const clockStep: Episode = async (world) => {
 
 const EPISODES = [outage, outage, slowness, refusal, revocation, rotation, suspension, clockStep];
 
-/** How long it lives, and how long nothing happens in between, at the most. */
+/** The length of a simulation, and the longest quiet time in it. */
 const PACES = {
   'of weeks': { lengthMs: WEEK, longestQuietMs: 3 * HOUR },
   'of years': { lengthMs: 365.25 * 24 * HOUR, longestQuietMs: 5 * 24 * HOUR },
@@ -96,7 +96,7 @@ export async function live(seed: number, pace: Pace): Promise<World> {
   return world;
 }
 
-/** The most logins within any hour, of those that the endpoint refused for good. */
+/** The most refused logins within any hour. */
 function mostInAnHour(times: readonly number[]): number {
   let most = 0;
   let from = 0;
@@ -107,15 +107,15 @@ function mostInAnHour(times: readonly number[]): number {
   return most;
 }
 
-/** What came of the lives from a seed on. */
+/** The results of several simulations. */
 export interface Lives {
   readonly requests: number;
   readonly logins: number;
-  /** Each with the seed that shows it again. */
+  /** Each with its seed. */
   readonly faults: readonly string[];
 }
 
-/** What is wrong with the logins of one life, beside what the world itself has seen. */
+/** The faults that the world saw, and those in the times of its logins. */
 function faultsOf(world: World): readonly string[] {
   const faults = [...world.faults];
   const times = world.logins.map(({ atMs }) => atMs);
@@ -146,7 +146,7 @@ export async function liveThrough(firstSeed: number, count: number, pace: Pace):
 }
 
 if (!isMainThread) {
-  // A hundred thousand failures, whose stacks aren't used.
+  // There are a hundred thousand failures, and their stacks are not used.
   Error.stackTraceLimit = 0;
   const { firstSeed, count, pace } = workerData;
   parentPort?.postMessage(await liveThrough(firstSeed, count, pace));

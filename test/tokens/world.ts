@@ -11,7 +11,7 @@ export const S = 1000;
 export const MINUTE = 60 * S;
 export const HOUR = 60 * MINUTE;
 
-/** What the session endpoint is up to. */
+/** The state of the session endpoint. */
 type Mood = 'well' | 'slow' | 'down' | 'failing' | 'busy' | 'garbage' | 'refusing';
 
 const FAILURES: Readonly<Record<Mood, LoginFailure | undefined>> = {
@@ -36,15 +36,15 @@ function randomFrom(seed: number): () => number {
 }
 
 /**
- * A session endpoint, an upstream and clients around one source. The world knows the true time, which the source
- * does not: its wall clock is set to and fro, and its monotonic clock sleeps with the machine.
+ * A session endpoint, an upstream and clients around one source. The world knows the true time. The source does not:
+ * its wall clock is set forward and back, and its monotonic clock stops while the machine sleeps.
  */
 export class World {
   readonly clock = new SkippingClock();
   readonly random: () => number;
-  /** What must not be, in words. */
+  /** Broken rules, in words. */
   readonly faults: string[] = [];
-  /** By the monotonic clock. */
+  /** Times are on the monotonic clock. */
   readonly logins: { readonly atMs: number; readonly mood: Mood }[] = [];
   requests = 0;
   #mood: Mood = 'well';
@@ -53,20 +53,20 @@ export class World {
   readonly #source: RenewingSource;
   readonly #loop: Promise<void>;
   readonly #lifetimeMs: number;
-  /** By value. */
+  /** Tokens by value. */
   #issued = new Map<string, { readonly endsMs: number; revoked: boolean }>();
-  /** Fingerprints of tokens that the source itself has called rejected. */
+  /** Fingerprints of tokens that the source has reported as rejected. */
   readonly #rejected = new Set<string>();
   #account = 0;
   #asleepMs = 0;
   #loggingIn = 0;
   #underWay = 0;
 
-  /** @param pace of the years: tokens of up to a day, which is how a year passes in half a second */
+  /** @param pace `of years` has tokens of up to a day, so that a year takes half a second */
   constructor(seed: number, pace: 'of weeks' | 'of years' = 'of weeks') {
     this.random = randomFrom(seed);
     this.#pace = pace;
-    // From half a minute to two hours; one week in twenty has short ones.
+    // Lifetimes are 10 minutes to 2 hours; in one week of twenty 30 seconds to 3 minutes.
     this.#lifetimeMs =
       this.#pace === 'of years'
         ? this.between(HOUR, 24 * HOUR)
@@ -77,7 +77,7 @@ export class World {
     this.#loop = this.#source.keepFresh();
   }
 
-  /** True time: the machine's sleep counts, settings of its clock do not. */
+  /** The true time: it includes the machine's sleep, and ignores changes of its clock. */
   get nowMs(): number {
     return this.clock.monoMs() + this.#asleepMs;
   }
@@ -91,7 +91,7 @@ export class World {
     this.#oracle.well(mood === 'well', this.clock.monoMs());
   }
 
-  /** The wall clock is set. */
+  /** Moves the wall clock. */
   setClock(byMs: number): Promise<void> {
     this.#oracle.disturbed(this.clock.monoMs());
     return this.clock.stepWall(byMs);
@@ -117,7 +117,7 @@ export class World {
     for (const token of this.#issued.values()) token.revoked = true;
   }
 
-  /** The account's secret is changed, and the old one is worth nothing from now on. */
+  /** Changes the account's secret. The old one is refused from now on. */
   rotate(): void {
     this.#account++;
     this.#oracle.disturbed(this.clock.monoMs());
@@ -137,7 +137,7 @@ export class World {
     }
   }
 
-  /** Clients call; after so long the next one gets a good token, if need be by a login that it causes. */
+  /** Clients call; after this time the next request must get a valid token, if necessary by waiting for a login. */
   async expectRecovery(withinMs: number, from: string): Promise<void> {
     await this.clock.look();
     void this.#request();
@@ -148,7 +148,7 @@ export class World {
       isGood = taken;
     });
     await this.clock.advance(2 * S);
-    if (!isGood) this.faults.push(`at ${this.nowMs} it has not recovered from ${from}`);
+    if (!isGood) this.faults.push(`at ${this.nowMs} no recovery from ${from}`);
   }
 
   async end(): Promise<void> {
@@ -159,7 +159,7 @@ export class World {
     if (this.clock.sleeping > 0) this.faults.push(`${this.clock.sleeping} timers are left`);
   }
 
-  /** From the token to the upstream's answer, and once more after a 401. True where it is no 401 in the end. */
+  /** One request, with a second try after a 401. True if the final answer is no 401. */
   async #request(): Promise<boolean> {
     this.requests++;
     this.#underWay++;
@@ -181,14 +181,14 @@ export class World {
     }
   }
 
-  /** The upstream's view of a token that comes with a request. */
+  /** Whether the upstream accepts this token. */
   #isTaken(token: AccessToken): boolean {
     const value = token.value.expose();
     const { endsMs, revoked } = this.#issued.get(value)!;
     if (this.nowMs >= endsMs)
-      this.faults.push(`at ${this.nowMs} ${value} was sent, which had ended at ${endsMs}`);
+      this.faults.push(`at ${this.nowMs} ${value} was sent after its end at ${endsMs}`);
     if (this.#rejected.has(token.fingerprint))
-      this.faults.push(`at ${this.nowMs} ${value} was sent, known to be dead`);
+      this.faults.push(`at ${this.nowMs} ${value} was sent after its rejection`);
     return !revoked;
   }
 
@@ -213,7 +213,7 @@ export class World {
   #heard(event: Event): void {
     const nowMs = this.clock.monoMs();
     this.#oracle.hear(event, nowMs);
-    // In the weeks the loop takes every look that it wants to; in the years those that see nothing are skipped.
+    // In simulated weeks the loop makes all its checks; in years the checks that see nothing are skipped.
     if (this.#pace === 'of weeks') return;
     if (event.type === 'login-succeeded') this.clock.quietUntilMonoMs = nowMs + event.renewInMs;
     if (event.type === 'login-failed') this.clock.quietUntilMonoMs = nowMs + event.nextTryInMs;

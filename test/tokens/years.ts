@@ -1,13 +1,13 @@
 import { liveThrough } from './weeks.ts';
 
 /**
- * A token's life, year by year, each from a seed:
+ * Simulates years of a token's life, each from a seed:
  *
- *   npm run years                a thousand of them, on one core
+ *   npm run years                a thousand years, on one core
  *   npm run years -- 50 17       fifty, from seed 17 on
  */
 const [count = 1_000, firstSeed = 1] = process.argv.slice(2).map(Number);
-Error.stackTraceLimit = 0; // A million failures, whose stacks aren't used.
+Error.stackTraceLimit = 0; // There are a million failures, and their stacks are not used.
 
 const sum = { years: 0, requests: 0, logins: 0, faults: 0 };
 for (let seed = firstSeed; seed < firstSeed + count; seed++) {

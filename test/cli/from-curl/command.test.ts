@@ -11,11 +11,11 @@ import { happens } from '../../support/raw-client.ts';
 
 const call = inOneProcess(t);
 
-// `bearerd init --from-curl` as a person runs it.
+// `bearerd init --from-curl` as a process.
 
 const SECRET = 'k-0123456789abcdef';
 
-/** Says which key it got; at `/odd` something else each time, and at `/no` a refusal of any. */
+/** Answers with the key that it got; at `/odd` with another text each time; at `/no` it refuses every key. */
 async function startApi(t: Test): Promise<string> {
   let calls = 0;
   const api = http.createServer((request, response) => {
@@ -29,7 +29,7 @@ async function startApi(t: Test): Promise<string> {
   return `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
 }
 
-t.test('what it writes passes check, and the secret is in no output and in no other file', async (t) => {
+t.test('the configuration passes check, and the secret is only in its own file', async (t) => {
   const dir = t.testdir({});
   const line = `curl -s https://api.example.com/v1/me?x=1 -H 'X-Api-Key: ${SECRET}'`;
   const made = await call(t, ['init', '--from-curl', line], {}, dir);
@@ -44,7 +44,7 @@ t.test('what it writes passes check, and the secret is in no output and in no ot
   t.notMatch(checked.stdout + checked.stderr, SECRET);
 });
 
-t.test('no file is written over, and none is left where one can not be written', async (t) => {
+t.test('no file is overwritten, and none is left behind if another cannot be written', async (t) => {
   const dir = t.testdir({});
   const line = `curl https://h/ -H 'X-Api-Key: ${SECRET}'`;
   writeFileSync(join(dir, 'bearerd-secret'), 'mine');
@@ -58,7 +58,7 @@ t.test('no file is written over, and none is left where one can not be written',
   t.match(await call(t, ['init', '--from-curl', line, '--output', 'no/such/b.yaml'], {}, dir), { code: 73 });
 });
 
-t.test('the line may come by standard input, and the secret lies beside the output', async (t) => {
+t.test('the line may come from standard input, and the secret file lies beside the output', async (t) => {
   const dir = t.testdir({ conf: {} });
   const line = `curl https://h/ \\\n  -H 'X-Api-Key: ${SECRET}'\n`;
   const made = await run(t, ['init', '--from-curl', '-', '--output', 'conf/api.yaml'], {}, dir, line);
@@ -67,7 +67,7 @@ t.test('the line may come by standard input, and the secret lies beside the outp
   t.equal(readFileSync(join(dir, 'conf/bearerd-secret'), 'utf8'), SECRET);
 });
 
-t.test('a line that can not be read is 64, and nothing is written', async (t) => {
+t.test('a line that cannot be read exits 64, and nothing is written', async (t) => {
   const dir = t.testdir({});
   for (const line of ['wget x', `curl -k https://h/ -H 'X-Api-Key: ${SECRET}'`, "curl 'https://h/"]) {
     const refused = await call(t, ['init', '--from-curl', line], {}, dir);
@@ -79,7 +79,7 @@ t.test('a line that can not be read is 64, and nothing is written', async (t) =>
   t.notOk(existsSync(join(dir, 'bearerd.yaml')));
 });
 
-t.test('--try compares the answer to the line with the one by bearerd', async (t) => {
+t.test('--try compares the answer to the curl line with the answer through bearerd', async (t) => {
   const api = await startApi(t);
   const tried = (line: string) => call(t, ['init', '--from-curl', line, '--try'], {}, t.testdir({}));
   const key = `-H 'X-Api-Key: ${SECRET}'`;

@@ -6,7 +6,7 @@ import { sameCall } from '../../../src/cli/from-curl/same-call.ts';
 import { readShellLine } from '../../../src/cli/from-curl/shell-line.ts';
 import { filesOf } from '../../../src/cli/from-curl/written-files.ts';
 
-// What becomes of a line, without a disk or a network.
+// The configuration that a line gives, without a disk or a network.
 
 function read(text: string, output = 'bearerd.yaml') {
   const line = readCurlLine(readShellLine(text));
@@ -22,7 +22,7 @@ function read(text: string, output = 'bearerd.yaml') {
 
 const KEY = "-H 'X-Api-Key: k-1'";
 
-t.test('of several credentials one is carried, and the others are named', async (t) => {
+t.test('of several credentials one is used, and the others are named', async (t) => {
   const CARRIED: readonly (readonly [line: string, yaml: RegExp, others: readonly string[]])[] = [
     ['curl https://h/ -u ada:pw -H "Authorization: Bearer k"', /type: apiKey\n {4}key/, ['-u']],
     ['curl https://h/ -u ada:pw --oauth2-bearer k', /type: basic\n {4}username: ada\n/, ['--oauth2-bearer']],
@@ -55,7 +55,7 @@ t.test('names that only sound like credentials are left alone', async (t) => {
 });
 
 t.test(
-  'what is not about the credential stays in the printed call, and the connection is bearerd’s',
+  'TLS options become settings, other connection options are named, and the rest stays in the printed call',
   async (t) => {
     const { call, leftOut, yaml } = read(
       `curl -sSL -X POST --max-time 5 -d '{"a":"it'\\''s"}' https://h:8443/p/q ${KEY} --cacert ca.pem --cert c.pem --key k.pem --resolve h:8443:10.0.0.1 --tlsv1.2 -H 'Origin: https://x' -H 'Sec-Fetch-Mode: cors' | jq`,
@@ -83,7 +83,7 @@ t.test('a client certificate alone makes a route without a credential', async (t
   t.same(secrets, []);
 });
 
-t.test('several secrets have a file each, named after the field', async (t) => {
+t.test('each of several secrets has its own file, named after the field', async (t) => {
   const { secrets, yaml } = read(
     'curl https://h/token -d grant_type=password -d username=ada -d password=p -d client_id=c -d client_secret=s',
     'conf/api.yaml',
@@ -95,7 +95,7 @@ t.test('several secrets have a file each, named after the field', async (t) => {
   t.match(yaml, /grant: password\n {4}username: ada\n {4}password: \{ file: bearerd-secret-password \}/);
 });
 
-t.test('a variable is named, and no file is made for it', async (t) => {
+t.test('a variable becomes { env: NAME }, without a file', async (t) => {
   const { secrets, yaml } = read('curl -u "$USER_ID:$PW" https://h/');
   t.match(yaml, /username: \{ env: USER_ID \}\n {4}password: \{ env: PW \}\n/);
   t.same(secrets, []);
@@ -133,7 +133,7 @@ const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
   [`curl https://h/ ${KEY} -E client.p12 --cert-type P12`, /PEM files, and not P12/],
 ];
 
-t.test('a line that can not be carried is refused with the reason', async (t) => {
+t.test('a line that has no equivalent is refused with the reason', async (t) => {
   for (const [line, says] of REFUSED) {
     t.throws(() => read(line), { code: 'usage', message: says }, line);
     try {

@@ -65,7 +65,7 @@ const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
   ["curl $'\\U00110000'", /names no character/],
 ];
 
-t.test('what no single command holds is refused, in words that quote no value', async (t) => {
+t.test('a line that is more than one command is refused, and the message quotes no value', async (t) => {
   for (const [line, says] of REFUSED) {
     t.throws(() => readShellLine(line), { code: 'usage', message: says }, line);
     try {

@@ -13,11 +13,11 @@ import { filesOf } from '../../../src/cli/from-curl/written-files.ts';
 import { ConfigurationSource } from '../../../src/config/source.ts';
 import { VENDOR_LINES, type VendorLine } from './vendor-lines.ts';
 
-// Lines from public documents: each becomes a configuration by which bearerd sends what curl would send.
+// Lines from public documents: with the configuration from each, bearerd sends what curl would send.
 
 process.env.VENDOR_API_KEY = 'from-the-environment';
 
-/** An API that answers with what it saw of one header, parameter or cookie. */
+/** An API that answers with the value of one header, parameter or cookie of the request. */
 function seen(request: IncomingMessage, where: string): string | null {
   const url = new URL(request.url!, 'http://api');
   if (where.startsWith('?')) return url.searchParams.get(where.slice(1));
@@ -27,7 +27,7 @@ function seen(request: IncomingMessage, where: string): string | null {
   return new RegExp(`(?:^|; )${cookie}=([^;]*)`).exec(String(value))?.[1] ?? null;
 }
 
-t.test('a line of a vendor becomes a configuration that sends the same credential', async (t) => {
+t.test("the configuration from a vendor's line sends the same credential", async (t) => {
   let asked: VendorLine | undefined;
   const calls: { url: string; seen: string | null }[] = [];
   const api = http.createServer((request, response) => {

@@ -1,12 +1,12 @@
 /**
- * Lines as vendors' public documents have them, with HOST in place of theirs and made-up keys. `sends` is what
- * an API sees that tells who calls: the name of the header, parameter or cookie, and its value.
+ * Lines from vendors' public documents, with HOST in place of their host, and made-up keys. `sends` is the credential
+ * that an API gets: the name of the header, parameter or cookie, and its value.
  */
 export interface VendorLine {
   readonly of: string;
   readonly line: string;
   readonly sends: readonly [where: string, value: string];
-  /** Only where the line is a login: what the file has. */
+  /** For a line that is a login: what the configuration holds. */
   readonly login?: Readonly<Record<string, string>>;
 }
 
