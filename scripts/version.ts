@@ -1,6 +1,6 @@
 /**
- * Writes the version of package.json wherever else it stands, and dates the changelog: `npm version` calls it, between
- * its change of package.json and its commit.
+ * Writes the version of package.json into all other files that have it, and dates the changelog. `npm version` calls it
+ * between its change of package.json and its commit.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The files, and what stands before the version there. */
+/** The files, and the pattern of the version in each. */
 export const PLACES: Readonly<Record<string, RegExp>> = {
   Dockerfile: /(?<=^ARG VERSION=)\S+/gm,
   'README.md': /(?<=bearerd-)\d+\.\d+\.\d+(?=\.tgz)/g,
@@ -24,7 +24,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   'docs/start/sidecar.md': /(?<=\/bearerd:)\d+\.\d+\.\d+/g,
 };
 
-/** What was unreleased becomes that version's, and there is room for what comes. */
+/** Turns the unreleased section into that of the version, below a new empty one. */
 export function released(changelog: string, version: string, day: string): string {
   const heading = '## [Unreleased]\n';
   if (!changelog.includes(heading)) throw new Error(`CHANGELOG.md has no ${heading.trim()}`);

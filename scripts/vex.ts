@@ -14,16 +14,16 @@ const JUSTIFICATIONS = [
   'protected_by_mitigating_control',
 ] as const;
 
-/** What is known of one vulnerability of a package in the bundle; those of `vex.json`. */
+/** An entry of `vex.json`: what is known of one vulnerability of a bundled package. */
 export interface Statement {
-  /** `CVE-2026-1234`, or `GHSA-…` where it has no number. */
+  /** `CVE-2026-1234`, or `GHSA-…` if there is no CVE number. */
   readonly id: string;
-  /** By its name on npm. */
+  /** The name on npm. */
   readonly package: string;
   readonly state: 'not_affected' | 'exploitable' | 'in_triage';
-  /** For `not_affected`. */
+  /** Required for `not_affected`. */
   readonly justification?: (typeof JUSTIFICATIONS)[number];
-  /** In words: how it is known, or what to do. */
+  /** In words: how this is known, or what to do. */
   readonly detail: string;
 }
 
@@ -43,11 +43,11 @@ export const STATEMENTS = JSON.parse(
 ) as readonly Statement[];
 
 /**
- * What the vulnerabilities of bundled packages mean for bearerd (VEX, in CycloneDX 1.6). Without a statement it says that
- * none is known. It refers to what is affected by way of the bill's serial number (BOM-Link), and has no time itself.
+ * What the vulnerabilities of bundled packages mean for bearerd (VEX, in CycloneDX 1.6). Without statements it says that
+ * none is known. It refers to packages in the bill of materials by its serial number (BOM-Link), and has no time.
  *
- * @param billOfMaterials that of the bundle, as text
- * @throws Error naming a statement that says too little, or is about a package that is not in the bundle (any more)
+ * @param billOfMaterials of the bundle, as text
+ * @throws Error that names a statement that is incomplete, or about a package that is not in the bundle
  */
 export function exploitability(statements: readonly Statement[], billOfMaterials: string): string {
   const { serialNumber, version, metadata, components } = JSON.parse(billOfMaterials) as Bill;

@@ -7,14 +7,14 @@ interface Bill {
 }
 
 interface Contents {
-  /** The bill of the bundle. */
+  /** The bill of materials of the bundle, as text. */
   readonly bundle: string;
   readonly node: string;
-  /** A line for each of Debian's packages: its name, version and architecture. */
+  /** Name, version and architecture of each Debian package, one a line. */
   readonly debian: string;
 }
 
-/** What is in the image (CycloneDX): the bundle, the Node that runs it, and Debian's packages below them. */
+/** The bill of materials of the image (CycloneDX): the bundle, Node, and Debian's packages. */
 export function imageBill({ bundle, node, debian }: Contents): string {
   const bill = JSON.parse(bundle) as Bill;
   const purl = `pkg:generic/node@${node}`;

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { imageBill } from './bill.ts';
 import type { Engine } from './engine.ts';
 
-/** What the Dockerfile begins with. */
+/** The base image of the Dockerfile. */
 export const BASE = 'docker.io/library/node:26-bookworm-slim';
 
 export interface Build {
-  /** With the Dockerfile. */
+  /** The folder of the Dockerfile. */
   readonly folder: string;
   readonly name: string;
   readonly revision: string;
-  /** The time that the image and its files say, in seconds since 1970: that of the revision, so that it can be built again. */
+  /** The time of the image and its files, in epoch seconds: that of the revision, so that builds are reproducible. */
   readonly createdS: number;
 }
 
@@ -27,8 +27,8 @@ const versionIn = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
 /**
- * The base has to be there. In the format of Docker, since that of the OCI knows no health check. Without the steps of an earlier
- * build: they would keep its time.
+ * Builds the image. The base image must be in the store. The format is Docker's, since that of the OCI has no health check.
+ * Without a cache: cached steps would keep their time.
  */
 export function buildImage(engine: Engine, { folder, name, revision, createdS }: Build): void {
   const args = [`VERSION=${versionIn(folder)}`, `REVISION=${revision}`].flatMap((arg) => [
@@ -51,7 +51,7 @@ export function buildImage(engine: Engine, { folder, name, revision, createdS }:
   );
 }
 
-/** The image as an archive that `podman load` and `docker load` take, and its bill of materials beside it. */
+/** Writes the image as an archive for `podman load` and `docker load`, and its bill of materials beside it. */
 export function exportImage(engine: Engine, name: string, file: string): void {
   engine.buildah('push', '--quiet', name, `docker-archive:${file}.image.tar:${name}`);
   execFileSync('gzip', ['--no-name', `${file}.image.tar`]);
@@ -75,7 +75,7 @@ function billOf(engine: Engine, name: string): string {
   return imageBill({
     bundle: run('cat', '/app/dist/sbom.cdx.json'),
     node: run('node', '--version').slice(1),
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: The syntax of dpkg-query.
     debian: run('dpkg-query', '--show', '--showformat', '${Package} ${Version} ${Architecture}\\n'),
   });
 }

@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const LIMIT_MS = 60_000;
 
-/** What a check has: the engine, the image's name, a folder for its files, and where to put figures. */
+/** The arguments of a check: the engine, the name of the image, a folder for files, and a record for figures. */
 export interface Setting {
   readonly engine: Engine;
   readonly image: string;
@@ -24,18 +24,18 @@ export type Check = (setting: Setting) => Promise<void>;
 const RUN = ['run', '--detach', '--pull', 'never', '--health-interval', 'disable'];
 const MOCK = ['mock', '--listen', '127.0.0.1:9190'];
 
-/** What they start; those first that use another's network. */
+/** The containers that the checks start. Those that use the network of another come first. */
 export const CONTAINERS = ['published', 'sidecar', 'standalone', 'app', 'api'];
 
 export const CHECKS: Readonly<Record<string, Check>> = {
-  'it says what it is': saysWhatItIs,
-  'the line of the README serves a published port to who has the caller key': publishedPort,
-  'a hardened sidecar answers its probes, serves, and ends when it is told to': sidecar,
-  'a standalone answers its probes by HTTP, serves by the name of its Service, and takes a rotated Secret':
+  'the image has labels, a user and the right version': hasLabels,
+  'the line in the README serves a published port to clients with the caller key': publishedPort,
+  'a hardened sidecar answers its probes, serves, and stops on SIGTERM': sidecar,
+  'a standalone proxy answers its probes by HTTP, serves under the name of its Service, and applies a rotated Secret':
     standalone,
 };
 
-async function saysWhatItIs({ engine, image, figures }: Setting): Promise<void> {
+async function hasLabels({ engine, image, figures }: Setting): Promise<void> {
   const [{ Config, Size }] = JSON.parse(engine.podman('image', 'inspect', image));
   const { version } = JSON.parse(read('package.json'));
   const labels = (name: string) => Config.Labels[`org.opencontainers.image.${name}`];
@@ -53,7 +53,7 @@ async function saysWhatItIs({ engine, image, figures }: Setting): Promise<void> 
   figures['over its base'] = `${((Size - base) / 1e6).toFixed(1)} MB`;
 }
 
-/** `docker run --rm -p 127.0.0.1:9180:9180 -e … bearerd demo`, with ports that are free here. */
+/** `docker run --rm -p 127.0.0.1:9180:9180 -e … bearerd demo`, with free ports. */
 async function publishedPort({ engine, image }: Setting): Promise<void> {
   const [, line = ''] = /docker run (.*?bearerd demo)\n/s.exec(read('README.md')) ?? [];
   const args = line.replaceAll('\\\n', '').split(/\s+/);
@@ -114,7 +114,7 @@ async function standalone({ engine, image, work, figures }: Setting): Promise<vo
     image,
   );
   await until(engine, 'standalone', /logged in/);
-  // At the pod's own address, as the kubelet.
+  // At the address of the pod, like the kubelet.
   const address = engine.podman('inspect', '--format', '{{.NetworkSettings.IPAddress}}', 'api');
   const ask = (port: number, path: string, headers = {}) => statusOf({ host: address, port, path, headers });
   for (const { httpGet } of [container!.startupProbe, container!.readinessProbe, container!.livenessProbe!])
@@ -126,12 +126,12 @@ async function standalone({ engine, image, work, figures }: Setting): Promise<vo
     assert.equal(await call(host, SECRETS.caller_key), 200, host);
   assert.equal(await call('bearerd:9180', 'another'), 407);
   assert.equal(await call('evil.example', SECRETS.caller_key), 403);
-  // A rotated Secret: no restart, and within seconds only the new key is taken.
+  // After the Secret is rotated, only the new key is accepted within seconds, without a restart.
   mountSecrets(secrets, { ...SECRETS, caller_key: 'a-new-key' });
   const rotated = async () => (await call('bearerd:9180', 'a-new-key')) === 200;
   const began = Date.now();
   for (; !(await rotated()); await delay(100))
-    assert.ok(Date.now() - began < LIMIT_MS, 'the new key is not taken');
+    assert.ok(Date.now() - began < LIMIT_MS, 'the new key is not accepted');
   figures['from a swapped Secret to the new caller key'] = `${((Date.now() - began) / 1000).toFixed(1)} s`;
   assert.equal(await call('bearerd:9180', SECRETS.caller_key), 407);
 }

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Probe } from './running.ts';
 
-/** As a manifest has it. */
+/** A container in a manifest. */
 export interface Container {
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly resources: { readonly limits: { readonly memory: string } };
@@ -12,7 +12,7 @@ export interface Container {
   readonly livenessProbe?: Probe;
 }
 
-/** As deploy/kubernetes has it in securityContext. */
+/** The securityContext of deploy/kubernetes. */
 const HARDENED = [
   '--user',
   '1000:1000',
@@ -22,7 +22,7 @@ const HARDENED = [
   '--security-opt',
   'no-new-privileges',
 ];
-/** Those of the mock, and a caller key. */
+/** The secrets of the mock, and a caller key. */
 export const SECRETS = {
   client_id: 'demo-service-account',
   client_secret: 'demo-client-secret',
@@ -31,9 +31,9 @@ export const SECRETS = {
 };
 
 /**
- * The options that run a container as its manifest would have it, but for the upstream, which is the mock.
+ * The options that run a container like its manifest, except that the upstream is the mock.
  *
- * @param secrets a folder that `mountSecrets` has filled
+ * @param secrets a folder of `secretsFolder`
  */
 export function deployed({ env, resources }: Container, secrets: string): string[] {
   const settings = [...env, { name: 'BEARERD_BASE_URL', value: 'http://127.0.0.1:9190' }];
@@ -45,7 +45,7 @@ export function deployed({ env, resources }: Container, secrets: string): string
   ];
 }
 
-/** As the kubelet mounts a Secret, and swaps one that has changed: all of it at once, by one link. */
+/** Writes secrets as the kubelet does: a changed Secret is swapped as a whole, by one symbolic link. */
 export function mountSecrets(folder: string, secrets: Readonly<Record<string, string>>): void {
   const contents = `..${process.hrtime.bigint()}`;
   mkdirSync(join(folder, contents), { recursive: true });
@@ -54,7 +54,7 @@ export function mountSecrets(folder: string, secrets: Readonly<Record<string, st
   renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
 }
 
-/** The links that stay. */
+/** Fills a folder like a mounted Secret: the links of the files stay, `..data` is swapped. */
 export function secretsFolder(folder: string): string {
   mountSecrets(folder, SECRETS);
   for (const name of Object.keys(SECRETS)) symlinkSync(join('..data', name), join(folder, name));

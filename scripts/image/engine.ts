@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const DEBIAN = 'buildah podman runc catatonit mmdebstrap';
-/** Users other than root often have no sbin on the PATH. */
+/** Users other than root often lack sbin on the PATH. */
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin'];
 
-/** Builds and runs images with a store of its own, so that it changes nothing among the machine's. Needs no daemon. */
+/** Builds and runs images in its own store, without a daemon. The machine's images stay unchanged. */
 export interface Engine {
   buildah(...args: string[]): string;
   podman(...args: string[]): string;
 }
 
-/** @throws Error in words, where one of them isn't there. */
+/** The paths of programs. @throws Error that names the missing ones */
 export function located<Name extends string>(
   names: readonly Name[],
   folders: readonly string[] = FOLDERS,
@@ -28,7 +28,7 @@ export function located<Name extends string>(
   return Object.fromEntries(names.map((name, index) => [name, paths[index]])) as Record<Name, string>;
 }
 
-/** @throws Error in words, where the programs aren't there. */
+/** @throws Error that names missing programs */
 export function engineIn(folder: string): Engine {
   const programs = located(['buildah', 'podman', 'runc']);
   mkdirSync(folder, { recursive: true });
@@ -52,7 +52,7 @@ export function engineIn(folder: string): Engine {
   return { buildah: run(programs.buildah), podman: run(programs.podman) };
 }
 
-/** runc, since crun wants one kind of cgroups; cgroupfs, since there may be no systemd; limits that we may set. */
+/** runc, since crun needs one kind of cgroups; cgroupfs, since there may be no systemd; limits within our own. */
 function containersConf(runc: string): string {
   const limit = (name: string) =>
     new RegExp(`^${name} +\\S+ +(\\S+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8'))![1]!;

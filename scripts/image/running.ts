@@ -3,7 +3,7 @@ import { type RequestOptions, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from './engine.ts';
 
-// What a container that runs can be asked.
+// Questions to a running container.
 
 const LIMIT_MS = 60_000;
 
@@ -11,7 +11,7 @@ export interface Probe {
   readonly httpGet: { readonly path: string };
 }
 
-/** Asks from within the pod, whose network may be its own alone, until the answer is 200. */
+/** Probes until the answer is 200. The request comes from within the pod, whose network may be isolated. */
 export async function probe(engine: Engine, name: string, { httpGet }: Probe, port: number): Promise<void> {
   const url = `http://127.0.0.1:${port}${httpGet.path}`;
   const call = `const { status } = await fetch('${url}').catch(() => ({ status: 0 })); console.log(status)`;
@@ -45,7 +45,7 @@ export function startedIn(engine: Engine, name: string): number {
   return Date.parse(time) - Date.parse(started);
 }
 
-/** `fetch` sets a Host of its own. */
+/** The status of a request. Not with `fetch`, which sets its own Host. */
 export function statusOf(options: RequestOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     request({ ...options, signal: AbortSignal.timeout(10_000) }, (response) => {

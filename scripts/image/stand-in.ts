@@ -10,8 +10,8 @@ const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 const PACKAGES = 'ca-certificates,libatomic1,libstdc++6';
 
 /**
- * A base image where the official one is unavailable: Debian's packages as the official one has them, and Node from npm.
- * It trusts the authorities of this machine: npm, which runs in it, may need them.
+ * Makes a base image for machines that cannot pull the official one: with the same Debian packages, and Node from npm. It
+ * trusts the CAs of this machine, since npm runs in it and may need them.
  */
 export function makeStandIn(engine: Engine, name: string): void {
   const { mmdebstrap } = located(['mmdebstrap']);

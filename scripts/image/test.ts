@@ -1,8 +1,8 @@
 /**
- * Builds the image and runs it, as the README, Kubernetes and Podman would: `npm run test:image`.
+ * Builds the image and runs it like the README, Kubernetes and Podman: `npm run test:image`.
  *
- * Without an option the base is a stand-in, made of Debian's packages and npm's Node; with --pull it is the official
- * one, from its registry. Needs no Docker; what it builds stays in node_modules/.cache, for the next time.
+ * By default the base is a stand-in made of Debian's packages and npm's Node; with --pull it is the official image from
+ * its registry. Docker is not needed. The images stay in node_modules/.cache.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ const IMAGE = 'localhost/bearerd:test';
 
 const { values } = parseArgs({ options: { pull: { type: 'boolean', default: false } } });
 process.exitCode = await main().catch((error: Error & { stdout?: string }) => {
-  // Its message has what went to stderr.
+  // The message holds stderr.
   process.stderr.write(`test:image: ${error.message}\n${error.stdout ?? ''}`);
   return 1;
 });
@@ -54,8 +54,8 @@ async function runChecks(setting: Setting, build: Build): Promise<number> {
   let failed = 0;
   const all = {
     ...CHECKS,
-    'an archive of it is made, and its bill of materials': archived,
-    'built again it has the same files, modes and times': (setting: Setting) => rebuilt(setting, build),
+    'an archive of the image is made, with its bill of materials': archived,
+    'a second build has the same files, modes and times': (setting: Setting) => rebuilt(setting, build),
   };
   for (const [statement, check] of Object.entries(all)) {
     const fault = await check(setting).catch((error: Error) => error);
@@ -75,7 +75,7 @@ async function archived({ engine, image, work }: Setting): Promise<void> {
     if (!existsSync(join(work, `bearerd.${ending}`))) throw new Error(`there is no ${ending}`);
 }
 
-/** By the hashes of its layers. */
+/** Compares the hashes of the layers. */
 async function rebuilt({ engine, image }: Setting, build: Build): Promise<void> {
   const name = `${image}-anew`;
   buildImage(engine, { ...build, name });

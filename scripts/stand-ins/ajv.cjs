@@ -1,5 +1,5 @@
-// env-schema's Ajv, without the check of our schema against the schema of schemas: to compile that one took a
-// quarter of the start. Ours is a constant, and the tests, which run src/, have it checked.
+// Ajv for env-schema without the check of our schema against the meta-schema: compiling that took a quarter of the
+// start. Our schema is a constant, and test/stand-ins.test.ts checks it.
 const Ajv = require('ajv');
 
 module.exports = class extends Ajv {

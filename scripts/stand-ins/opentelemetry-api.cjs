@@ -1,3 +1,3 @@
-// OpenTelemetry as prom-client asks for it: for the exemplars of its process metrics alone, which are never switched on.
-// The real one is loaded where traces are asked for, and only there.
+// The OpenTelemetry API for prom-client, which uses it only for exemplars of its process metrics. These are off. The real
+// API is loaded only for traces.
 module.exports = {};

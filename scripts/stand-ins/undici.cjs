@@ -1,9 +1,9 @@
-// undici's own index, without what a proxy never uses: fetch, WebSocket, caches, mocks, interceptors. They would be
-// a quarter of bearerd's memory. reply-from gets these instead of an older undici of its own; it makes an Agent,
-// and sends nothing by it, since our handler forwards.
+// The index of undici without the parts that bearerd never uses: fetch, WebSocket, caches, mocks, interceptors. They would
+// take a quarter of bearerd's memory. reply-from gets this one in place of its own older undici; it makes an Agent, and
+// sends nothing with it, since our handler forwards.
 const Dispatcher = require('undici/lib/dispatcher/dispatcher');
 
-// As the index does: `dispatcher.request()` and its like.
+// Like the index of undici: adds `request()` and the other methods.
 Object.assign(Dispatcher.prototype, require('undici/lib/api'));
 
 exports.Dispatcher = Dispatcher;
