@@ -3,7 +3,7 @@ import { type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
 import type { Secret } from '../base/secret.ts';
 import { headerValueOf } from './header-value.ts';
 
-/** A token and the span in which it may be used. Immutable; two logins give two objects, even of one value. */
+/** A token and the time in which it may be used. Immutable; two logins give two objects, even for the same value. */
 export interface AccessToken {
   readonly value: Secret;
   /** Eight hexadecimal digits; the only form in which a token is ever shown. */
@@ -13,11 +13,11 @@ export interface AccessToken {
   /** From the answer's arrival to the token's end. */
   readonly lifetimeMs: number;
   readonly expires: Deadline;
-  /** A little before that, for the time that a request needs to get there. */
+  /** `expires` less the transit margin: a request needs time to arrive. */
   readonly usableUntil: Deadline;
 }
 
-/** The time that a request may need from here to the check at the upstream: 2 % of the life, at most 250 ms. */
+/** The transit margin, for the time from here to the check at the upstream: 2 % of the life, at most 250 ms. */
 const TRANSIT_SHARE = 0.02;
 const MAX_TRANSIT_MS = 250;
 

@@ -5,10 +5,10 @@ import type { LoginAnswer, RedirectTarget } from './login-answer.ts';
 import { answerFailure } from './login-failure.ts';
 import type { OAuthError } from './oauth-error.ts';
 
-/** The words for an OAuth error that means a refusal, by the kind of endpoint. */
+/** The words for an OAuth error that is a refusal, by the kind of endpoint. */
 export type RefusalWords = 'oauth-refused' | 'oauth-at-session';
 
-/** Judges an answer that is no login by its status, and by its OAuth error where there is one. Pure. */
+/** The error for an answer that is no login, by its status and its OAuth error, if it has one. Pure. */
 export function failureOf(
   { status, headers, redirect, receivedWallMs }: LoginAnswer,
   error: OAuthError | undefined,
@@ -46,7 +46,7 @@ const REDIRECTS: Readonly<Record<RedirectTarget, string>> = {
   nowhere: 'to no URL',
 };
 
-/** Where a `Location` leads, relative to the origin that was asked. It may hold anything: no part of it is returned. */
+/** Where a `Location` leads, seen from the requested origin. It may hold anything, so no part of it is returned. */
 export function redirectTargetOf(location: string, origin: string): RedirectTarget {
   const url = URL.parse(location, origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'nowhere';

@@ -11,16 +11,16 @@ import { type Assertion, signAssertion } from './signed-assertion.ts';
 /** RFC 7523 §2.2. */
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** It is sent at once, and used once. */
+/** A client assertion is sent at once and used once. */
 const CLIENT_ASSERTION_MS = 60_000;
 
-/** What a client adds to a token request to say who it is. */
+/** What a client adds to a token request to authenticate (RFC 6749 §2.3). */
 export interface ClientProof {
   readonly authorization?: Secret;
   readonly parameters: Readonly<Record<string, Secret>>;
 }
 
-/** @throws LoginError where a file that it needs can't be used. */
+/** @throws LoginError if a file that it needs can't be used. */
 export async function proveClient(
   config: OAuth2CredentialConfig,
   endpoint: TokenEndpoint,
@@ -35,18 +35,18 @@ export async function proveClient(
     case 'assertion':
       return asserting(named, jwtOnly(await readLoginFile(config.assertion, 'assertion'), 'assertion'));
     case 'privateKeyJwt': {
-      const said = { claims: {}, lifetimeMs: CLIENT_ASSERTION_MS };
-      return asserting(named, await signedBy({ ...config, ...said }, endpoint, clock));
+      const assertion = { claims: {}, lifetimeMs: CLIENT_ASSERTION_MS };
+      return asserting(named, await signedBy({ ...config, ...assertion }, endpoint, clock));
     }
-    case 'tls': // RFC 8705 §2: the certificate is the proof, and the ID has to be there.
+    case 'tls': // RFC 8705 §2: the certificate authenticates, and client_id is required.
     case 'none':
       return { parameters: named };
   }
 }
 
 /**
- * An assertion signed with a key of the configuration, for this endpoint unless that names another audience. `iss` and
- * `sub` are the client unless the claims say otherwise.
+ * An assertion signed with a configured key. The audience is the endpoint unless another one is configured; `iss` and
+ * `sub` are the client ID unless the claims set them.
  */
 export async function signedBy(
   config: SigningKey & Pick<Assertion, 'claims' | 'lifetimeMs'> & { readonly clientId?: Secret | undefined },
@@ -68,10 +68,10 @@ function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): 
   return { parameters: { ...named, client_assertion_type: type, client_assertion: assertion } };
 }
 
-/** Signed (RFC 7515 §7.1, three parts), or encrypted (RFC 7516 §7.1, five; the key's is empty where it is agreed on). */
+/** Signed, with three parts (RFC 7515 §7.1), or encrypted, with five (RFC 7516 §7.1), of which the second may be empty. */
 const JWT = /^[\w-]+\.[\w-]*\.(?:[\w-]*|[\w-]*\.[\w-]+\.[\w-]+)$/;
 
-/** A file that is half written, or no JWT, is not sent. */
+/** Refuses a file that is half written or no JWT. */
 export function jwtOnly(token: Secret, what: string): Secret {
   if (token.fits(JWT)) return token;
   throw new LoginError(

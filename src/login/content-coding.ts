@@ -1,13 +1,13 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 
-/** Servers use one; a few are legal; each more costs us time. */
+/** Servers use one coding. Several are legal, and decoding each takes time. */
 const MOST_CODINGS = 3;
 
 /**
- * A body without its content codings (RFC 9110 §8.4), which are undone in the reverse order. We ask for none, but some
- * gateways code everything. No step gives more than `maxBytes`: decoding stops where the result gets too large.
+ * Decodes the content codings of a body, in reverse order (RFC 9110 §8.4). A login asks for none, but some gateways code
+ * every answer. No step gives more than `maxBytes`: decoding stops when the result gets too large.
  *
- * @throws RangeError with the code `ERR_BUFFER_TOO_LARGE` past `maxBytes`, another error for what can't be decoded.
+ * @throws RangeError with the code `ERR_BUFFER_TOO_LARGE` past `maxBytes`; another error if decoding fails
  */
 export function decodeContent(coded: Uint8Array, codings: string | undefined, maxBytes: number): Uint8Array {
   const names = (codings ?? '')
@@ -35,7 +35,7 @@ function decode(bytes: Uint8Array, coding: string, limit: { maxOutputLength: num
   }
 }
 
-/** `deflate` means the zlib format (RFC 9110 §8.4.1.2), and some send the bare data: RFC 1950 §2.2 tells them apart. */
+/** `deflate` is the zlib format (RFC 9110 §8.4.1.2), but some servers send bare data. RFC 1950 §2.2 tells them apart. */
 function hasZlibHeader([method = 0, flags = 0]: Uint8Array): boolean {
   return (method & 0x0f) === 8 && (method * 256 + flags) % 31 === 0;
 }

@@ -6,19 +6,19 @@ import type { AccessToken } from './access-token.ts';
 /** Gives requests the token of a credential. */
 export interface TokenSource {
   readonly name: string;
-  /** The token to send now, or undefined when there is none that may be sent. Never waits, never logs in. */
+  /** The token to send now; undefined if there is none that may be sent. Never waits, never logs in. */
   current(): AccessToken | undefined;
   /** The token's state; `token` is what `current` has just given. */
   stateWith(token: AccessToken | undefined): TokenState;
   /**
    * A token that may be sent, as soon as there is one.
    * Rejects with a `Problem`: `token-unavailable` at the time limit, `login-refused` at once while the session
-   * endpoint refuses the credentials, `overloaded` when too many wait already, `draining` after a stop.
+   * endpoint refuses the credentials, `overloaded` if too many requests wait, `draining` after a stop.
    */
   wait(signal?: AbortSignal): Promise<AccessToken>;
   /**
-   * Says that the upstream answered 401 to this token. Gives the token for one more try: a newer one,
-   * a promise of one (undefined when the renewal fails), or undefined when the client gets the 401.
+   * Reports that the upstream answered 401 to this token. Gives the token for a second try: a newer one, a promise of
+   * one (of undefined if the renewal fails), or undefined if the client gets the 401.
    */
   rejected(token: AccessToken): AccessToken | Promise<AccessToken | undefined> | undefined;
   /** Says that the upstream answered 401 to the token that `rejected` gave, too. It is reported, and goes on being used. */
@@ -29,7 +29,7 @@ interface Placement {
   readonly name: string;
   /** Header name as sent, `Authorization` unless configured. */
   readonly header: string;
-  /** The place of the credential, if it is not a header. */
+  /** The place of the credential if it is not a header. */
   readonly elsewhere?: Elsewhere;
   /** The origins that may get this credential. There is no credential without them. */
   readonly origins: ReadonlySet<string>;
@@ -43,14 +43,13 @@ export interface FixedCredential extends Placement {
   readonly secrets: readonly Secret[];
 }
 
-/** A credential whose value is a token that is renewed. */
-export interface TokenCredential extends Placement {
+/** A token that is renewed. */
+interface TokenCredential extends Placement {
   readonly kind: 'token';
   readonly source: TokenSource;
 }
 
 /**
- * Two kinds: a fixed value (a key, or a user name and a password), and a token from a login. docs/architecture.md says
- * how to add a kind of login.
+ * A fixed value, or a token from a login. docs/architecture.md says how to add a kind of login.
  */
 export type Credential = FixedCredential | TokenCredential;

@@ -1,10 +1,10 @@
 import { parseTimestamp } from './timestamp.ts';
 
-/** When does a token end? Pure: what the session endpoint said, and when it was asked and heard. */
+// When a token expires. Pure: the answer and its timing are arguments.
 
-/** The lifetime that is assumed where the answer gives none (docs/tokens.md). */
-export const ASSUMED_LIFETIME_MS = 15 * 60_000;
-/** The end of the year 9999. A later number is no time in seconds, but perhaps milliseconds. */
+/** The assumed lifetime if the answer gives none (docs/tokens.md). */
+const ASSUMED_LIFETIME_MS = 15 * 60_000;
+/** The end of the year 9999. A larger number may be in milliseconds, and is not read. */
 const MAX_EPOCH_SECONDS = 253_402_300_799;
 
 export interface AnswerTiming {
@@ -16,10 +16,10 @@ export interface AnswerTiming {
   readonly serverDateMs: number | undefined;
 }
 
-export interface Expiry {
-  /** From the answer's arrival; zero or less when the token has expired by then. */
+interface Expiry {
+  /** From the answer's arrival; zero or less if the token has expired by then. */
   readonly lifetimeMs: number;
-  /** The field that it was taken from, for the log: `expiresAt`, …, `jwt exp`, `assumed`. */
+  /** The field that gave it, for the log: `expiresAt`, …, `jwt exp`, `assumed`. */
   readonly source: string;
   /** Fields with values that could not be read. */
   readonly unreadable: readonly string[];
@@ -29,7 +29,7 @@ export interface Expiry {
 export function expiryOf(fields: Record<string, unknown>, token: string, timing: AnswerTiming): Expiry {
   const unreadable: string[] = [];
   const absolute = (at: number) => at - serverNowMs(timing);
-  // A later time has no form that people can read.
+  // A later time can't be formatted as a date.
   const longestMs = MAX_EPOCH_SECONDS * 1000 - timing.receivedWallMs;
   // Counted from when the request was sent: the server may have made the token any time after that.
   const relative = (seconds: number) => seconds * 1000 - timing.elapsedMs;
@@ -50,9 +50,9 @@ export function expiryOf(fields: Record<string, unknown>, token: string, timing:
 }
 
 /**
- * The server's clock at the answer's arrival. Ours is believed while it lies within what `Date` allows (whole
- * seconds, and the answer's way); else the latest time that the server's clock can show, so that an error shortens the
- * token's life.
+ * The server's time at the answer's arrival. Our clock counts if it is within the precision of `Date` (whole seconds,
+ * and the duration of the request). Otherwise it is the latest time that the server's clock can have, so that an error
+ * shortens the token's life.
  */
 export function serverNowMs({ receivedWallMs, elapsedMs, serverDateMs }: AnswerTiming): number {
   if (serverDateMs === undefined) return receivedWallMs;
@@ -80,10 +80,10 @@ export function jwtEndMs(token: string): number | undefined {
 
 /** The `exp` claim (RFC 7519 §4.1.4), unverified: the upstream decides whether to trust the token. */
 function jwtExp(token: string): unknown {
-  const parts = token.split('.');
-  if (parts.length !== 3) return undefined;
+  const [, payload, signature, ...more] = token.split('.');
+  if (payload === undefined || signature === undefined || more.length > 0) return undefined;
   try {
-    const claims: unknown = JSON.parse(Buffer.from(parts[1]!, 'base64url').toString('utf8'));
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
     return typeof claims === 'object' && claims !== null ? (claims as { exp?: unknown }).exp : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** The three forms of RFC 9110 §5.6.7. `Date.parse` alone takes nearly anything for a date, `1e9 GMT` too. */
+/** The three forms of RFC 9110 §5.6.7. `Date.parse` alone accepts almost anything, even `1e9 GMT`. */
 const FORMS = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,

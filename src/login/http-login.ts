@@ -2,12 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
 import type { IssuedToken } from './issued-token.ts';
 import type { LoginAnswer } from './login-answer.ts';
-import { toldOf } from './login-failure.ts';
+import { withSubject } from './login-failure.ts';
 import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';
 
 /**
- * One login: gives a token, or rejects with a LoginError. Never retries, never follows a redirect, and ends soon
- * after `signal` aborts.
+ * One login: gives a token, or rejects with a LoginError. Follows no redirect, and ends soon after `signal` aborts.
  */
 export type Login = (signal: AbortSignal) => Promise<IssuedToken>;
 
@@ -23,12 +22,12 @@ export function httpLogin(
     try {
       return judge(await postLogin(endpoint, request, clock, signal));
     } catch (error) {
-      throw error instanceof LoginError ? toldOf(subject, error, { secrets: request.secrets }) : error;
+      throw error instanceof LoginError ? withSubject(subject, error, { secrets: request.secrets }) : error;
     }
   };
 }
 
 /** A query may hold a secret. */
 function withoutQuery(path: string): string {
-  return path.split('?', 1)[0]!;
+  return path.replace(/\?.*/s, '');
 }

@@ -7,21 +7,21 @@ export interface IssuedToken {
   readonly token: Secret;
   /** From the answer's arrival to the expiry; always positive. */
   readonly lifetimeMs: number;
-  /** For the log: what could not be read or was assumed. Holds no bytes of the answer. */
+  /** For the log: unreadable fields and assumptions. Holds no bytes of the answer. */
   readonly warnings: readonly string[];
-  /** The token's age, if another instance has logged in; else undefined. */
+  /** The token's age on arrival, if another instance logged in. */
   readonly ageMs?: number;
 }
 
-/** Visible ASCII, with blanks only inside: what every recipient of a header reads alike (RFC 9110 §5.5). */
+/** Visible ASCII, with blanks only inside: every recipient reads such a header value alike (RFC 9110 §5.5). */
 const USABLE_TOKEN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
- * Checks a token of any login: whether a header can hold it, and when it expires. Pure.
+ * Checks the token of any login: a header must be able to hold it, and it must not have expired. Pure.
  *
- * @param fields the members that came with it, which may give its expiry.
- * @param status of the HTTP answer, if the token came in one.
- * @throws LoginError `unusable`.
+ * @param fields the members of the answer, which may have the expiry
+ * @param status of the HTTP answer, if there is one
+ * @throws LoginError `unusable`
  */
 export function issueToken(
   fields: Record<string, unknown>,
@@ -39,9 +39,9 @@ export function issueToken(
   return { token: new Secret(token), lifetimeMs, warnings };
 }
 
-/** The first of the values that can be a token at all. */
+/** The first value that is a non-empty text. */
 export function firstFilled(values: readonly unknown[]): string | undefined {
-  return values.find((value) => typeof value === 'string' && value !== '') as string | undefined;
+  return values.find((value): value is string => typeof value === 'string' && value !== '');
 }
 
 export function unusable(reason: string, status?: number): LoginError {

@@ -5,29 +5,29 @@ import { LoginError } from '../base/login-error.ts';
 import { USER_AGENT } from '../base/version.ts';
 import { isInsecure, parseTokenUrl, type TokenEndpoint } from '../config/values/urls.ts';
 import { parseJsonObject } from './json-object.ts';
-import { connectionError, toldOf } from './login-failure.ts';
+import { connectionError, withSubject } from './login-failure.ts';
 import type { LoginServer } from './one-answer.ts';
 
-/** The limit of a discovery, from the first request to the last byte of an answer. */
+/** The time limit of a discovery, from the first request to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** How long an issuer's metadata is kept. */
+/** How long metadata is cached. */
 const AGE_MS = 3_600_000;
 
 interface Question {
   readonly issuer: string;
-  /** The client shows a certificate, for which an issuer may have another endpoint (RFC 8705 §5). */
+  /** The client has a certificate, for which an issuer may have another endpoint (RFC 8705 §5). */
   readonly withCertificate: boolean;
 }
 
 export interface Discovery {
-  /** The token endpoint; asks the issuer if it is not known, or was found too long ago. */
+  /** The token endpoint: from the cache, or from the issuer. */
   find(signal: AbortSignal): Promise<TokenEndpoint>;
-  /** The next `find` asks again. */
+  /** The next `find` asks the issuer. */
   forget(): void;
 }
 
-/** Finds the token endpoint of an issuer, and remembers it for a while. */
+/** Finds the token endpoint of an issuer, and caches it. */
 export function createDiscovery(
   question: Question,
   servers: { at(origin: string): Promise<LoginServer> },
@@ -64,7 +64,7 @@ async function discover(
         late: timeout.aborted,
         limitMs: DISCOVERY_TIMEOUT_MS,
       };
-      throw toldOf(`the issuer ${origin}${path}`, connectionError(cause, origin, progress), {});
+      throw withSubject(`the issuer ${origin}${path}`, connectionError(cause, origin, progress), {});
     });
     const metadata = body === undefined ? undefined : parseJsonObject(body);
     if (metadata?.issuer !== undefined) return tokenEndpointOf(metadata, question);
@@ -75,7 +75,7 @@ async function discover(
   );
 }
 
-/** RFC 8414 §3.1: between host and path; OpenID Connect Discovery §4: behind both. */
+/** RFC 8414 §3.1 inserts its path between host and path; OpenID Connect Discovery §4 appends it. */
 export function metadataPaths(issuer: string): readonly string[] {
   const path = new URL(issuer).pathname.replace(/\/$/, '');
   return [`/.well-known/oauth-authorization-server${path}`, `${path}/.well-known/openid-configuration`];
@@ -84,7 +84,7 @@ export function metadataPaths(issuer: string): readonly string[] {
 /**
  * Checks an issuer's metadata. Pure.
  *
- * @throws LoginError if it is another issuer's (RFC 8414 §3.3), or names no endpoint to which a secret may be sent.
+ * @throws LoginError if it is of another issuer (RFC 8414 §3.3), or has no endpoint to which a secret may be sent
  */
 export function tokenEndpointOf(
   metadata: Readonly<Record<string, unknown>>,
@@ -106,7 +106,7 @@ export function tokenEndpointOf(
   if (parsed === undefined || 'problem' in parsed) {
     throw new LoginError('unusable', "the issuer's metadata names no token endpoint that is a URL");
   }
-  // A document may not lead to clear text, nor from the network to this machine.
+  // Metadata may lead neither to clear text, nor from a remote issuer to this machine.
   const { origin } = parsed.value;
   if (isInsecure(origin) || (origin.startsWith('http:') && !issuer.startsWith('http:'))) {
     throw new LoginError('unusable', "the issuer's metadata names a token endpoint that is not https://");
@@ -114,7 +114,7 @@ export function tokenEndpointOf(
   return parsed.value;
 }
 
-/** The body of a 200; undefined for any other answer. undici follows no redirect unless told to. */
+/** The body of a 200; undefined for any other answer. undici follows no redirects by default. */
 async function ask(
   server: LoginServer,
   origin: string,

@@ -1,10 +1,10 @@
-/** Where a redirect leads: all that a message may say of it. */
+/** Where a redirect leads, as far as a message may say. */
 export type RedirectTarget = 'this-server' | 'another-server' | 'clear-text' | 'nowhere';
 
 /** The answer of a session or token endpoint. */
 export interface LoginAnswer {
   readonly status: number;
-  /** The first value of each header that matters here. */
+  /** The first value of each header that a login reads. */
   readonly headers: {
     readonly date?: string | undefined;
     readonly retryAfter?: string | undefined;

@@ -6,7 +6,7 @@ import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/wo
 import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 
-/** The error for an answer that is no login, still without its subject, which `toldOf` adds. */
+/** The error for an answer that is no login. `withSubject` adds its subject. */
 export function answerFailure(
   failure: AnswerFailure,
   notes: readonly string[],
@@ -16,23 +16,23 @@ export function answerFailure(
   return new LoginError(login, `${what} (${notes.join(', ')})`, { ...detail, remedy });
 }
 
-/** How far a login got; its error doesn't say. */
+/** How far a login got, which its error doesn't say. */
 export interface Progress {
   readonly connected: boolean;
   readonly answered: boolean;
-  /** The time for all of it is over. */
+  /** The time limit is over. */
   readonly late: boolean;
   readonly limitMs: number;
 }
 
-/** Why there was no whole answer, in words whose subject is the server. */
+/** Why there was no whole answer. The subject of the message is the server. */
 export interface ConnectionProblem {
   readonly failure: ConnectionFailure;
   readonly message: string;
   readonly remedy: string;
 }
 
-/** No whole answer came. @param origin says whether TLS was spoken */
+/** @param origin whose scheme says whether TLS was used */
 export function connectionProblem(cause: unknown, origin: string, progress: Progress): ConnectionProblem {
   const failure = connectionFailure(cause, origin, progress);
   const { what, remedy } = CONNECTION_FAILURES[failure];
@@ -43,7 +43,7 @@ export function connectionProblem(cause: unknown, origin: string, progress: Prog
   return { failure, message, remedy };
 }
 
-/** The same for a login. */
+/** The same as a LoginError. */
 export function connectionError(cause: unknown, origin: string, progress: Progress): LoginError {
   const { failure, message, remedy } = connectionProblem(cause, origin, progress);
   return new LoginError(CONNECTION_FAILURES[failure].login, message, { remedy, cause });
@@ -58,14 +58,14 @@ function connectionFailure(cause: unknown, origin: string, progress: Progress): 
 }
 
 interface Addition {
-  /** The secrets that were sent, by their names for people. */
+  /** The secrets that were sent, by their names in messages. */
   readonly secrets?: Readonly<Record<string, Secret>>;
-  /** A more exact remedy than that of the error. */
+  /** Replaces the remedy of the error. */
   readonly remedy?: string;
 }
 
-/** The same failure with its subject, what to do, and what is odd about the secrets where they were refused. */
-export function toldOf(
+/** The same error with its subject, its remedy, and notes on unusual secrets if they were refused. */
+export function withSubject(
   subject: string,
   error: LoginError,
   { secrets = {}, remedy: known = error.remedy }: Addition,
@@ -83,7 +83,7 @@ export function toldOf(
   });
 }
 
-/** What a secret seldom holds on purpose, and often after copying. */
+/** Typical mistakes of copying a secret. */
 const ODDITIES: readonly (readonly [RegExp, string])[] = [
   [/^\ufeff/, 'begins with a byte order mark (BOM)'],
   [/^bearer\s/i, 'begins with "Bearer "'],
@@ -92,7 +92,7 @@ const ODDITIES: readonly (readonly [RegExp, string])[] = [
   [/\s$/, 'ends with white space'],
 ];
 
-/** Says nothing else of the secret. */
+/** Notes that show nothing else of the secret. */
 function oddities(name: string, secret: Secret): string[] {
   const found = ODDITIES.filter(([pattern]) => secret.fits(pattern));
   return found.map(([, words]) => `Note: the ${name} ${words}.`);

@@ -23,7 +23,7 @@ export async function readLoginFile({ path, shown }: LoginFile, what: string): P
   return new Secret(text.trim());
 }
 
-/** Undefined if the file is larger than allowed: a device never ends. */
+/** Undefined if the file is too large, as an endless device is. */
 async function readLimited(path: string): Promise<string | undefined> {
   const file = await open(path, 'r');
   try {

@@ -9,11 +9,12 @@ import { unusable } from './issued-token.ts';
 import type { LoginAnswer } from './login-answer.ts';
 import { connectionError } from './login-failure.ts';
 import { answerOf, type LoginServer, type Steps } from './one-answer.ts';
+import { startStopwatch } from './stopwatch.ts';
 
-/** A whole login, from the first byte sent to the last one read (docs/tokens.md). */
+/** The time limit of a login, from the first byte sent to the last byte read (docs/tokens.md). */
 const LOGIN_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** The limit for a refusal's body: requests wait for the outcome meanwhile. */
+/** The time limit for the body of a failure: requests wait for the outcome. */
 const FAILURE_BODY_MS = 1_000;
 
 export interface LoginEndpoint {
@@ -23,22 +24,22 @@ export interface LoginEndpoint {
   readonly timeoutMs?: number;
 }
 
-/** The part of a request that differs between logins; headers are name and value in turn. */
+/** The parts of a request that differ between logins. Headers alternate name and value. */
 export interface LoginRequest {
   readonly headers: readonly string[];
   readonly authorization?: Secret | undefined;
   readonly body: Secret;
-  /** The endpoint's name in a message. */
+  /** The name of the endpoint in messages. */
   readonly to: string;
-  /** The secrets that it sends, by their names for people. */
+  /** The secrets that it sends, by their names in messages. */
   readonly secrets: Readonly<Record<string, Secret>>;
 }
 
 /**
- * One POST and its whole answer. Never sends twice, never follows a redirect, and ends soon after `signal` aborts.
- * The body of an answer that is no login is empty unless it is short and came whole.
+ * One POST and its whole answer. Never sends twice, follows no redirect, and ends soon after `signal` aborts. The body of
+ * a failure is empty unless it is short and came whole.
  *
- * @throws LoginError if no answer comes, or a login's is too large.
+ * @throws LoginError if no answer comes, or if that of a login is too large
  */
 export async function postLogin(
   endpoint: LoginEndpoint,
@@ -48,14 +49,11 @@ export async function postLogin(
 ): Promise<LoginAnswer> {
   const timeoutMs = endpoint.timeoutMs ?? LOGIN_TIMEOUT_MS;
   const timeout = AbortSignal.timeout(timeoutMs);
-  const sent = { wallMs: clock.wallMs(), monoMs: clock.monoMs() };
+  const stop = startStopwatch(clock);
   const progress = { connected: false, answered: false };
   try {
     const answer = await post(endpoint, request, progress, AbortSignal.any([signal, timeout]));
-    const receivedWallMs = clock.wallMs();
-    // The further of the two: the machine may have slept in between, and the monotonic clock with it.
-    const elapsedMs = Math.max(receivedWallMs - sent.wallMs, clock.monoMs() - sent.monoMs);
-    return { ...answer, receivedWallMs, elapsedMs };
+    return { ...answer, ...stop() };
   } catch (error) {
     if (error instanceof LoginError) throw error;
     const late = timeout.aborted;
@@ -102,7 +100,7 @@ function tooLarge(): LoginError {
   return unusable('the answer is larger than 64 KiB', 200);
 }
 
-/** A failed login's status says what matters: a body that is long, breaks off or never ends adds nothing. */
+/** The status says enough, so a body that is too long, breaks off or never ends is ignored. */
 async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   const limit = setTimeout(() => answer.destroy(), FAILURE_BODY_MS);
   try {
@@ -115,7 +113,7 @@ async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   }
 }
 
-/** Undefined if the body is larger than allowed. */
+/** Undefined if the body is too large. */
 async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;

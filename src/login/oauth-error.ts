@@ -1,15 +1,15 @@
 import type { LoginFailure } from '../base/login-error.ts';
 import { parseJsonObject } from './json-object.ts';
 
-/** A known `error` of RFC 6749, and its meaning. */
+/** A known `error` of a token endpoint, and its class. */
 export interface OAuthError {
   readonly name: string;
   readonly means: LoginFailure;
 }
 
 /**
- * What the `error` of an answer means (RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2, RFC 8628 §3.5). Only these get into
- * a message: other text comes from the server.
+ * Known values of `error` (RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2, RFC 8628 §3.5). Only these appear in messages:
+ * other text comes from the server.
  */
 const ERRORS: ReadonlyMap<unknown, LoginFailure> = new Map([
   ['invalid_client', 'refused'],
@@ -25,7 +25,7 @@ const ERRORS: ReadonlyMap<unknown, LoginFailure> = new Map([
   ['slow_down', 'server-error'],
 ]);
 
-/** The `error` of a body, with any status: some servers send it with 200. An empty, null or unknown one is ignored. */
+/** The `error` of a body with any status: some servers send it with 200. An empty, null or unknown error is ignored. */
 export function oauthErrorIn(body: Uint8Array): OAuthError | undefined {
   const name = parseJsonObject(body)?.error;
   const means = ERRORS.get(name);

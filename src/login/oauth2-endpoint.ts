@@ -23,7 +23,7 @@ export interface TokenServers {
   readonly timeoutMs?: number;
 }
 
-/** A client of a token endpoint: the program acts for itself, and there is no refresh token. */
+/** A login at a token endpoint (RFC 6749 §3.2). Refresh tokens are not used. */
 export function createOAuth2Login(
   servers: TokenServers,
   config: OAuth2CredentialConfig,
@@ -37,7 +37,7 @@ export function createOAuth2Login(
   };
   let discovery: Discovery | undefined;
   const find = async (signal: AbortSignal) => {
-    // Loaded as a part of its own: undici would else come with every start.
+    // Loaded on demand: otherwise every start would load undici.
     const { createDiscovery } = await import('./issuer.ts');
     discovery ??= createDiscovery({ issuer: issuer!, withCertificate: tls !== undefined }, servers, clock);
     return discovery.find(signal);
@@ -52,7 +52,7 @@ export function createOAuth2Login(
     try {
       return await httpLogin(at, request, judge, clock)(signal);
     } catch (error) {
-      // It may have moved.
+      // The token endpoint may have moved.
       if (error instanceof LoginError && error.code !== 'refused') discovery?.forget();
       throw error;
     }
@@ -63,8 +63,8 @@ export function createOAuth2Login(
 /**
  * Judges the answer of a token endpoint (RFC 6749 §5). Pure.
  *
- * @param scheme what the token is going to be sent with.
- * @throws LoginError for everything that is not a login.
+ * @param scheme with which the token will be sent
+ * @throws LoginError for every answer that is no login
  */
 function readTokenAnswer(answer: LoginAnswer, scheme: string): IssuedToken {
   const issued = readLogin(answer, 'oauth-refused');
@@ -75,7 +75,6 @@ function readTokenAnswer(answer: LoginAnswer, scheme: string): IssuedToken {
   return { ...issued, warnings: [...issued.warnings, warning] };
 }
 
-/** Headers and body of the request. */
 function encodeRequest(
   config: OAuth2CredentialConfig,
   proof: ClientProof,

@@ -11,9 +11,9 @@ const TOKEN_EXCHANGE = new Secret('urn:ietf:params:oauth:grant-type:token-exchan
 const JWT_BEARER = new Secret('urn:ietf:params:oauth:grant-type:jwt-bearer');
 
 /**
- * The form parameters of a token request's grant; reads its files anew.
+ * The form parameters of the grant in a token request. Reads its files at each call.
  *
- * @throws LoginError if a file that it needs can't be used.
+ * @throws LoginError if a file that it needs can't be used
  */
 export async function grantParameters(
   { exchange, assertionGrant, owner, clientId }: OAuth2CredentialConfig,
@@ -41,7 +41,7 @@ export async function grantParameters(
   return { grant_type: new Secret('client_credentials') };
 }
 
-/** True if the request holds a time that we sign. */
+/** True if the token request holds an assertion that we sign, and so our time. */
 export function isSigned({ clientAuthentication, assertionGrant }: OAuth2CredentialConfig): boolean {
   if (clientAuthentication === 'privateKeyJwt') return true;
   return assertionGrant !== undefined && 'privateKey' in assertionGrant;

@@ -2,21 +2,21 @@ import http, { type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { USER_AGENT } from '../base/version.ts';
 
-/** A server that logins are sent to. Each login gets a new connection: a POST on a stale one can't be sent again. */
+/** A server for logins. Each login uses a new connection: a POST on a stale one could not be sent again. */
 export interface LoginServer {
   readonly origin: string;
   /** For `Host`. */
   readonly host: string;
-  /** How long an answer's head may be. */
+  /** The largest head of an answer. */
   readonly headerSizeBytes: number;
-  /** Opens a connection, and verifies the server's TLS certificate; no longer tries once `signal` has aborted. */
+  /** Opens a connection, and verifies the server's TLS certificate. Gives up when `signal` aborts. */
   connect(
     callback: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
     signal: AbortSignal,
   ): void;
 }
 
-/** A request; headers are name and value in turn. */
+/** A request. Headers alternate name and value. */
 export interface Question {
   readonly method: string;
   readonly path: string;
@@ -24,15 +24,15 @@ export interface Question {
   readonly body?: Buffer;
 }
 
-/** Records how far a login gets. */
+/** How far a login has got. */
 export interface Steps {
   connected: boolean;
   answered: boolean;
 }
 
 /**
- * One question and the head of its answer, on a connection of its own. By `node:http`, which passes over each 1xx,
- * asked for or not (RFC 9110 §15.2); to undici a 100 is the end.
+ * Sends a request on a new connection, and gives the head of the answer. Uses `node:http`, which skips each 1xx
+ * (RFC 9110 §15.2); undici fails at a 100.
  */
 export function answerOf(
   server: LoginServer,
@@ -41,7 +41,7 @@ export function answerOf(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // A request that has no connection yet doesn't tell that it was ended; the code that opens it may say how far it got.
+    // A request without a connection emits nothing when it is aborted. Deferred, since an error of `connect` says more.
     signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)), { once: true });
     http
       .request({
@@ -49,12 +49,12 @@ export function answerOf(
         path,
         headers: [
           ...['host', server.host, 'connection', 'close', 'user-agent', USER_AGENT],
-          // Asked for or not, a coding may come: this keeps it away from most servers.
+          // Most servers then send no content coding.
           ...['accept-encoding', 'identity', ...headers],
         ],
         setHost: false,
         maxHeaderSize: server.headerSizeBytes,
-        insecureHTTPParser: false, // Whatever NODE_OPTIONS says.
+        insecureHTTPParser: false, // NODE_OPTIONS may set it for the process.
         signal,
         createConnection: (_options, done) => {
           server.connect((error, socket) => {
@@ -71,7 +71,7 @@ export function answerOf(
   });
 }
 
-/** A parser attaches what it could not read to its error, and that may be the token. */
+/** A parser attaches the bytes that it could not read to its error, and they may hold the token. */
 function withoutBytes(error: Error): Error {
   if ('rawPacket' in error) error.rawPacket = undefined;
   return error;

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { parseHttpDate } from './http-date.ts';
 import type { LoginAnswer } from './login-answer.ts';
 
-/** The clock of a server, from the `Date` of its answers: times that we sign must be right by it. */
+/** The clock of a server, from the `Date` of its answers. Times that we sign are judged by it. */
 export class ServerClock {
   readonly #clock: Clock;
   #skewMs = 0;
@@ -11,12 +11,12 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** The server's time now, as far as known. Never later than the real one, since an `iat` in the future is refused. */
+  /** The server's time now, as far as known: ours less `skewMs`. */
   wallMs(): number {
     return this.#clock.wallMs() - this.#skewMs;
   }
 
-  /** By how much this machine's clock is ahead; 0 if less than `Date` can show, which has whole seconds. */
+  /** How far this machine's clock is ahead; 0 within the precision of `Date`, which has whole seconds. */
   get skewMs(): number {
     return this.#skewMs;
   }

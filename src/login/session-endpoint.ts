@@ -20,8 +20,8 @@ function secretsOf(grant: SessionGrant): Record<string, Secret> {
     : { 'user name': grant.username, password: grant.password };
 }
 
-/** Headers and body of the login, exactly as the API documents the two grants. */
-export function encodeGrant(grant: SessionGrant): Pick<LoginRequest, 'headers' | 'body'> {
+/** Headers and body of the login, as the API documents its two grants. */
+function encodeGrant(grant: SessionGrant): Pick<LoginRequest, 'headers' | 'body'> {
   if (grant.kind === 'service-account') {
     const { clientId, clientSecret } = grant;
     const body = Secret.json({ grantType: 'clientCredentials', clientId, clientSecret });

@@ -6,15 +6,15 @@ import type { LoginAnswer } from './login-answer.ts';
 import { oauthErrorIn } from './oauth-error.ts';
 
 /**
- * Judges an answer. Pure.
+ * The token in the answer of a session endpoint. Pure.
  *
- * @throws LoginError for everything that is not a login: only status 200 is one, and only with a usable token.
+ * @throws LoginError unless the status is 200 and the answer has a usable token
  */
 export function readSessionAnswer(answer: LoginAnswer): IssuedToken {
   return readLogin(answer, 'oauth-at-session');
 }
 
-/** The same for any endpoint. An OAuth `error` decides, whatever the status, and also beside a token. */
+/** The same for any endpoint. An OAuth `error` decides, whatever the status, even beside a token. */
 export function readLogin(answer: LoginAnswer, whenRefused: RefusalWords): IssuedToken {
   const error = oauthErrorIn(answer.body);
   if (answer.status !== 200 || error !== undefined) throw failureOf(answer, error, whenRefused);

@@ -4,7 +4,6 @@ import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
 import type { SigningAlgorithm } from '../config/sections/credentials/oauth2-client-fields.ts';
 
-/** What is signed, and how. */
 export interface Assertion {
   /** The ID for `iss` and `sub`, unless the claims give others. */
   readonly client: Secret | undefined;
@@ -17,10 +16,10 @@ export interface Assertion {
 }
 
 /**
- * A JWT by which a client says who it is, or for whom it asks (RFC 7523 §3, OpenID Connect Core §9), new each time.
+ * A new JWT that authenticates the client, or is the authorization grant (RFC 7523 §3, OpenID Connect Core §9).
  *
  * @param key in PEM, or as a JWK
- * @throws LoginError if the key is invalid, or not for this algorithm.
+ * @throws LoginError if the key is invalid or not for this algorithm
  */
 export async function signAssertion(
   { client, claims, audience, lifetimeMs, keyId, algorithm }: Assertion,

@@ -3,14 +3,14 @@ import { LoginError } from '../base/login-error.ts';
 import type { Login } from './http-login.ts';
 import { type ServerClock, skewText } from './server-clock.ts';
 
-/** Servers allow for clocks that differ by some seconds: less than this is not the reason of a refusal. */
+/** Servers tolerate some seconds of difference: a smaller one is not the reason of a refusal. */
 const NOTICEABLE_MS = 5_000;
-/** There is at most one login in a second. */
+/** There is at most one login a second. */
 const PAUSE_MS = 1_000;
 
 /**
- * A login that signs its request, with the time in it. With a wrong clock the server refuses it, and the refusal's `Date`
- * tells the server's time: the login is then sent once more with that time, and later ones use it from the start.
+ * A login that signs its request and the time in it. With a wrong clock the server refuses it, and the refusal's `Date`
+ * gives the server's time. The login is then sent once more with that time, and later logins use it from the start.
  */
 export function signedLogin(login: Login, time: ServerClock, clock: Clock): Login {
   return async (signal) => {

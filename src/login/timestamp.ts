@@ -3,14 +3,14 @@ const TIMESTAMP =
 
 /**
  * `YYYY-MM-DDTHH:MM:SS[.ffffff][Z|±HH:MM]` (RFC 3339) as epoch milliseconds, or undefined; no zone means UTC.
- * `new Date` would take that for local time, and would make the 2nd of March of the 30th of February.
+ * `new Date` would read a time without a zone as local time, and February 30th as March 2nd.
  */
 export function parseTimestamp(value: unknown): number | undefined {
   const parts = typeof value === 'string' ? TIMESTAMP.exec(value.trim())?.groups : undefined;
   if (parts === undefined) return undefined;
-  const { date, fraction = '', sign = '+', hours = '00', minutes = '00' } = parts;
-  // A leap second (RFC 3339 §5.6) is read as the second before it: rather a little too early than never.
-  const time = parts.time!.replace(/:60$/, ':59');
+  const { date, time: written = '', fraction = '', sign = '+', hours = '00', minutes = '00' } = parts;
+  // A leap second (RFC 3339 §5.6) is read as the second before it.
+  const time = written.replace(/:60$/, ':59');
   const milliseconds = fraction.padEnd(3, '0').slice(0, 3);
   const at = Date.parse(`${date}T${time}.${milliseconds}Z`);
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(`${date}T${time}`)) return undefined;
