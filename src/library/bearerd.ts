@@ -4,23 +4,23 @@ import { type LibraryOptions, openHosted } from './hosted.ts';
 
 /** A proxy that runs in this process. */
 export interface Bearerd {
-  /** Where it listens. */
+  /** The URLs of the proxy. */
   readonly urls: readonly string[];
   readonly adminUrls: readonly string[];
   /** Resolves once every credential in use has a token; rejected by `close`. */
   ready(): Promise<void>;
-  /** What `/status` of the admin listener says. */
+  /** The content of `/status` of the admin listener. */
   status(): Status;
-  /** Takes no more requests, finishes those under way within `drainTimeout`, and ends. */
+  /** Refuses new requests, finishes those under way within `drainTimeout`, and ends. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a proxy as a part of this program. Resolves once it listens, whether or not there is a token yet.
+ * Opens a proxy in this program. Resolves once it listens, whether or not there is a token yet.
  *
- * @param config what a configuration file would hold
- * @throws ConfigError with every fault that there is
- * @throws ListenError when it can't listen at an address
+ * @param config the content of a configuration file
+ * @throws ConfigError with every fault
+ * @throws ListenError if an address can't be listened on
  */
 export async function createBearerd(config: ConfigObject, options: LibraryOptions = {}): Promise<Bearerd> {
   const { gateway, readiness, close } = await openHosted(config, options);

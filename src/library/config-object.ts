@@ -10,7 +10,7 @@ import type { Kind } from '../config/values/kind.ts';
 
 export type { SecretValue } from '../config/shapes/secret.ts';
 
-/** What a person writes for a value: durations and sizes as text with their unit, lists as lists or with commas. */
+/** How a value is written: durations and sizes as text with a unit, lists as arrays or comma-separated text. */
 type Written<T> = T extends boolean
   ? boolean
   : T extends number
@@ -38,7 +38,7 @@ type WrittenShape<S> = S extends ObjectShape<infer F> ? WrittenObject<F> : never
 type Types = typeof CREDENTIAL_TYPES;
 type SessionFields = WrittenShape<Types['session']>;
 type Pair<A extends keyof SessionFields> = { readonly [K in A]-?: SecretValue };
-/** Either a service account, or a user. */
+/** A service account, or a user. */
 type Session = Omit<SessionFields, 'clientId' | 'clientSecret' | 'username' | 'password'> &
   (Pair<'clientId' | 'clientSecret'> | Pair<'username' | 'password'>);
 
@@ -53,14 +53,14 @@ export type RouteObject = WrittenShape<typeof ROUTE>;
 
 export type CallerObject = WrittenShape<typeof CALLER>;
 
-/** Each type with what it needs; `credential` is `token` unless given. */
+/** One of the types of sinks. */
 export type SinkObject = {
   [T in keyof typeof SINK_TYPES]: WrittenShape<(typeof SINK_TYPES)[T]>;
 }[keyof typeof SINK_TYPES];
 
 type Settings = typeof SETTINGS;
 
-/** By dotted key. */
+/** The settings by dotted key. */
 type Flat = {
   readonly [K in keyof Settings as Settings[K] extends { key: infer Key extends string; kind: unknown }
     ? Key
@@ -74,7 +74,7 @@ type Groups = {
   };
 };
 
-/** The configuration file as an object (docs/configuration.md): derived from the settings' own declarations. */
+/** The configuration file as an object (docs/configuration.md), derived from the declarations of the settings. */
 export type ConfigObject = Omit<Top, 'routes' | 'credentials' | 'callers' | 'sinks'> &
   Groups & {
     readonly callerKey?: SecretValue;

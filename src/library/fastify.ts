@@ -17,13 +17,13 @@ import { routableBelow } from './routable.ts';
 
 export interface BearerdPluginOptions extends LibraryOptions {
   readonly config: ConfigObject;
-  /** Fastify's own: where in the host's paths it is. */
+  /** Fastify's own option: the path prefix of the plugin. */
   readonly prefix?: string;
 }
 
 /**
- * Routes of the host's application that lead to the upstream. The host's hooks run first, and no parser reads a body;
- * then the request is taken over raw, and answered past Fastify. Ends with the application.
+ * Routes of the host's application that lead to the upstream. The host's hooks run first, and no parser reads the body.
+ * Then bearerd takes over the raw request and answers it without Fastify. The plugin ends with the application.
  */
 async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPluginOptions): Promise<void> {
   const mount = mountOf(app);
@@ -45,7 +45,7 @@ async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPlugin
   const targetOf = routableBelow(app, mount);
   const take = (request: IncomingMessage, response: ServerResponse, target: string) => {
     connectInjected(request, response);
-    // By the same rule a listener of our own isn't opened to others at all.
+    // The same rule as for listeners of our own: without a caller key, only loopback.
     const open = inForce !== undefined && (asksForKey(inForce) || inForce.allowRemoteCallers);
     if (open || isLoopback(arrivalOf(request.socket))) hosted.gateway.take(request, response, target);
     else answerProblem(response, new Problem('caller-key-required'));
@@ -53,7 +53,7 @@ async function bearerd(app: FastifyInstance, { config, env, log }: BearerdPlugin
   await app.register(proxyPlugin, { targetOf: ({ raw }: FastifyRequest) => targetOf(raw), take });
 }
 
-/** The whole prefix, those of plugins around this one too; empty at the top. */
+/** The prefix of the plugin and of plugins around it; empty at the root. */
 function mountOf({ prefix, initialConfig }: FastifyInstance): string {
   if (initialConfig.http2 === true) throw new Error('bearerd takes requests of HTTP/1.1 only, not of http2');
   const parsed = prefix === '' ? { value: '' } : parsePath(prefix);
@@ -63,8 +63,8 @@ function mountOf({ prefix, initialConfig }: FastifyInstance): string {
 }
 
 /**
- * The routes as the host's clients see them. The mount's prefix is a part of each, and is replaced by what stood there
- * without it: so a redirect of the upstream's leads back below the mount.
+ * The configuration with the mount in front of each route's prefix. `rewrite` restores the path, and so a `Location` of
+ * the upstream is mapped to a path below the mount.
  */
 function mountedAt(mount: string, config: Config): Config {
   if (mount === '') return { ...config, listen: [] };
@@ -87,7 +87,7 @@ function mountedAt(mount: string, config: Config): Config {
   };
 }
 
-// As Fastify's own plugins say what they are; not `skip-override`: what is registered here stays in here.
+// The metadata of Fastify plugins. `skip-override` is not set, so that the plugin stays encapsulated.
 Object.assign(bearerd, { [Symbol.for('plugin-meta')]: { name: 'bearerd', fastify: '5.x' } });
 
 // biome-ignore lint/style/noDefaultExport: Fastify's convention for plugins.

@@ -9,24 +9,24 @@ import type { ConfigObject } from './config-object.ts';
 import { Readiness } from './readiness.ts';
 
 export interface LibraryOptions {
-  /** Variables: those that `{ env: NAME }` names, `BEARERD_` ones, and outbound proxies. None unless given. */
+  /** Variables: for `{ env: NAME }`, `BEARERD_` variables, and outbound proxies. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** `true` for lines on stderr, or a logger of the program's own. */
+  /** `true` logs to stderr; or the program's own logger. Default: no log. */
   readonly log?: boolean | HostLog;
 }
 
-/** A gateway in another program, which keeps its own signals, exceptions and stdout. */
-export interface Hosted {
+/** A gateway in a host program. It leaves signals, exceptions and stdout to the host. */
+interface Hosted {
   readonly gateway: Gateway;
   readonly readiness: Readiness;
   /** Finishes the requests under way, within `drainTimeout`. */
   close(): Promise<void>;
 }
 
-export interface HostedOptions extends LibraryOptions {
-  /** By variable, in place of the usual defaults. */
+interface HostedOptions extends LibraryOptions {
+  /** Defaults by variable, in place of the usual ones. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** What is made of each configuration that is read, now and when a secret's file changes. */
+  /** Changes each loaded configuration, at the start and at reloads. */
   readonly adapt?: (config: Config) => Config;
 }
 
@@ -40,12 +40,16 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   const { env = {}, log = false, defaults = {}, adapt = (config) => config } = options;
   const source = new ConfigurationSource(env, { content: content ?? null, defaults });
   let config = adapt(await source.load());
-  const told = await listenerOf(log, config);
-  const events = new EventBus(told.observe);
-  let reloads: Reloads | undefined;
-  const renewSecrets = (credential: string) => reloads?.renewSecrets(credential) ?? Promise.resolve();
-  const gateway = new Gateway({ config, events, renewSecrets, droppedLogLines: told.dropped });
-  tellOfLoosening(events.emit);
+  const output = await logOutputOf(log, config);
+  const events = new EventBus(output.observe);
+  const reloading = Promise.withResolvers<Reloads>();
+  const gateway = new Gateway({
+    config,
+    events,
+    renewSecrets: async (credential) => (await reloading.promise).renewSecrets(credential),
+    droppedLogLines: output.dropped,
+  });
+  warnOfLoosening(events.emit);
   const readiness = new Readiness(() => gateway.readiness.ready);
   events.subscribe(readiness.look);
   await gateway.start();
@@ -55,12 +59,13 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
     events.emit({ type: 'reloaded', by, restartNeededFor });
     return restartNeededFor;
   };
-  reloads = new Reloads({ config, source, apply, observe: events.emit });
+  const reloads = new Reloads({ config, source, apply, observe: events.emit });
+  reloading.resolve(reloads);
   const end = async () => {
-    reloads?.stop();
+    reloads.stop();
     readiness.end();
     await gateway.drain(config.drainTimeoutMs, 'close');
-    await told.close();
+    await output.close();
   };
   let ended: Promise<void> | undefined;
   return {
@@ -73,13 +78,13 @@ export async function openHosted(content: ConfigObject, options: HostedOptions):
   };
 }
 
-/** Says which options of the host's process have no effect here, though its author may expect it. */
-export function tellOfLoosening(tell: Observe): void {
+/** Warns of options of the host's process that have no effect on bearerd. */
+export function warnOfLoosening(tell: Observe): void {
   for (const key of looseningOptions()) tell({ type: 'doubtful-setting', key, problem: LOOSENING_WORDS });
 }
 
-/** Where events are logged. Never on stdout, which belongs to the host. */
-export async function listenerOf(log: boolean | HostLog, config: Config): Promise<LogOutput> {
+/** The log of the events. Never stdout, which belongs to the host. */
+export async function logOutputOf(log: boolean | HostLog, config: Config): Promise<LogOutput> {
   const silent = { dropped: () => 0, close: async () => {} };
   if (log === false) return { ...silent, observe: () => {} };
   if (log !== true) return { ...silent, observe: observerFor(log) };

@@ -1,4 +1,4 @@
-// The package's own door. Nothing happens on import.
+// The package's entry point. Importing it has no effect.
 export { ConfigError, type ConfigFault } from '../base/config-error.ts';
 export { ClosedError, ListenError } from '../base/errors.ts';
 export type { HostLog } from '../observe/host-log.ts';
@@ -10,6 +10,7 @@ export type {
   CredentialObject,
   RouteObject,
   SecretValue,
+  SinkObject,
 } from './config-object.ts';
 export type { LibraryOptions } from './hosted.ts';
 export { createTokenSource, type Token, type TokenSource } from './token-source.ts';

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Problem } from '../base/problem.ts';
 
-/** What `app.inject` (light-my-request) makes in place of a request that came in by a connection. */
+/** A request of `app.inject` (light-my-request), which has no connection. */
 interface Injected extends IncomingMessage {
   readonly _lightMyRequest?: { readonly payload?: unknown };
 }
 
 /**
- * Gives a request of `app.inject` what a connection would have given it. It is the application itself that asks: it
- * came from loopback. No parser has framed its body, so that its length is checked here: on the upstream's connection,
- * what is too much would be the next request, and what is missing would be taken from that.
+ * Gives a request of `app.inject` what a connection would give it. It counts as coming from loopback, since the
+ * application itself sends it. No parser has checked its body's length, so that is done here: on the upstream's
+ * connection surplus bytes would be the next request, and missing bytes would be taken from that.
  */
 export function connectInjected(request: IncomingMessage, response: ServerResponse): void {
   if (request.socket instanceof Socket) return;
@@ -29,7 +29,7 @@ function frame(request: Injected): void {
   const lines = request.rawHeaders;
   const lengthAt = lines.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-length');
   const chunked = request.headers['transfer-encoding'] !== undefined;
-  // A stream comes without a length, and would be taken for no body.
+  // A stream has no length, and would count as no body.
   const payload = request._lightMyRequest?.payload;
   if (lengthAt === -1 && !chunked && payload !== undefined && payload !== null)
     lines.push('transfer-encoding', 'chunked');
@@ -40,7 +40,7 @@ function frame(request: Injected): void {
     if (missing !== undefined) {
       missing -= piece === null ? 0 : Buffer.byteLength(piece, encoding);
       if (missing < 0 || (piece === null && missing > 0)) {
-        missing = Number.NaN; // Of what is wrong, nothing more passes.
+        missing = Number.NaN; // NaN: nothing more passes.
         if (!request.emit('malformed', new Problem('bad-request'))) request.destroy();
         return false;
       }

@@ -5,7 +5,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** The callers that wait until every credential in use has a token. */
+/** Callers that wait until every credential in use has a token. */
 export class Readiness {
   readonly #isReady: () => boolean;
   #waiters: Waiter[] = [];
@@ -21,7 +21,7 @@ export class Readiness {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Something has happened that may have made it ready. */
+  /** Call it after each event that may make the proxy ready. */
   readonly look = (): void => {
     if (this.#waiters.length === 0 || !this.#isReady()) return;
     for (const { resolve } of this.#waiters.splice(0)) resolve();

@@ -1,35 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
-/** Escapes that Fastify's router may refuse before any handler runs: no escape, or a byte beyond ASCII. */
+/** Escapes that Fastify's router may refuse before any handler runs: malformed, or of a byte beyond ASCII. */
 const UNDECODED = /%(?![0-7][0-9a-f])/gi;
 
 /**
- * Lets requests below `mount` reach their route whose path the router can't decode: `/caf%E9` is legal, and `/%zz` is
- * for bearerd to refuse. The router, and the host's hooks, see it with those escapes as text (`%25E9`).
+ * Lets requests below `mount` reach bearerd even if the router can't decode their path: `/caf%E9` is legal, and `/%zz`
+ * must get bearerd's refusal. The router and the host's hooks see such escapes as text (`%25E9`).
  *
- * @returns the target as it came
+ * @returns gives the original target of a request
  */
 export function routableBelow(app: FastifyInstance, mount: string): (request: IncomingMessage) => string {
-  const cameAs = new WeakMap<IncomingMessage, string>();
+  const originals = new WeakMap<IncomingMessage, string>();
   let name = 'bearerd';
   for (let n = 2; app.hasConstraintStrategy(name); n++) name = `bearerd${n}`;
-  // What a route may be constrained by is found out before the router looks at the path, for `app.inject` too.
+  // Fastify derives constraints before its router reads the path, also for `app.inject`.
   app.addConstraintStrategy({
     name,
-    mustMatchWhenDerived: true, // It is asked though no route names it; and as it finds nothing, all match.
+    mustMatchWhenDerived: true, // Called even if no route has the constraint; it derives nothing, so that all match.
     storage: () => ({ get: () => null, set: () => {} }),
     validate: () => {},
     deriveConstraint: (request: unknown) => {
       const raw = request as IncomingMessage;
       const url = raw.url!;
       if (!url.includes('%') || !url.startsWith(`${mount}/`) || isDecodable(url)) return undefined;
-      cameAs.set(raw, url);
+      originals.set(raw, url);
       raw.url = routable(url);
       return undefined;
     },
   });
-  return (request) => cameAs.get(request) ?? request.url!;
+  return (request) => originals.get(request) ?? request.url!;
 }
 
 function isDecodable(url: string): boolean {

@@ -12,19 +12,19 @@ import { ConfigurationSource } from '../config/source.ts';
 import { systemLookup } from '../upstream/dial.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
 import type { ConfigObject } from './config-object.ts';
-import { type LibraryOptions, listenerOf, tellOfLoosening } from './hosted.ts';
+import { type LibraryOptions, logOutputOf, warnOfLoosening } from './hosted.ts';
 
-/** A token as it may be sent now. */
+/** A token that may be sent now. */
 export interface Token {
   readonly value: string;
   readonly expiresAt: Date;
 }
 
-/** One credential's life, without a proxy. */
+/** The token of one credential, without a proxy. */
 export interface TokenSource {
-  /** The token at hand, or the next one, for which it waits `session.tokenWait` at most. */
+  /** The present token, or the next one after a wait of at most `session.tokenWait`. */
   token(): Promise<Token>;
-  /** Says that the API refused this token (401): unless there is a newer one by now, one is got. */
+  /** Reports that the API rejected this token (401). Logs in unless there is a newer token already. */
   invalidate(value: string): void;
   close(): Promise<void>;
 }
@@ -32,22 +32,22 @@ export interface TokenSource {
 /**
  * Logs in with one credential of the configuration, and keeps its token fresh. Opens no port.
  *
- * @throws ConfigError with every fault that there is
+ * @throws ConfigError with every fault
  */
 export async function createTokenSource(
   config: ConfigObject,
   name = 'token',
   { env = {}, log = false }: LibraryOptions = {},
 ): Promise<TokenSource> {
-  // Routes mean nothing here; without any, the usual one would ask for a credential named `token` or `apiKey`.
+  // Routes have no effect here, but the default route would need a credential named `token` or `apiKey`.
   const content =
     config?.routes === undefined ? { ...config, routes: [{ prefix: '/', credential: name }] } : config;
   const configuration = new ConfigurationSource(env, { content });
   let current = alone(await configuration.load(), name);
-  const told = await listenerOf(log, current);
-  const events = new EventBus(told.observe);
-  tellOfLoosening(events.emit);
-  // Called after a login, and so not before there are reloads.
+  const output = await logOutputOf(log, current);
+  const events = new EventBus(output.observe);
+  warnOfLoosening(events.emit);
+  // `reloads` is assigned below, before the first login.
   const renewSecrets = (credential: string) => reloads.renewSecrets(credential);
   const sources = new Sources({ clock: systemClock, observe: events.emit, renewSecrets });
   let pools = new UpstreamPools(current, systemLookup);
@@ -56,7 +56,6 @@ export async function createTokenSource(
   if (credential?.kind !== 'token') throw new Error(`${name} was not checked`);
   const { source } = credential;
   prepared.commit();
-  sources.start();
   const apply = (loaded: Config, by: string) => {
     const next = alone(loaded, name);
     pools = new UpstreamPools(next, systemLookup, pools);
@@ -72,12 +71,13 @@ export async function createTokenSource(
     apply,
     observe: events.emit,
   });
+  sources.start();
   let ended: Promise<void> | undefined;
   const end = async () => {
     reloads.stop();
     await sources.abort();
     pools.destroy();
-    await told.close();
+    await output.close();
   };
   return {
     async token() {
@@ -96,7 +96,7 @@ export async function createTokenSource(
   };
 }
 
-/** The configuration with this one credential: no other logs in. */
+/** The configuration with only this credential, so that no other one logs in. */
 function alone(config: Config, name: string): Config {
   const credential = config.credentials.get(name);
   if (credential !== undefined && logsIn(credential))
