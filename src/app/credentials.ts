@@ -8,12 +8,12 @@ import type { Credential, TokenSource } from '../login/credential.ts';
 import { basicValueOf, headerValueOf } from '../login/header-value.ts';
 import { type FixedCredentialConfig, type LoginCredentialConfig, logsIn } from './logins.ts';
 
-/** What a fixed credential sends, without its scheme. */
+/** The value that a fixed credential sends, without its scheme. */
 export function sentOf(config: FixedCredentialConfig): Secret {
   return config.kind === 'basic' ? basicValueOf(config.username, config.password) : config.key;
 }
 
-/** What no answer may hold: all that the configured credentials send, to an upstream or to log in. */
+/** The secrets that no scrubbed answer may hold: all that the configured credentials send, upstream or to log in. */
 export function secretsOf({ credentials }: Config): readonly Secret[] {
   return [...credentials.values()].flatMap((credential) => [
     ...secretsIn(credential),
@@ -21,12 +21,12 @@ export function secretsOf({ credentials }: Config): readonly Secret[] {
   ]);
 }
 
-/** A credential for the routes whose token comes from `source`. */
+/** A credential for the routes, whose tokens come from `source`. */
 export function tokenCredential(config: LoginCredentialConfig, source: TokenSource): Credential {
   return { ...placementOf(config), kind: 'token', source };
 }
 
-/** A credential for the routes that is at hand. */
+/** A credential for the routes that needs no login. */
 export function fixedCredential(config: FixedCredentialConfig): Credential {
   const key = sentOf(config);
   const secrets = config.kind === 'basic' ? [key, secretOfBasic(config)] : [key];
@@ -42,7 +42,7 @@ function secretOfBasic({ username, password }: Extract<FixedCredentialConfig, { 
   return password.equals(new Secret('')) ? username : password;
 }
 
-/** The credential as a sink may write it now; undefined while it has no token. */
+/** The value that a sink may write now; undefined while there is no token. */
 export function presentOf(credential: Credential | undefined, clock: Clock): PresentCredential | undefined {
   if (credential?.kind === 'fixed') {
     const { headerValue, secrets } = credential;

@@ -27,18 +27,18 @@ export interface GatewayOptions {
   /** Receives every event. */
   readonly events: EventBus;
   readonly clock?: Clock;
-  /** Finds the upstream's addresses; the system's unless a test has its own. */
+  /** Resolves host names; the system's resolver unless a test sets another one. */
   readonly lookup?: Lookup;
-  /** Opens the engine through which tokens are shared; the configured one unless a test has its own. */
+  /** Opens the engine that shares tokens; Redis unless a test sets another one. */
   readonly openEngine?: OpenEngine;
   /** Called after a refused login of a credential whose secrets come from commands. */
   readonly renewSecrets?: RenewSecrets;
   readonly droppedLogLines?: () => number;
   /** Why lines of the log were dropped, for people. */
   readonly logLoss?: () => LogLoss | undefined;
-  /** Sockets that listen already, in place of the configured addresses of their listener. */
+  /** Open sockets that replace the configured addresses of their listener. */
   readonly sockets?: PassedSockets;
-  /** Called with the size of each piece of a body or a tunnel, either way. */
+  /** Called with the size of each piece of a body or a tunnel, in both directions. */
   readonly bytesPassed?: (bytes: number) => void;
   /** Reads the configuration anew; undefined if there is no source to read it from. */
   readonly reload?: AdminView['reload'];
@@ -48,7 +48,7 @@ export interface GatewayOptions {
 
 /**
  * The whole proxy: the one place that makes every part and gives it what it needs.
- * `start`, `demo`, `exec` and the tests run this same object.
+ * `start`, `demo`, `exec`, the library and the tests run this object.
  */
 export class Gateway {
   readonly #clock: Clock;
@@ -123,8 +123,8 @@ export class Gateway {
   /**
    * Listens, and begins to log in. Resolves when the sockets are open, whether or not there is a token yet.
    *
-   * @throws ListenError when it can't listen at an address; nothing stays open then.
-   * @throws ConfigError when a passed socket can be reached from elsewhere, and no caller key is configured.
+   * @throws ListenError if an address can't be listened on; then nothing stays open.
+   * @throws ConfigError if other machines can reach a passed socket, and no caller key is configured.
    */
   async start(): Promise<void> {
     try {
@@ -161,9 +161,10 @@ export class Gateway {
   }
 
   /**
-   * Takes a new configuration whole; requests under way end with the one that they began with.
-   * Settings of the listening sockets stay until a restart; gives the keys of those that differ. Does nothing once the
-   * stop is announced: a new credential would mean a login.
+   * Applies a new configuration as a whole. Requests under way keep the one that they began with. Settings of the
+   * listeners need a restart. Does nothing once a stop is announced: a new credential would cause a login.
+   *
+   * @returns the keys of changed settings that need a restart
    */
   reconfigure(config: Config): string[] {
     if (this.#stop.announced) return [];
@@ -174,7 +175,7 @@ export class Gateway {
     return restartNeededFor;
   }
 
-  /** Where it listens, and the same for the admin listener and the probes; empty until it does. */
+  /** The URLs of the proxy; empty until it listens. The next two are those of the other listeners. */
   get urls(): readonly string[] {
     return this.#listeners.urls;
   }
@@ -210,7 +211,7 @@ export class Gateway {
     return this.#stop.announce(delayMs, signal);
   }
 
-  /** Stops in order, in `limitMs` at most. Gives how many requests were cut off. */
+  /** Stops in order, within `limitMs`. Gives the number of requests that were cut off. */
   drain(limitMs: number, signal: string): Promise<number> {
     return this.#stop.drain(limitMs, signal);
   }

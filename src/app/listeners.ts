@@ -12,13 +12,13 @@ import { asksForKey } from '../listen/callers.ts';
 import { ProbesListener } from '../listen/probes.ts';
 import type { ProxyListener } from '../listen/proxy.ts';
 
-/** Descriptors of sockets that listen already, in place of the configured addresses of their listener. */
+/** Descriptors of open sockets that replace the configured addresses of their listener. */
 export interface PassedSockets {
   readonly proxy: readonly number[];
   readonly admin: readonly number[];
 }
 
-export interface ListenersOptions {
+interface ListenersOptions {
   readonly config: Config;
   readonly sockets: PassedSockets;
   readonly proxy: ProxyListener;
@@ -49,8 +49,8 @@ export class Listeners {
   /**
    * Listens at all addresses, one listener after another. After an error, `close()` closes those that are open.
    *
-   * @throws ListenError when it can't listen at an address.
-   * @throws ConfigError when a passed socket can be reached from elsewhere, and no caller key is configured.
+   * @throws ListenError if an address can't be listened on.
+   * @throws ConfigError if other machines can reach a passed socket, and no caller key is configured.
    */
   async open(config: Config): Promise<void> {
     const { proxy, admin } = this.#sockets;
@@ -70,7 +70,7 @@ function placesOf(sockets: readonly number[], addresses: readonly ListenAddress[
   return sockets.length === 0 ? addresses : sockets.map((fd) => ({ kind: 'passed', fd }));
 }
 
-/** Passed sockets are under the same rule as configured addresses; only now their addresses are known. */
+/** Passed sockets have the same rule as configured addresses. Their addresses are known only now. */
 function checkReach(urls: readonly string[], config: Config): void {
   if (asksForKey(config) || config.allowRemoteCallers) return;
   const remote = urls.find((url) => !url.startsWith('unix:') && !isLoopbackHost(new URL(url).hostname));
@@ -80,16 +80,13 @@ function checkReach(urls: readonly string[], config: Config): void {
 }
 
 const NAMES = {
-  proxy: { whose: "the proxy's listener", setting: SETTINGS.listen },
-  admin: { whose: 'the admin listener', setting: SETTINGS.adminListen },
-  probes: { whose: "the probes' listener", setting: SETTINGS.probesListen },
+  proxy: { listener: "the proxy's listener", setting: SETTINGS.listen },
+  admin: { listener: 'the admin listener', setting: SETTINGS.adminListen },
+  probes: { listener: "the probes' listener", setting: SETTINGS.probesListen },
 } as const;
 
 /**
- * What a listener gives when it is open.
- *
- * @param opening rejects with a ListenError that names the address
- * @throws ListenError that says which listener it is, too, and which setting gives its address.
+ * Adds to a ListenError of `opening` which listener failed, and which setting has the address.
  */
 async function opened<T>(
   name: keyof typeof NAMES,
@@ -100,13 +97,13 @@ async function opened<T>(
     return await opening;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    const { whose, setting } = NAMES[name];
+    const { listener, setting } = NAMES[name];
     const source = provenance[setting.key] ?? provenance[`${setting.key}[0]`] ?? 'default';
     const { code, port } = (error.cause ?? {}) as { code?: string; port?: number };
     const from = source === 'default' ? 'by default' : `from ${source}`;
     const remedy = `${listenRemedy(code, port)}give another address`.replace(/^g/, 'G');
     const where = `${setting.variable}, --${flagName(setting.variable)}, or ${setting.key} in the file`;
-    const message = `${error.message} (${whose}, ${from}). ${remedy}: ${where}`;
+    const message = `${error.message} (${listener}, ${from}). ${remedy}: ${where}`;
     throw new ListenError(message, { cause: error.cause });
   }
 }

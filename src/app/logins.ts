@@ -26,7 +26,7 @@ export function logsIn(credential: CredentialConfig | undefined): credential is 
   return credential !== undefined && credential.kind !== 'api-key' && credential.kind !== 'basic';
 }
 
-/** How this credential gets its token: the one place that knows all kinds. */
+/** The login of a credential: the one place that knows all kinds. */
 export function loginFor(
   credential: LoginCredentialConfig,
   config: Config,
@@ -37,7 +37,7 @@ export function loginFor(
   return credential.elsewhere?.in === 'cookie' ? forCookie(login) : login;
 }
 
-/** A token with characters that no cookie may hold would be read as another one, or as two cookies. */
+/** Refuses a token with characters that no cookie may hold: it would be read as another value, or as two cookies. */
 function forCookie(login: Login): Login {
   return async (signal) => {
     const issued = await login(signal);
@@ -89,7 +89,7 @@ function issuerOf(credential: LoginCredentialConfig, config: Config): string {
   return `${credential.kind} ${loginServerOf(credential, config) ?? ''}`;
 }
 
-/** The origin that a credential logs in at, or the issuer that names it; undefined for a program. */
+/** The origin where a credential logs in, or the issuer that names it; undefined for a command. */
 export function loginServerOf(credential: LoginCredentialConfig, config: Config): string | undefined {
   switch (credential.kind) {
     case 'session':
@@ -101,14 +101,14 @@ export function loginServerOf(credential: LoginCredentialConfig, config: Config)
   }
 }
 
-/** The whole URL of a session credential's endpoint; undefined for others. */
+/** The URL of a session credential's endpoint; undefined for other kinds. */
 export function sessionUrlOf(credential: CredentialConfig, config: Config): string | undefined {
   if (credential.kind !== 'session') return undefined;
   const { origin, basePath, path } = sessionPlaceOf(credential, config);
   return origin + basePath + path;
 }
 
-/** Where a session credential logs in: at its own endpoint, or at the global one. */
+/** The session endpoint of a credential: its own, or the global one. */
 function sessionPlaceOf({ baseUrl, sessionPath }: SessionCredentialConfig, config: Config): SessionPlace {
   return { ...(baseUrl ?? config.upstream), path: sessionPath ?? config.sessionPath };
 }
@@ -125,7 +125,7 @@ export function sessionPlaces(config: Config): SessionPlaces {
   ];
 }
 
-/** Whether both log in alike and treat the token alike, apart from its origins and its header. */
+/** Whether two credentials differ at most in their origins and their place in a request. */
 function sameCredential(a: CredentialConfig, b: CredentialConfig): boolean {
   const { header: _a, origins: _b, elsewhere: _e, ...ours } = a;
   const { header: _c, origins: _d, elsewhere: _f, ...theirs } = b;

@@ -1,6 +1,6 @@
 import { Problem } from '../base/problem.ts';
 
-/** Files besides those of clients: listeners, logs, logins, the admin listener, refused clients. */
+/** Files that no accepted client needs: listeners, logs, logins, the admin listener, refused clients. */
 const RESERVED = 80;
 const FEWEST = 8;
 
@@ -9,7 +9,7 @@ const FEWEST = 8;
  * Infinity if the system has no such limit, or doesn't report one.
  */
 export function openFilesLimit(): number {
-  // Else the report looks up the host names of all peers. Node's types don't know the setting.
+  // Otherwise the report looks up the host names of all peers. Node's types lack this property.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: number | string } };

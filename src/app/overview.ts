@@ -15,8 +15,7 @@ import { Lately } from './lately.ts';
 import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
 
-/** What the overview reads. */
-export interface OverviewOptions {
+interface OverviewOptions {
   readonly clock: Clock;
   readonly events: EventBus;
   readonly sources: Sources;
@@ -24,11 +23,11 @@ export interface OverviewOptions {
   readonly running: RunningConfig;
   readonly droppedLogLines: () => number;
   readonly logLoss: () => LogLoss | undefined;
-  /** The process is about to stop. */
+  /** A stop is announced. */
   readonly stopping: () => boolean;
 }
 
-/** What a running proxy shows of itself: health, readiness, metrics, the last requests. */
+/** What a running proxy shows: health, readiness, status, metrics, the last requests. */
 export class Overview {
   readonly #watched: OverviewOptions;
   readonly #startedMonoMs: number;
@@ -96,7 +95,7 @@ export class Overview {
     });
   }
 
-  /** For the admin listener. */
+  /** Everything that the admin listener serves. */
   view(reload: AdminView['reload']): AdminView {
     const { sources, running } = this.#watched;
     return {

@@ -12,21 +12,21 @@ import type { ConfigurationSource } from '../config/source.ts';
 import { type SecretFileWatch, watchSecretFiles } from '../config/watch.ts';
 import type { Reloaded } from '../listen/admin-endpoints.ts';
 
-/** An ID and its secret change together but are seen one after the other, and a login with half of a pair is refused. */
+/** An ID and its secret change together, but the watch reports them one after the other; a login with only one is refused. */
 const GATHER_MS = 100;
 
-export interface ReloadsOptions {
-  /** The one in use. */
+interface ReloadsOptions {
+  /** The configuration in use. */
   readonly config: Config;
   readonly source: ConfigurationSource;
-  /** Takes a good one into use; gives the keys that need a restart. */
+  /** Applies a valid configuration; gives the changed keys that need a restart. */
   readonly apply: (config: Config, by: string) => readonly string[];
   readonly observe: Observe;
 }
 
 /**
- * Takes a changed configuration into use while the proxy runs: all of it when asked, and changed secret and TLS files by
- * itself. One reload at a time, and none after `stop`. A faulty one leaves the old configuration in use.
+ * Applies changes of the configuration while the proxy runs: everything on request, and changed secret and TLS files by
+ * itself. There is one reload at a time, and none after `stop`. A faulty configuration is refused, and the old one stays.
  */
 export class Reloads {
   readonly #source: ConfigurationSource;
@@ -34,9 +34,9 @@ export class Reloads {
   readonly #observe: Observe;
   readonly #watch: SecretFileWatch;
   readonly #ended = new AbortController();
-  /** New contents of files, by path, that are not in use: not tried yet, or refused because a part is missing. */
+  /** New contents of files, by path, that are not in use: not tried yet, or refused because their counterpart is missing. */
   readonly #waiting = new Map<string, string>();
-  /** Those of them that have come since the last try. */
+  /** The paths of those that came since the last try. */
   readonly #fresh = new Set<string>();
   #gathering: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -62,7 +62,7 @@ export class Reloads {
     });
   }
 
-  /** Reads everything anew from the disk. Undefined if it is stopped before. Never rejects. */
+  /** Reads everything again from disk. Gives undefined if stopped before. Never rejects. */
   all(by: string): Promise<Reloaded | undefined> {
     this.#next ??= this.#enqueue(() => {
       this.#next = undefined;
@@ -73,7 +73,7 @@ export class Reloads {
 
   async #everything(by: string): Promise<Reloaded | undefined> {
     try {
-      const restartNeededFor = this.#use(await this.#source.load(this.#running()), by);
+      const restartNeededFor = this.#use(await this.#source.load(this.#commandOptions()), by);
       this.#waiting.clear(); // Older than what has just been read.
       this.#fresh.clear();
       return restartNeededFor && { reloaded: true, restartNeededFor };
@@ -83,12 +83,12 @@ export class Reloads {
     }
   }
 
-  /** Runs the commands of one credential's secrets, and takes changed secrets into use. Never rejects. */
+  /** Runs the commands of one credential's secrets, and applies changed secrets. Never rejects. */
   renewSecrets(credential: string): Promise<void> {
     const by = `commands of ${credential}`;
     return this.#enqueue(async () => {
       try {
-        const loaded = await this.#source.loadSecretsOf(credential, this.#running());
+        const loaded = await this.#source.loadSecretsOf(credential, this.#commandOptions());
         if (loaded?.isChanged) this.#use(loaded.config, by);
         else if (loaded !== undefined && !this.#ended.signal.aborted) this.#tellWarnings(loaded.config);
       } catch (error) {
@@ -97,8 +97,7 @@ export class Reloads {
     });
   }
 
-  /** Options for running the commands of secrets. */
-  #running() {
+  #commandOptions() {
     const onRun = (key: string, result: 'ok' | 'failed') =>
       this.#observe({ type: 'secret-command', key, result });
     return { signal: this.#ended.signal, onRun };
@@ -123,7 +122,7 @@ export class Reloads {
     return done;
   }
 
-  /** Tries all new contents, those that were refused before too: a certificate waits for its key, in either order. */
+  /** Tries all new contents, also those refused before: a certificate and its key may come in either order. */
   async #changes(): Promise<void> {
     const fresh = [...this.#fresh];
     this.#fresh.clear();
@@ -153,7 +152,7 @@ export class Reloads {
     return restartNeededFor;
   }
 
-  /** Emits each warning once, as long as it holds. */
+  /** Emits only warnings that the last configuration did not have. */
   #tellWarnings({ warnings }: Config): void {
     const before = new Set(this.#warnings.map(formatFault));
     this.#warnings = warnings;
@@ -175,14 +174,14 @@ function isKnown(error: unknown): error is ConfigError | ConfigFileError {
   return error instanceof ConfigError || error instanceof ConfigFileError;
 }
 
-/** Another error's message may come from a library and hold anything. */
+/** The message of any other error may come from a library and hold anything. */
 function faultsOf(error: unknown): readonly ConfigFault[] {
   if (error instanceof ConfigError) return error.faults;
   if (error instanceof ConfigFileError) return [{ key: error.path, problem: error.reason }];
   return [{ key: 'configuration', problem: UNUSABLE }];
 }
 
-/** Groups of paths to try: all at once, then each alone and each pair, so that one faulty file does not block others. */
+/** The groups of paths to try: all, then each alone, then each pair, so that one faulty file does not block others. */
 function together(paths: readonly string[]): readonly (readonly string[])[] {
   const pairs = paths.flatMap((a, index) => paths.slice(index + 1).map((b) => [a, b]));
   return [paths, ...paths.map((path) => [path]), ...pairs].filter((group) => group.length > 0);

@@ -1,12 +1,12 @@
 import { LoginError } from '../base/login-error.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
 
-/** Runs the commands of a credential's secrets, and takes their output into use. Never rejects. */
+/** Runs the commands of a credential's secrets, and applies changed secrets. Never rejects. */
 export type RenewSecrets = (credential: string) => Promise<void>;
 
 /**
- * A login whose secrets come from commands. They run at once after the first refusal: a changed secret abandons
- * this login, so that no pause follows. And they run before each try after that.
+ * A login whose secrets come from commands. The commands run at once after the first refusal: if a secret has changed,
+ * the login is abandoned and no pause follows. After that they run before each try.
  */
 export function withRenewedSecrets(login: SourceLogin, renew: () => Promise<void>): SourceLogin {
   let wasRefused = false;
@@ -25,7 +25,7 @@ export function withRenewedSecrets(login: SourceLogin, renew: () => Promise<void
   };
 }
 
-/** The end of the process or of the credential doesn't wait for a command. */
+/** Waits for the commands, or until the login is abandoned. */
 async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -16,14 +16,14 @@ import { connectionLimit, connectionsWithin, openFilesLimit } from './open-files
 import { configuredRoutes } from './routes-place.ts';
 import type { Sources } from './sources.ts';
 
-/** What a reload replaces as a whole, for both listeners. */
+/** What a reload replaces as a whole, for the proxy and the admin listener. */
 export interface Settings extends ProxySettings {
   readonly adminGuard: Guard;
   readonly limits: RateLimits;
 }
 
-/** What stays through reloads, and takes part in each. */
-export interface Lasting {
+/** The parts that reloads keep. */
+interface Lasting {
   readonly clock: Clock;
   readonly lookup: Lookup;
   readonly sources: Sources;
@@ -48,7 +48,7 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
 export class RunningConfig {
   config: Config;
   settings: Settings;
-  /** When it was taken into use, on the wall clock. */
+  /** When the configuration was applied, on the wall clock. */
   sinceMs: number;
   readonly #lasting: Lasting;
   readonly #mostConnections = connectionsWithin(openFilesLimit());
@@ -61,7 +61,7 @@ export class RunningConfig {
   }
 
   /**
-   * Takes a new configuration whole; requests under way end with the one that they began with.
+   * Applies a new configuration as a whole.
    *
    * @returns the keys of changed settings that need a restart
    */
@@ -76,7 +76,7 @@ export class RunningConfig {
       .map(([key]) => key);
   }
 
-  /** Everything that may fail comes first: a failure changes nothing that is in use. */
+  /** Everything that may fail comes before the first change, so that a failure changes nothing. */
   #make(config: Config, before?: { readonly config: Config; readonly settings: Settings }): Settings {
     const { clock, lookup, sources, secrets, watchdog, loopMark } = this.#lasting;
     const pools = new UpstreamPools(config, lookup, before?.settings.pools);

@@ -13,7 +13,7 @@ import type { Login } from '../login/http-login.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
 import { same, sessionUrlOf } from './logins.ts';
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly share: ShareConfig;
   readonly tls: Config['tls'];
   readonly onState: (state: EngineState) => void;
@@ -27,21 +27,21 @@ export const openRedis: OpenEngine = async ({ share, tls, onState }) => {
   return new RedisEngine({ server: share.server, probe: `${share.prefix}:probe`, tls, onState });
 };
 
-export interface SharingOptions {
+interface SharingOptions {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly openEngine: OpenEngine;
 }
 
-/** How a credential logs in, and the observer of its token's events. */
-export interface Wrapped {
+/** The login of a credential, and the observer of its events. */
+interface Wrapped {
   readonly login: SourceLogin;
   readonly observe: Observe;
 }
 
 export interface PreparedSharing {
   /**
-   * The same login, made once for all instances if its tokens are shared.
+   * If tokens of the credential are shared, wraps its login so that one instance logs in for all.
    *
    * @param unchanged the credential is the same as in the configuration in use
    */
@@ -49,19 +49,19 @@ export interface PreparedSharing {
   commit(): void;
 }
 
-/** `HOST:PORT`, or the path of a socket: a share URL without its secrets. */
+/** The address in a share URL: `HOST:PORT`, or the path of a socket. */
 export function shareAddress({ address }: ShareServer): string {
   return 'path' in address ? address.path : formatUpstreamAddress(address);
 }
 
-/** Why a server shares no tokens, in words. */
+/** Why the engine doesn't work, in words. */
 export function shareTrouble(server: ShareServer, reason: string): { detail: string; remedy: string } {
   const tls = 'tls' in server.address && server.address.tls;
   const { what, remedy } = shareFailure(reason, tls);
   return { detail: `Redis at ${shareAddress(server)} (BEARERD_SHARE_URL) ${what}`, remedy };
 }
 
-/** The engine of a configuration, opened at the first login. */
+/** The engine of a configuration, opened at its first use. */
 class LazyEngine {
   state: EngineState = { state: 'connecting' };
   readonly share: ShareConfig;
@@ -117,7 +117,7 @@ class SharedCredential {
   };
 
   start(): Promise<SharedLogin> {
-    // Through the field: a reload may replace the login to the same account.
+    // Reads `#own` at each call: a reload may replace the login to the same account.
     this.#login ??= this.#load((abort) => this.#own(abort));
     return this.#login;
   }
@@ -126,7 +126,7 @@ class SharedCredential {
     this.#own = own;
   }
 
-  heard(event: Event): void {
+  observe(event: Event): void {
     if (event.type !== 'token-rejected') return;
     this.#login?.then((login) => login.rejected()).catch(() => {}); // The next login reports the failure.
   }
@@ -136,7 +136,7 @@ class SharedCredential {
   }
 }
 
-/** All shared logins, and their engine. A reload keeps those that it doesn't change. */
+/** All shared logins and their engine. A reload keeps those that it does not change. */
 export class Sharing {
   readonly #options: SharingOptions;
   readonly #closing = new Set<Promise<void>>();
@@ -147,7 +147,7 @@ export class Sharing {
     this.#options = options;
   }
 
-  /** Undefined where nothing is shared. */
+  /** Undefined if nothing is shared. */
   get state(): EngineState | undefined {
     return this.#engine?.state;
   }
@@ -166,11 +166,11 @@ export class Sharing {
         kept ??
         new SharedCredential(engine, own, (login) => this.#load({ credential, config, engine, login, news }));
       credentials.set(credential.name, shared);
-      const hears: Observe = (event) => {
-        shared.heard(event);
+      const observed: Observe = (event) => {
+        shared.observe(event);
         observe(event);
       };
-      return { login: shared.logIn, observe: hears };
+      return { login: shared.logIn, observe: observed };
     };
     const commit = () => {
       for (const change of changes) change();
@@ -179,9 +179,9 @@ export class Sharing {
     return { wrap, commit };
   }
 
-  /** Opens new shared logins, so that they hear other instances before their next login is due. */
+  /** Opens new shared logins, so that they learn of other instances' logins before their own is due. */
   start(): void {
-    for (const shared of this.#credentials.values()) shared.start().catch(() => {}); // As above.
+    for (const shared of this.#credentials.values()) shared.start().catch(() => {}); // The next login reports the failure.
   }
 
   async close(): Promise<void> {

@@ -16,19 +16,19 @@ import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './log
 import { type RenewSecrets, withRenewedSecrets } from './renewed-secrets.ts';
 import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sharing.ts';
 
-export interface SourcesOptions {
+interface SourcesOptions {
   readonly clock: Clock;
   readonly observe: Observe;
-  /** Opens the engine through which tokens are shared; the configured one unless a test has its own. */
+  /** Opens the engine that shares tokens; Redis unless a test sets another one. */
   readonly openEngine?: OpenEngine;
   readonly renewSecrets?: RenewSecrets | undefined;
 }
 
-/** The credentials of a new configuration, which is not in use yet. */
-export interface PreparedSources {
+/** The credentials of a new configuration that is not applied yet. */
+interface PreparedSources {
   /** By name, for the routes. */
   readonly credentials: ReadonlyMap<string, Credential>;
-  /** Takes it into use. */
+  /** Applies it. */
   commit(): void;
 }
 
@@ -39,15 +39,15 @@ interface Preparation {
   readonly sharing: PreparedSharing;
 }
 
-/** A source, and how it takes the new configuration. */
+/** A source, and the function that applies the new configuration to it. */
 interface Prepared {
   readonly source: RenewingSource;
   readonly take: () => void;
 }
 
 /**
- * The token sources of all credentials that log in, with their background loops. A credential keeps its source
- * through reloads, and with it its token, as long as it keeps its name.
+ * The token sources of all credentials that log in, with their background loops. A credential with the same name keeps
+ * its source through reloads, and with the source its token.
  */
 export class Sources {
   readonly #clock: Clock;
@@ -106,7 +106,7 @@ export class Sources {
     await this.#sharing.close();
   }
 
-  /** The state of the engine through which tokens are shared; undefined if they are not. */
+  /** The state of the engine that shares tokens; undefined if nothing is shared. */
   get sharing(): EngineState | undefined {
     return this.#sharing.state;
   }
@@ -115,12 +115,12 @@ export class Sources {
     return new Map([...this.#sources].map(([name, source]) => [name, source.status()]));
   }
 
-  /** The credential of that name, while it may be sent. */
+  /** The value of a credential while it may be sent. */
   present(name: string): PresentCredential | undefined {
     return presentOf(this.#credentials.get(name), this.#clock);
   }
 
-  /** The token of that credential, while it may be sent. */
+  /** The token of a credential while it may be sent. */
   token(name: string): AccessToken | undefined {
     return this.#sources.get(name)?.current();
   }
@@ -150,7 +150,7 @@ export class Sources {
     const known = before && this.#sources.get(credential.name);
     const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
     const own = loginFor(credential, config, pools, this.#clock);
-    // It is called only after the source has begun to log in.
+    // `source` is assigned below: news comes only after it has begun to log in.
     const news = newsFor(() => source);
     const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, news);
     const options: RenewingSourceOptions = {
@@ -195,7 +195,7 @@ export class Sources {
   }
 }
 
-/** Passes the news of other instances to a source. */
+/** Tells a source what other instances have learned. */
 function newsFor(source: () => RenewingSource): TokenNews {
   return {
     fresher: () => source().loginDue(),

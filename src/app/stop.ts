@@ -5,32 +5,32 @@ import type { AdminListener } from '../listen/admin.ts';
 import type { ProxyListener } from '../listen/proxy.ts';
 import type { Sources } from './sources.ts';
 
-/** What a stop works on. */
-export interface Stoppable {
+interface Stoppable {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly watchdog: Watchdog;
   readonly sources: Sources;
   readonly proxy: ProxyListener;
   readonly admin: AdminListener | undefined;
-  /** The process that passed the sockets keeps listening on them: no connection there may be lost. */
+  /** Another process passed the sockets and keeps listening on them: no connection there may be lost. */
   readonly passedSockets: boolean;
   /** Ends everything now. */
   readonly destroy: () => Promise<void>;
 }
 
-/** While draining, idle connections are looked for this often. */
+/** While draining, idle connections are closed this often. */
 const DRAIN_SWEEP_MS = 50;
-const CUT_SWEEPS = 100;
-/** Connected clients may still ask for this long, if a stop must lose nothing. */
-const LAST_CALL_MS = 500;
-const LAST_CALL_LOOK_MS = 5;
+/** The longest wait for the events of requests that were cut off, in milliseconds. */
+const CUT_WAIT_MS = 100;
+/** If a stop must lose no request, connected clients may send requests for this long. */
+const LAST_REQUESTS_MS = 500;
+const LAST_REQUESTS_LOOK_MS = 5;
 
-/** The stop of a proxy: how far it has come, and the rest of it. */
+/** The stop of a proxy: its progress and its steps. */
 export class Stop {
-  /** Reported as "not ready"; requests are still taken. */
+  /** Readiness reports "not ready"; requests are still accepted. */
   announced = false;
-  /** No requests are taken. */
+  /** New requests are refused. */
   draining = false;
   readonly #parts: Stoppable;
 
@@ -39,8 +39,7 @@ export class Stop {
   }
 
   /**
-   * Reports "not ready" and serves as before for this long: a load balancer has to see it first. Each answer is the last
-   * one on its connection.
+   * Reports "not ready" and serves for `delayMs`, until load balancers have noticed. Each answer closes its connection.
    */
   async announce(delayMs: number, signal: string): Promise<void> {
     const { clock, observe, admin } = this.#parts;
@@ -51,8 +50,9 @@ export class Stop {
   }
 
   /**
-   * Stops in order: no new logins, no new connections, idle ones closed, requests under way finished, up to
-   * `limitMs`. Gives how many were cut off.
+   * Stops in order: no new logins, no new connections, idle ones closed, requests under way finished within `limitMs`.
+   *
+   * @returns the number of requests that were cut off
    */
   async drain(limitMs: number, signal: string): Promise<number> {
     const { clock, observe, watchdog, sources, proxy, admin, passedSockets, destroy } = this.#parts;
@@ -62,7 +62,7 @@ export class Stop {
     sources.stop();
     admin?.endEvents();
     const deadline = clock.monoMs() + limitMs;
-    if (wasAnnounced || passedSockets) await this.#lastCall();
+    if (wasAnnounced || passedSockets) await this.#lastRequests();
     this.draining = true;
     proxy.stopAccepting();
     while (watchdog.size > 0 && clock.monoMs() < deadline) {
@@ -72,22 +72,22 @@ export class Stop {
     const cut = watchdog.size;
     await destroy();
     // A request that was cut off emits its event when its connection has closed.
-    for (let n = 0; n < CUT_SWEEPS && watchdog.size > 0; n++) await clock.sleep(1);
+    for (let ms = 0; ms < CUT_WAIT_MS && watchdog.size > 0; ms++) await clock.sleep(1);
     observe({ type: 'stopped', cut });
     return cut;
   }
 
-  /** Takes no requests from now on. */
+  /** Refuses requests from now on. */
   takeNothing(): void {
     this.announced = true;
     this.draining = true;
   }
 
-  /** Connected clients don't know of the stop: each gets an answer that closes its connection, and can ask elsewhere. */
-  async #lastCall(): Promise<void> {
+  /** Connected clients don't know of the stop: each gets one more answer, which closes its connection. */
+  async #lastRequests(): Promise<void> {
     const { clock, proxy } = this.#parts;
-    const end = clock.monoMs() + LAST_CALL_MS;
+    const end = clock.monoMs() + LAST_REQUESTS_MS;
     proxy.stopListening();
-    while (proxy.connections > 0 && clock.monoMs() < end) await clock.sleep(LAST_CALL_LOOK_MS);
+    while (proxy.connections > 0 && clock.monoMs() < end) await clock.sleep(LAST_REQUESTS_LOOK_MS);
   }
 }

@@ -7,7 +7,7 @@ import type { TokenServers } from '../login/oauth2-endpoint.ts';
 import type { LoginServer } from '../login/one-answer.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 
-/** How one credential reaches token endpoints: like all others, or with a client certificate of its own. */
+/** The connections of one credential to token endpoints: shared ones, or with its own client certificate. */
 export function tokenServers(
   { timeouts: { connectMs } }: Config,
   pools: UpstreamPools,
@@ -23,7 +23,7 @@ export function tokenServers(
         readLoginFile(certificate.certFile, 'client certificate'),
         readLoginFile(certificate.keyFile, 'key of the client certificate'),
       ]);
-      // Each TLS context holds more than a megabyte.
+      // Kept, since each TLS context takes more than a megabyte.
       if (!last?.cert.equals(cert) || !last.key.equals(key)) last = { cert, key, servers: new Map() };
       const server = last.servers.get(origin) ?? withCertificate(pools, origin, connectMs, { cert, key });
       last.servers.set(origin, server);
@@ -41,7 +41,7 @@ function withCertificate(
   try {
     return pools.loginServer(origin, connectMs, pair);
   } catch {
-    // OpenSSL's reasons don't help, and its text may hold anything.
+    // OpenSSL's message does not help, and may hold anything.
     throw new LoginError(
       'unreachable',
       "the client certificate and its key can't be used: no PEM, or no pair",

@@ -5,14 +5,14 @@ import type { MockState } from './state.ts';
 
 export type CredentialKind = 'token' | 'api-key';
 
-/** A good credential, and whose it is. */
+/** A valid credential and its account. */
 export interface Known {
   readonly kind: CredentialKind;
   /** The account that logged in; undefined for the API key. */
   readonly account: string | undefined;
 }
 
-/** The kinds of credential that a path takes; none at all means that anybody may call it. */
+/** The kinds of credential that a path accepts; an empty list needs no credential. */
 export type Accepted = readonly CredentialKind[];
 
 const DEAD_TOKEN: Record<Exclude<TokenState, 'live'>, string> = {
@@ -21,17 +21,17 @@ const DEAD_TOKEN: Record<Exclude<TokenState, 'live'>, string> = {
   unknown: 'this is neither an access token nor an API key of this service',
 };
 
-/** The credential that the request has. Throws the 401 for one that is missing, dead or of another kind. */
+/** The credential in the request. Throws the 401 if it is missing, invalid or of another kind. */
 export function authorize(mock: MockState, request: IncomingMessage, accepted: Accepted): Known | undefined {
   if (accepted.length === 0) return undefined;
   const known = knownCredential(mock, request.headersDistinct.authorization ?? []);
   const { kind } = known;
-  // The status for an API key where a token is needed is not known of the real API: 401 is the mock's choice.
+  // The real API's status for an API key in place of a token is unknown: 401 is the mock's choice.
   if (!accepted.includes(kind)) throw unauthorized(`this path does not take a credential of kind ${kind}`);
   return known;
 }
 
-/** Throws unless `authorization` is one good credential. Two lines are a proxy's fault, so they are told apart. */
+/** Throws unless `authorization` is one valid credential. Two lines are a fault of the proxy, so they get a 400. */
 function knownCredential(mock: MockState, authorization: readonly string[]): Known {
   const [line, ...more] = authorization;
   if (line === undefined) throw unauthorized('there is no Authorization header');

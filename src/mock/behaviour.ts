@@ -1,11 +1,11 @@
 import { UsageError } from '../base/errors.ts';
 import { isObject } from './http.ts';
 
-/** How a login goes. All but the first six are faults that look at nothing in the request. */
+/** How a login goes. All but the first six are faults, independent of the request. */
 export const LOGIN_MODES = [
   'ok',
   'slow',
-  // The last token again, as from a service that keeps it until it expires, even when it was revoked.
+  // The last token again until it expires, even after a revocation.
   'same-token',
   'expired-token',
   'no-token',
@@ -25,7 +25,7 @@ export const LOGIN_MODES = [
   'forbid-403',
 ] as const;
 
-/** How every other call goes, `/__mock` excepted. */
+/** How every other call goes, except `/__mock`. */
 export const DATA_MODES = [
   'ok',
   'slow',
@@ -43,7 +43,7 @@ export const DATA_MODES = [
 ] as const;
 
 export type LoginMode = (typeof LOGIN_MODES)[number];
-export type DataMode = (typeof DATA_MODES)[number];
+type DataMode = (typeof DATA_MODES)[number];
 
 export interface Behaviour {
   readonly login: LoginMode;
@@ -53,16 +53,16 @@ export interface Behaviour {
   readonly dataDelayMs: number;
   /** `Retry-After` of `rate-limit` and `unavailable`, as it is sent: seconds or a date; '' sends none. */
   readonly retryAfter: string | number;
-  /** Of tokens issued from now on. */
+  /** The lifetime of tokens issued from now on. */
   readonly tokenLifetimeMs: number;
 }
 
 const SLOW_MS = 3_000;
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** A hundred years: beyond, a date stops having a four-digit year. */
+/** A hundred years. Dates must keep a four-digit year. */
 const LONGEST_MS = 100 * 365 * UNITS_MS.d;
 
-/** Names on the command line, and the setting that each one is. */
+/** The names on the command line, and their settings. */
 const TEXT_NAMES = {
   login: 'login',
   data: 'data',
@@ -72,7 +72,7 @@ const TEXT_NAMES = {
   tokenLifetime: 'tokenLifetimeMs',
 } as const satisfies Record<string, keyof Behaviour>;
 
-/** What is right for each setting, in words, and the test for it. */
+/** The valid values of each setting: in words, and as a test. */
 const RULES: Record<keyof Behaviour, readonly [expected: string, ok: (value: unknown) => boolean]> = {
   login: [`one of ${LOGIN_MODES.join(', ')}`, (value) => LOGIN_MODES.some((mode) => mode === value)],
   data: [`one of ${DATA_MODES.join(', ')}`, (value) => DATA_MODES.some((mode) => mode === value)],
@@ -86,7 +86,7 @@ export function defaultBehaviour(tokenLifetimeMs: number): Behaviour {
   return { login: 'ok', data: 'ok', loginDelayMs: 0, dataDelayMs: 0, retryAfter: 2, tokenLifetimeMs };
 }
 
-/** `patch` as a part of a behaviour. Throws a `UsageError` that names every fault and what would be right. */
+/** Checks a change of the behaviour. Throws a `UsageError` that names every fault and the valid values. */
 export function checkBehaviour(patch: unknown): Partial<Behaviour> {
   if (!isObject(patch)) throw new UsageError('a behaviour must be an object of settings');
   const faults = Object.entries(patch).flatMap(([name, value]) => {
@@ -98,7 +98,7 @@ export function checkBehaviour(patch: unknown): Partial<Behaviour> {
   return patch as Partial<Behaviour>;
 }
 
-/** `login=slow,tokenLifetime=3s` as a part of a behaviour. Throws a `UsageError` that names the first fault. */
+/** Reads a change such as `login=slow,tokenLifetime=3s`. Throws a `UsageError` that names the fault. */
 export function parseBehaviour(text: string): Partial<Behaviour> {
   const settings = text.split(',').map((piece) => {
     const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(piece) ?? [];
@@ -112,7 +112,7 @@ export function parseBehaviour(text: string): Partial<Behaviour> {
   return checkBehaviour(Object.fromEntries(settings));
 }
 
-/** How long an answer waits in this mode. */
+/** The delay of an answer in this mode. */
 export function delayMs(mode: LoginMode | DataMode, configuredMs: number): number {
   return mode === 'slow' && configuredMs === 0 ? SLOW_MS : configuredMs;
 }
@@ -132,7 +132,7 @@ function isMilliseconds(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= LONGEST_MS;
 }
 
-/** Printable ASCII goes through as it is, so that a nonsensical value can be rehearsed too. */
+/** Any printable ASCII is allowed, so that invalid values can be tried, too. */
 function isRetryAfter(value: unknown): boolean {
   return typeof value === 'number' ? isMilliseconds(value) : /^[\x20-\x7e]{0,100}$/.test(String(value));
 }

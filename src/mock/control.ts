@@ -10,12 +10,12 @@ export function isControlPath(path: string): boolean {
   return path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`);
 }
 
-/** 127.0.0.0/8 and ::1, also as an IPv6 socket writes an IPv4 peer. */
+/** 127.0.0.0/8 and ::1, also in the IPv4-mapped form of an IPv6 socket. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(?:::1|(?:::ffff:)?127\.\d+\.\d+\.\d+)$/i.test(address);
 }
 
-/** The mock's own endpoints: no fault and no credential stands in their way, so only this machine may use them. */
+/** The mock's own endpoints. They need no credential and have no faults, so only clients on loopback may use them. */
 export async function answerControl(
   mock: MockState,
   request: IncomingMessage,
@@ -49,7 +49,7 @@ async function command(mock: MockState, request: IncomingMessage, path: string):
   }
 }
 
-/** JSON, or the command line's form, so that `curl -d login=down` does what it says. */
+/** JSON, or the form of the command line, as in `curl -d login=down`. */
 function readPatch(text: string): Partial<Behaviour> {
   try {
     return /^\s*\w+\s*=/.test(text) ? parseBehaviour(text) : checkBehaviour(parseJson(text));

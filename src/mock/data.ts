@@ -6,7 +6,7 @@ import { answerFault, isFault } from './faults.ts';
 import { ApiError, pathOf, wait } from './http.ts';
 import type { MockState } from './state.ts';
 
-/** Every call but those to the session endpoint and to `/__mock`. */
+/** Answers every call except those to the session endpoint and to `/__mock`. */
 export async function answerData(
   mock: MockState,
   request: IncomingMessage,

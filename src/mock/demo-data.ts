@@ -1,6 +1,6 @@
 /**
- * Invented people and companies, on names that RFC 2606 keeps free. The real shapes of these answers are
- * not known, so the fields are the mock's own.
+ * Invented people and companies, with domains reserved by RFC 2606. The real shapes of these answers are unknown, so the
+ * fields are the mock's own.
  */
 export interface Person {
   readonly id: string;
@@ -10,7 +10,7 @@ export interface Person {
   readonly company: string;
 }
 
-export interface Company {
+interface Company {
   readonly id: string;
   readonly name: string;
   readonly domain: string;

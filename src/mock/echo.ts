@@ -8,7 +8,7 @@ interface Echoed {
   readonly known: Known | undefined;
 }
 
-/** Answers with the request as it arrived, and whose it is: `path` with its query, a repeated header as a list. */
+/** Answers with the request and its account: `path` has the query, and a repeated header is a list. */
 export async function echo({ request, response, known }: Echoed): Promise<void> {
   const bodyLength = (await readBody(request)).length;
   const { method, url: path, headersDistinct } = request;
@@ -17,7 +17,7 @@ export async function echo({ request, response, known }: Echoed): Promise<void> 
   sendJson(response, 200, { method, path, ...(account !== undefined && { account }), headers, bodyLength });
 }
 
-/** The credential is the proxy's secret, which its client must not see: it becomes its kind. */
+/** The client must not see the proxy's credential: its kind is shown in its place. */
 function shownHeaders(headers: NodeJS.Dict<string[]>, kind: Known['kind'] | undefined) {
   const shown = Object.entries(headers).map(([name, lines = []]) => {
     if (name === 'authorization') return [name, { kind }];

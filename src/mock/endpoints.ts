@@ -7,19 +7,19 @@ import { ApiError, badRequest, decodeUtf8, mediaType, parseJson, readBody, sendJ
 import { findPeople } from './people.ts';
 import type { MockState } from './state.ts';
 
-/** One request to a path that the mock knows. `param` is what the path's group holds, decoded. */
+/** One request to a known path. `param` is the decoded group of the path's pattern. */
 export interface Call {
   readonly mock: MockState;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** `undefined` where none is asked for. */
+  /** Undefined if the path needs none. */
   readonly known: Known | undefined;
   readonly param: string;
 }
 
 export interface Endpoint {
   readonly path: RegExp;
-  /** `undefined` takes every method. */
+  /** Undefined accepts every method. */
   readonly methods: readonly string[] | undefined;
   readonly takes: Accepted;
   readonly answer: (call: Call) => void | Promise<void>;
@@ -27,7 +27,7 @@ export interface Endpoint {
 
 const GET = ['GET', 'HEAD'];
 
-/** The first two are the API's own; the others rehearse what its documentation says in words. */
+/** The first two are endpoints of the API. The others imitate what its documentation says in words. */
 const ENDPOINTS: readonly Endpoint[] = [
   {
     path: /^\/api\/people\/v1\/(o_[^/]+)\/find$/,
@@ -61,7 +61,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
-    // The real API takes a token everywhere. This path shows whether a route's API key is really used.
+    // The real API accepts a token everywhere. This path shows whether a route uses its API key.
     path: /^\/api\/keys-only\/v1\/lookup$/,
     methods: GET,
     takes: ['api-key'],
@@ -85,7 +85,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { path: /^\/events$/, methods: GET, takes: ['token'], answer: ({ response }) => sendEvents(response) },
 ];
 
-/** The endpoint of an undecoded path, and what the path's group holds, decoded. Throws the 404. */
+/** The endpoint of an undecoded path, and its decoded `param`. Throws the 404. */
 export function findEndpoint(path: string): { readonly endpoint: Endpoint; readonly param: string } {
   for (const endpoint of ENDPOINTS) {
     const match = endpoint.path.exec(path);

@@ -4,7 +4,7 @@ import { wait } from './http.ts';
 const EVENTS = 5;
 const EVERY_MS = 200;
 
-/** A few server-sent events, slow enough that one can see whether something on the way holds them back. */
+/** A few server-sent events, slow enough to see whether something on the way delays them. */
 export async function sendEvents(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   for (let id = 1; id <= EVENTS; id += 1) {

@@ -1,28 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError, sendError, sendJson } from './http.ts';
 
-/** What a faulty answer is made of: where it goes, and the value of its `Retry-After` (empty for none). */
+/** The response to use, and the value of `Retry-After` (empty for none). */
 interface FaultyAnswer {
   readonly response: ServerResponse;
   readonly retryAfter: string;
 }
 
-/** More than the 64 KiB that a login's answer may have. */
+/** More than the 64 KiB that the answer to a login may have. */
 const HUGE_BYTES = 256 * 1024;
 
-/** Every way to fail that needs no look at the request. The session endpoint and the data calls share them. */
+/** Faults that do not depend on the request. The session endpoint and the data calls share them. */
 const FAULTS = {
   /** The connection breaks without an answer. */
   down: ({ response }) => response.destroy(),
   /** No answer, ever. */
   hang: () => {},
-  /** A good beginning, then the connection breaks. */
+  /** A valid beginning, then the connection breaks. */
   cut: ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
     response.write('{"accessToken":"', () => response.destroy());
   },
   'not-http': ({ response }) => response.socket?.end('this is not HTTP\r\n\r\n'),
-  /** A 200 that says JSON and is none, as from a captive portal. */
+  /** A 200 with HTML labelled as JSON, as from a captive portal. */
   garbage: ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('<html><body>Please sign in to the network.</body></html>\n');

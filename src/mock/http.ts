@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
-/** A request that gets an error instead of its answer. The body's shape is the mock's own: the API shows none. */
+/** An error answer. The shape of its body is the mock's own: the API documents none. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -37,7 +37,7 @@ export function sendJson(
   response.end(bytes);
 }
 
-/** Answers whatever was thrown. Once the headers are out, breaking the connection is all that is left. */
+/** Answers with an error. If the headers are already sent, it breaks the connection. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -49,8 +49,8 @@ export function sendError(response: ServerResponse, error: unknown): void {
 }
 
 /**
- * The whole body. A longer one is read to its end, unkept, before the 413: a client that is still sending
- * would lose an earlier answer to a connection reset.
+ * The whole body. One past the limit is read to its end before the 413: a client that is still sending could lose an
+ * earlier answer to a connection reset.
  */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -85,18 +85,18 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `application/json` of `Application/JSON; charset=utf-8`; empty when there is no content type. */
+/** For `Application/JSON; charset=utf-8` it is `application/json`; empty without a content type. */
 export function mediaType(request: IncomingMessage): string {
-  return (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  return (request.headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/** The path of a request target, undecoded and without its query; an absolute-form target loses its origin. */
+/** The path of a request target, undecoded, without query and without the origin of an absolute target. */
 export function pathOf(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
   return path === '' ? '/' : path;
 }
 
-/** Waits, but no longer than the client does. Tells whether the client is still there. */
+/** Waits until the client leaves at most. True if the client is still connected. */
 export async function wait(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms > 0 && !response.destroyed) {
     const gone = new AbortController();

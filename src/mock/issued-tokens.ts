@@ -7,10 +7,10 @@ export interface IssuedToken {
 
 export type TokenState = 'live' | 'expired' | 'revoked' | 'unknown';
 
-/** Older tokens are forgotten, so that a client in a login loop can't fill the memory. */
+/** Older tokens are dropped, so that a client in a login loop can't fill the memory. */
 const REMEMBERED = 10_000;
 
-/** Every token that the mock has given out, and whether it is still good. */
+/** The tokens that the mock has issued, and whether they are still valid. */
 export class IssuedTokens {
   readonly #now: () => number;
   readonly #tokens = new Map<
@@ -59,11 +59,11 @@ export class IssuedTokens {
   }
 }
 
-/** Looks like a JWT, whose times are whole seconds (RFC 7519 §2). The signature is never checked, so it is noise. */
+/** Looks like a JWT, with times in whole seconds (RFC 7519 §2). The signature is random: it is never checked. */
 function jwt(subject: string, issuedMs: number, expiresMs: number): string {
   const header = { alg: 'HS256', typ: 'JWT' };
   const [iat, exp] = [issuedMs, expiresMs].map((ms) => Math.floor(ms / 1000));
   const claims = { sub: subject, iat, exp, jti: randomUUID() };
-  const parts = [JSON.stringify(header), JSON.stringify(claims), randomBytes(32)];
-  return parts.map((part) => Buffer.from(part as string).toString('base64url')).join('.');
+  const parts = [Buffer.from(JSON.stringify(header)), Buffer.from(JSON.stringify(claims)), randomBytes(32)];
+  return parts.map((part) => part.toString('base64url')).join('.');
 }

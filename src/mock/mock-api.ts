@@ -13,21 +13,21 @@ import type { MockState, MockStats } from './state.ts';
 
 /** A running mock of the Identity and Data API. */
 export interface MockApi {
-  /** `http://host:port`, what `BEARERD_BASE_URL` is to be. */
+  /** `http://host:port`, the value for `BEARERD_BASE_URL`. */
   readonly url: string;
   readonly port: number;
   readonly credentials: MockCredentials;
-  /** Counts that go on counting. */
+  /** Live counts. */
   readonly stats: Readonly<MockStats>;
-  /** Changes what the patch names, for requests from now on; a `UsageError` names what is wrong with it. */
+  /** Changes settings for requests from now on. @throws UsageError that names the faults */
   behave(patch: Partial<Behaviour>): void;
   /** Makes every token issued so far invalid. */
   revokeAll(): void;
-  /** Stops at once and cuts what is still open. */
+  /** Stops at once and closes open connections. */
   close(): Promise<void>;
 }
 
-/** @throws ListenError when the mock can't listen at its address */
+/** @throws ListenError if the address can't be listened on */
 export async function startMockApi(options: Partial<MockOptions> = {}): Promise<MockApi> {
   const mock = newState({ ...DEMO_OPTIONS, ...options });
   const server = createServer((request, response) => void answer(mock, request, response));
@@ -59,9 +59,9 @@ function newState(options: MockOptions): MockState {
   };
 }
 
-/** Never rejects: whatever goes wrong becomes an answer. */
+/** Never rejects: every error becomes an answer. */
 async function answer(mock: MockState, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // A client that leaves early must not end the process, and gets no answer.
+  // A client that leaves early must not end the process.
   response.on('error', () => {});
   try {
     const path = pathOf(request.url!);
@@ -83,7 +83,7 @@ function listen(server: Server, { host, port }: MockOptions): Promise<number> {
       );
     });
     server.listen({ host, port }, () => {
-      // From here on an error is a failed accept (too many open files, say), which passes.
+      // Later errors are failed accepts (too many open files, say), which are temporary.
       server.on('error', () => {});
       resolve((server.address() as AddressInfo).port);
     });

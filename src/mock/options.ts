@@ -1,21 +1,21 @@
-/** The accounts and keys of the mock. All of them are invented. */
+/** The accounts and keys of the mock, all invented. */
 export interface MockCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly username: string;
   readonly password: string;
   readonly apiKey: string;
-  /** The one organization on which these credentials hold a role. */
+  /** The only organization on which these credentials have a role. */
   readonly orgId: string;
 }
 
 export interface MockOptions extends MockCredentials {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Of service-account and user tokens alike: the API gives both 15 minutes and 1 hour. */
+  /** For tokens of service accounts and users: the API documents 15 minutes and 1 hour for both. */
   readonly tokenLifetimeMs: number;
-  /** The wall clock that tokens are issued and judged by, in milliseconds since the epoch. */
+  /** The wall clock for issuing and checking tokens, in epoch milliseconds. */
   readonly now: () => number;
 }
 

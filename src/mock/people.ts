@@ -1,7 +1,7 @@
 import { findPeopleByEmail, type Person } from './demo-data.ts';
 import { badRequest, isObject } from './http.ts';
 
-/** Everybody who fulfils all fields of at least one match. Throws a 400 for a body of another shape. */
+/** The people who match all fields of at least one match. Throws a 400 for a malformed body. */
 export function findPeople(body: unknown): readonly Person[] {
   if (!isObject(body)) throw badRequest('the body must be a JSON object');
   const matches = nonEmptyArray(body.matches, 'matches').map(readMatch);

@@ -18,10 +18,10 @@ import type { MockState } from './state.ts';
 
 export const SESSION_PATH = '/api/identity/v1/session';
 
-/** The modes in which a login goes on to be judged. */
+/** The modes in which a login is checked. */
 type IssuingMode = Exclude<LoginMode, Fault>;
 
-/** A login request that is well formed; whether it is right is another matter. */
+/** A well-formed login request, not checked yet. */
 interface Grant {
   readonly kind: 'service-account' | 'user';
   readonly name: string;
@@ -92,7 +92,7 @@ function login(mock: MockState, grant: Grant, mode: IssuingMode): Record<string,
   if (mode === 'no-token') return {};
   mock.stats.logins += 1;
   const { token, expiresMs } = tokenFor(mock, grant.name, mode);
-  // The second name is a guess: for a user, the API names the token's field and not the expiry's.
+  // `expires_at` is a guess: for a user the API documents the field of the token, and not that of the expiry.
   const [tokenField, expiryField] =
     grant.kind === 'user' ? ['access_token', 'expires_at'] : ['accessToken', 'expiresAt'];
   const body = { [tokenField]: token };
@@ -105,7 +105,7 @@ function tokenFor({ tokens, behaviour }: MockState, subject: string, mode: Issui
   return repeated ?? tokens.issue(subject, behaviour.tokenLifetimeMs);
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffff`: UTC, and no zone that says so. */
+/** `YYYY-MM-DDTHH:MM:SS.ffffff`, in UTC without a zone. */
 function expiryText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000`;
 }

@@ -3,17 +3,17 @@ import type { IssuedTokens } from './issued-tokens.ts';
 import type { MockOptions } from './options.ts';
 
 export interface MockStats {
-  /** Calls to anything but the session endpoint and `/__mock`. */
+  /** Calls except those to the session endpoint and `/__mock`. */
   requests: number;
-  /** Of those, the ones answered 401. */
+  /** Of these, those answered with 401. */
   unauthorized: number;
-  /** Calls to the session endpoint, whatever came of them. */
+  /** All calls to the session endpoint. */
   loginAttempts: number;
-  /** Answers of the session endpoint that hold a token. */
+  /** Answers of the session endpoint with a token. */
   logins: number;
 }
 
-/** All that a running mock knows. */
+/** The state of a running mock. */
 export interface MockState {
   readonly options: MockOptions;
   readonly tokens: IssuedTokens;

@@ -49,7 +49,7 @@ function logins(registers: Registry[]): Counting {
     countResult(ended, { credential }, result, LOGIN_RESULTS);
     duration.observe({ credential }, durationMs / 1000);
   };
-  // Where another instance logged in, or holds this one back, no login was made here.
+  // A login of another instance, and one that another instance held back, was not made here.
   return {
     'login-succeeded': ({ taken, credential, durationMs }) => {
       if (!taken) count(credential, 'ok', durationMs);
@@ -117,7 +117,7 @@ function secretCommands(registers: Registry[]): Counting {
   };
 }
 
-/** Prometheus sees no increase in a series that begins with it: the series of all results begin with the first one. */
+/** Prometheus sees no increase in the first sample of a series, so the series of all results begin at the first result. */
 function countResult<L extends string>(
   counter: Counter<L | 'result'>,
   labels: Readonly<Record<L, string>>,
@@ -128,7 +128,7 @@ function countResult<L extends string>(
     counter.inc({ ...labels, result: each } as Record<L | 'result', string>, each === result ? 1 : 0);
 }
 
-/** The counter is there only where tokens are shared. */
+/** The counter exists only where tokens are shared. */
 function shareOperations(registers: Registry[]): Counting {
   let counter: Counter<'op' | 'result'> | undefined;
   return {

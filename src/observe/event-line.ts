@@ -2,12 +2,12 @@ import { OutboundProxyError } from '../base/errors.ts';
 import type { CountedEvent, Event, RequestEvent } from '../base/events.ts';
 import { NEW_TOKEN_REMEDY } from '../base/failures/status-words.ts';
 
-/** How grave it is, what belongs to it, and the message. */
+/** Severity, fields and message. */
 export type Line = ['info' | 'warn' | 'error', object, string];
 
 type Described = Exclude<Event, RequestEvent | CountedEvent>;
 
-/** What happened, in plain words, by the kind of event. Nothing here holds a secret, a token or a body. */
+/** The log line of each kind of event. None holds a secret, a token or a body. */
 const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { type: T }>) => Line } = {
   'login-succeeded': (event) => {
     const { credential, state, fingerprint, warnings, durationMs, lifetimeMs, renewInMs } = event;
@@ -133,7 +133,7 @@ function nextLogin({ nextTryInMs }: TokenLost): string {
   return `the next login begins in ${Math.ceil(nextTryInMs / 1000)} s`;
 }
 
-/** A code is safe to show; a library's message may hold bytes of an answer, or an address. */
+/** The code of a cause. A library's message is not shown: it may hold bytes of an answer, or an address. */
 function causeCode(cause: unknown): string | undefined {
   if (cause === undefined || cause === null) return undefined;
   const { code, name, cause: inner } = cause as { code?: unknown; name?: unknown; cause?: unknown };
@@ -141,18 +141,18 @@ function causeCode(cause: unknown): string | undefined {
   return inner === undefined ? (typeof name === 'string' ? name : undefined) : causeCode(inner);
 }
 
-/** Our own words, where there are any. */
+/** Our own message, if the error has one; else its code. */
 function causeWords(cause: unknown): string | undefined {
   return cause instanceof OutboundProxyError ? cause.message : causeCode(cause);
 }
 
-/** The text that the client got, and what to do about it, as one of our lines. */
+/** The text that the client got and the remedy, in the style of a log message. */
 function inWords({ detail, remedy }: Extract<Event, { type: 'upstream-failed' }>): string {
   const text = remedy === undefined ? detail : `${detail} ${remedy}`;
   return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
 
-/** Frames without the message: where it was, not what it held. */
+/** The frames of a stack, without the message, which may hold anything. */
 function stackOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return typeof cause;
   const frames = cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];

@@ -1,8 +1,8 @@
 import { createHistogram, type Histogram } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/** While there is traffic, one look in so long a time. */
-const LOOK_MS = 1_000;
+/** The interval of measurements while there is traffic. */
+const INTERVAL_MS = 1_000;
 const NANOSECONDS = 1e9;
 /** Later than this the process did not run: the garbage collector and our own work take less. */
 const PAUSE_MS = 1_000;
@@ -26,9 +26,9 @@ const FIGURES: readonly [name: string, help: string, of: (histogram: Histogram) 
 ];
 
 /**
- * How late the event loop is, under prom-client's names. Its own monitor wakes the process a hundred times a second,
- * for as long as it lives; here a timer runs while there is traffic, and the figures are of the time since they were
- * last asked for, that moment included.
+ * The lag of the event loop, under prom-client's names. prom-client's own monitor wakes the process a hundred times a
+ * second, always. Here a timer runs only while there is traffic, and each read measures once. The figures cover the
+ * time since the last read.
  */
 export class EventLoopLag {
   readonly #histogram = createHistogram();
@@ -47,7 +47,7 @@ export class EventLoopLag {
     ]);
   }
 
-  /** Sets the figures, and begins anew. */
+  /** Sets the gauges, and starts a new period. */
   async read(): Promise<void> {
     const ns = await turnNs();
     this.#record(ns);
@@ -64,19 +64,19 @@ export class EventLoopLag {
   /** Called for each request. */
   traffic(): void {
     this.#traffic = true;
-    if (this.#timer === undefined) this.#lookLater();
+    if (this.#timer === undefined) this.#measureLater();
   }
 
-  #lookLater(): void {
+  #measureLater(): void {
     this.#traffic = false;
-    const dueMs = performance.now() + LOOK_MS;
+    const dueMs = performance.now() + INTERVAL_MS;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       const lateMs = performance.now() - dueMs;
       this.#record(lateMs * 1e6);
       if (lateMs >= PAUSE_MS) this.#paused(lateMs);
-      if (this.#traffic) this.#lookLater();
-    }, LOOK_MS).unref();
+      if (this.#traffic) this.#measureLater();
+    }, INTERVAL_MS).unref();
   }
 
   #paused(ms: number): void {

@@ -4,7 +4,7 @@ import type { TokenStatus } from '../tokens/token-status.ts';
 
 const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused'] as const;
 
-/** What a gauge shows when it is read. */
+/** The values of the gauges. */
 export interface MetricsView {
   readonly version: string;
   readonly inFlight: () => number;
@@ -12,13 +12,13 @@ export interface MetricsView {
   readonly waiting: () => number;
   readonly tokens: () => ReadonlyMap<string, TokenStatus>;
   readonly droppedLogLines: () => number;
-  /** When the certificate that clients see expires, in epoch milliseconds; absent where they speak plain HTTP. */
+  /** When the listener's certificate expires, in epoch milliseconds; absent without TLS. */
   readonly certificateExpiryMs?: () => number;
-  /** Path by which each is read, and as it was configured. */
+  /** From the path of a file to the path as configured. */
   readonly secretFiles: () => ReadonlyMap<string, string>;
 }
 
-/** Registers what is read when /metrics is asked for. */
+/** Registers the metrics that are read when /metrics is requested. */
 export function registerGauges(registry: Registry, view: MetricsView): void {
   const registers = [registry];
   new Gauge({
@@ -92,7 +92,7 @@ function registerTokenGauges(registers: Registry[], view: MetricsView): void {
   });
 }
 
-/** There only where clients speak TLS: a time of 0 would look long past. @param expiryMs epoch milliseconds */
+/** Only with TLS: an expiry of 0 would look long past. @param expiryMs epoch milliseconds */
 export function registerCertificateGauge(registry: Registry, expiryMs: () => number): void {
   new Gauge({
     name: 'bearerd_tls_certificate_expiry_timestamp_seconds',

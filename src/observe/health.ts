@@ -4,10 +4,10 @@ import type { Observe } from '../base/events.ts';
 const ERRORS = 10;
 const WITHIN_MS = 60_000;
 
-/** One internal error is survived; many in a short time mean that a restart would do better. */
+/** After many internal errors in a short time the process is unhealthy: a restart may help. */
 export class Health {
   readonly #clock: Clock;
-  /** When the last ones came, the oldest first. */
+  /** The times of the last errors, the oldest first. */
   readonly #times: number[] = [];
 
   constructor(clock: Clock) {

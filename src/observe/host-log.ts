@@ -4,7 +4,7 @@ import { hundredths } from './hundredths.ts';
 
 type Write = (fields: object, message: string) => void;
 
-/** The logger of the program that bearerd runs in: pino's, Fastify's `app.log`, or any other with these three. */
+/** The logger of the host program: pino's, Fastify's `app.log`, or any other with these three methods. */
 export interface HostLog {
   info: Write;
   warn: Write;

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 
 /**
- * Lines of so short a time are written together. A write is a system call, done by another thread: one for each line
- * costs more than half as much as forwarding the request of that line.
+ * Lines within this time are written together. A write is a system call on another thread; one for each line would cost
+ * more than half as much as forwarding the request.
  */
 const GATHER_MS = 20;
 const GATHER_CHARACTERS = 32 * 1024;
-/** Lines are held in memory up to this size while the file can't take them; then they are dropped and counted. */
+/** While the output is blocked, lines are held up to this size; further ones are dropped and counted. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
-/** A full disk, or a pipe without a reader, must not hold up the end. */
+/** A full disk, or a pipe without a reader, must not delay the end of the process. */
 const CLOSE_LIMIT_MS = 300;
 
 /** Lines of the log that could not be written. */
@@ -22,7 +22,7 @@ export interface LogLoss {
   readonly forGood: boolean;
 }
 
-/** Writes lines to stdout or stderr, and counts those that can't be written: a full disk, a closed pipe. */
+/** Writes lines to stdout or stderr, and counts those that can't be written (full disk, closed pipe). */
 export class LogOutput {
   readonly #destination;
   readonly #render: (lines: string) => string;
@@ -33,11 +33,11 @@ export class LogOutput {
   #code = '';
   #readerGone = false;
 
-  /** @param render what is written for some lines of JSON */
+  /** @param render gives the text to write for lines of JSON */
   constructor(fd: 1 | 2, render: (lines: string) => string) {
     this.#render = render;
     this.#destination = pino.destination({ dest: fd, sync: false, maxLength: MAX_HELD_BYTES });
-    // The proxy goes on where the log's reader is gone, or the disk is full.
+    // The proxy must survive a closed pipe and a full disk.
     this.#destination.on('error', ({ code }: NodeJS.ErrnoException) => {
       this.#lose(1, code ?? 'unknown');
       if (code === 'EPIPE') this.#readerGone = true;
@@ -45,7 +45,7 @@ export class LogOutput {
     this.#destination.on('drop', (text: string) => this.#drop(text, 'full'));
   }
 
-  /** Holds a line, with its end, for a moment. */
+  /** Adds a line, which ends with a line feed, to the next write. */
   write(line: string): void {
     this.#held += line;
     if (this.#held.length > GATHER_CHARACTERS) this.#flush();
@@ -60,9 +60,9 @@ export class LogOutput {
       ? undefined
       : { lines: this.#dropped, code: this.#code, lastMs: this.#lastMs, forGood: this.#readerGone };
 
-  /** Writes what is still held; gives up where that takes too long. */
+  /** Writes the lines still held; gives up after a time limit. */
   close(): Promise<void> {
-    // Not `flushSync`, which tries again for ever; and destroyed, since pino itself flushes so at the exit.
+    // Not by `flushSync`, which retries endlessly. Destroyed, since pino would call `flushSync` at the exit.
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -76,7 +76,7 @@ export class LogOutput {
     });
   }
 
-  /** Drops what is held: the process ends now. */
+  /** Drops the lines still held: the process ends now. */
   abandon(): void {
     this.#destination.destroy();
   }

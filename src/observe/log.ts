@@ -16,16 +16,16 @@ export interface Log {
   setLevel(level: string): void;
   /** The command that tells why a request failed, for the lines of such requests that are for people. */
   nameWhy(command: string): void;
-  /** Writes out what is still held, at the process's end; gives up where it can't be written in a moment. */
+  /** Writes the lines still held; gives up after a time limit. */
   close(): Promise<void>;
-  /** Lets go of what is held: the process ends now. */
+  /** Drops the lines still held: the process ends now. */
   abandon(): void;
-  /** Lines that could not be written: a full disk, a closed pipe. */
+  /** The number of lines that could not be written. */
   readonly dropped: () => number;
   readonly loss: () => LogLoss | undefined;
 }
 
-/** One JSON object a line on stdout, or for people on a terminal. `fd` is 2 for `exec`, whose stdout is the command's. */
+/** Logs one JSON object a line, or lines for people on a terminal. `fd` is 2 if stdout belongs to someone else. */
 export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1): Promise<Log> {
   const terminal = (fd === 1 ? process.stdout : process.stderr).isTTY === true;
   const pretty = format === 'pretty' || (format === 'auto' && terminal);
@@ -41,7 +41,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   return {
     observe: (event) => {
       if (isCounted(event)) return;
-      if (event.type === 'sink-failed' && event.again) return; // Logged when it began.
+      if (event.type === 'sink-failed' && event.again) return; // The first failure was logged.
       if (event.type !== 'request') {
         const line = repeated === undefined ? describe(event) : repeated.lineFor(event, performance.now());
         if (line !== undefined) write(...line);
@@ -67,7 +67,7 @@ export async function createLog({ level, format }: Config['log'], fd: 1 | 2 = 1)
   };
 }
 
-/** Makes lines for people of lines of JSON. Loaded only where there are such people. */
+/** Formats lines of JSON for people. Loaded only for pretty output. */
 async function terminalText(
   isTerminal: boolean,
   why: () => string | undefined,
@@ -82,7 +82,7 @@ async function terminalText(
       .join('');
 }
 
-/** pino's own ISO time, of which all but the milliseconds is made once a second and not once a line. */
+/** pino's ISO time. All but the milliseconds is formatted once a second, not once a line. */
 function isoTime(): () => string {
   let second = 0;
   let start = '';
@@ -97,7 +97,7 @@ function isoTime(): () => string {
   };
 }
 
-/** As pino would write it, at a quarter of the cost: no line is written as often. */
+/** The line that pino would write, at a quarter of the cost: it is by far the most frequent one. */
 function requestLine(event: RequestEvent, time: string): string {
   const code = event.code === undefined ? '' : `,"code":"${event.code}"`;
   const caller = event.caller ? `,"caller":"${event.caller}"` : '';

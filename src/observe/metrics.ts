@@ -7,15 +7,15 @@ import { RequestMetrics } from './request-metrics.ts';
 
 export interface Metrics {
   readonly observe: Observe;
-  /** The Prometheus text format, with what is read only when asked for. */
+  /** The metrics in the Prometheus text format. */
   render(): Promise<{ contentType: string; text: string }>;
   /** Requests answered, by route prefix. */
   requestsByRoute(): ReadonlyMap<string, number>;
 }
 
 /**
- * Counts what happens. Series stay bounded whatever clients send: `route` is a configured prefix, `credential` a
- * configured name, `method` one that the parser knows, and of a status that no HTTP knows only its class is kept.
+ * Counts events. The number of series stays bounded, whatever clients send: `route` is a configured prefix, `credential`
+ * a configured name, `method` one that the parser knows, and an invalid status counts as code 0.
  */
 export function createMetrics(view: MetricsView): Metrics {
   const registry = new Registry();

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 
-/** The page for people: what a browser is given, by name. */
-export interface StatusPage {
+/** The status page: its files for a browser, by name. */
+interface StatusPage {
   readonly files: ReadonlyMap<string, { readonly type: string; readonly text: string }>;
   readonly contentSecurityPolicy: string;
 }
 
-/** Beside this file; the build puts them beside the bundle. */
+/** The folder beside this file; the build copies it beside the bundle. */
 const FOLDER = new URL('page/', import.meta.url);
 
-/** The others in the folder are for us. */
+/** Other files in the folder are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Only what lies here, and nothing that stands in a page: no foreign script or style can run. */
+/** Only files of this origin, and nothing inline: no foreign script or style can run. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,7 +34,7 @@ const POLICY = [
 
 let read: StatusPage | undefined;
 
-/** Read at the first view. It holds nothing of this process: it asks for that itself. */
+/** Read at the first view. The page holds no data of this process: it requests them. */
 export function statusPage(): StatusPage {
   read ??= { files: readFiles(), contentSecurityPolicy: POLICY };
   return read;

@@ -1,22 +1,22 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { EventLoopLag, type Pause } from './event-loop-lag.ts';
 
-export interface ProcessMetrics {
+interface ProcessMetrics {
   readonly render: () => Promise<string>;
   /** Called for each request. */
   readonly traffic: () => void;
   readonly pauses: () => readonly Pause[];
 }
 
-/** The library's monitor can't be left out: it looks once in 24 days, and what it would tell is removed. */
+/** prom-client's event loop monitor can't be left out: it samples once in 24 days, and its metrics are removed. */
 const NEVER_MS = 2 ** 31 - 1;
 const LAG = /^nodejs_eventloop_lag_/;
 
 let ofProcess: ProcessMetrics | undefined;
 
 /**
- * CPU, memory, event loop and garbage collector: of the process, whatever number of proxies is in it. The library's
- * observer of the collector can't be ended, and keeps all that is in one registry with it.
+ * CPU, memory, event loop and garbage collector of the process, once for all proxies in it. prom-client's observer of the
+ * garbage collector can't be stopped, and keeps its registry in memory: hence a registry of their own.
  */
 export function processMetrics(): ProcessMetrics {
   if (ofProcess === undefined) {

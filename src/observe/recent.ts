@@ -4,18 +4,18 @@ import { ownCopy } from '../base/own-copy.ts';
 import { hundredths } from './hundredths.ts';
 import { isFailed, type Why, whyOf } from './why.ts';
 
-/** So many are known, and besides them so many that failed. */
+/** The number of last requests that are kept, and of failed ones besides. */
 const REQUESTS = 1_000;
 const FAILED = 200;
-/** So many are shown in a list. */
+/** The number of requests in a list. */
 const LISTED = 200;
-/** A client chooses a path's length; this much of it is kept. */
+/** A client may send a long path; this much of it is kept. */
 const LONGEST_PATH = 1_024;
 const LOGINS = 5;
 
-/** One of the last requests, as people are shown it. Never a query. */
+/** One of the last requests, as shown to people. Without its query. */
 export interface RecentRequest {
-  /** When it was over. */
+  /** When it ended. */
   readonly time: string;
   readonly requestId: string;
   readonly method: string;
@@ -38,13 +38,13 @@ export interface RecentLogin {
   readonly durationMs: number;
 }
 
-/** Of the requests of one route that are among the last. */
+/** Of the last requests, those of one route. */
 export interface Latency {
   readonly p50: number;
   readonly p95: number;
 }
 
-/** What happened last. A request costs a write into a ring or two: what people see is made when they look. */
+/** The last requests and logins. A request costs one or two writes into a ring; lists are built on demand. */
 export class Recent {
   readonly #clock: Clock;
   readonly #ring: RequestEvent[] = [];
@@ -79,7 +79,7 @@ export class Recent {
     if (isFailed(event)) this.#failed[this.#failures++ % FAILED] = kept;
   }
 
-  /** Why the request of this ID went as it did, the newest where clients have given it to several. */
+  /** The report on the request with this ID; on the newest one if clients used the ID several times. */
   why(id: string): Why | undefined {
     const isIt = ({ requestId }: RequestEvent) => requestId === id;
     return this.#why(this.#newestFirst(REQUESTS).find(isIt) ?? this.#failedFirst(FAILED).find(isIt));
@@ -97,7 +97,7 @@ export class Recent {
     return this.#clock.wallMs() - this.#clock.monoMs();
   }
 
-  /** Requests that are over, since the start. */
+  /** The number of requests that have ended since the start. */
   get answered(): number {
     return this.#answered;
   }
@@ -130,7 +130,7 @@ export class Recent {
     return this.#logins.get(credential) ?? [];
   }
 
-  /** By route prefix; tunnels are left out, whose duration says how long they were used. */
+  /** Latencies by route prefix, without tunnels: their duration is how long they were used. */
   latencies(): ReadonlyMap<string, Latency> {
     const durations = new Map<string, number[]>();
     for (const { route, durationMs, status } of this.#listed()) {
@@ -155,13 +155,13 @@ export class Recent {
   }
 }
 
-/** @param put how many have ever been put into the ring, one place after the other */
+/** @param put the number of events ever put into the ring */
 function newestFirst(ring: readonly RequestEvent[], put: number, count: number): RequestEvent[] {
   const length = Math.min(count, ring.length);
   return Array.from({ length }, (_, i) => ring[(put - 1 - i) % ring.length]!);
 }
 
-/** Without what a client can make large, and what a tracing system has hung on it. */
+/** The event without a long path, and without objects of the tracing library. */
 function bounded(event: RequestEvent): RequestEvent {
   const { path, trace, ...rest } = event;
   const kept = path.length > LONGEST_PATH ? `${ownCopy(path.slice(0, LONGEST_PATH))}...` : path;

@@ -5,14 +5,14 @@ import { PlainHistogram } from '../node/plain-histogram.ts';
 /** Upper bounds of the buckets of all durations, in seconds. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What is kept of one route's requests. */
+/** The durations of one route's requests. */
 interface RouteSeries {
   readonly route: string;
   count: number;
   seconds: number;
-  /** By bucket, not cumulative. */
+  /** Counts by bucket, not cumulative. */
   readonly buckets: number[];
-  /** The one that was counted last: mostly the next is like it. */
+  /** The series that was counted last: the next request is mostly of the same. */
   last: CodeSeries | undefined;
 }
 
@@ -26,8 +26,8 @@ interface CodeSeries {
 }
 
 /**
- * Counts requests and their durations. prom-client hashes a series' labels again with each observation, which costs
- * more than all else that is measured of a request; so the numbers are kept here, and it is told when it is asked.
+ * Counts requests and their durations. prom-client hashes the labels at each observation, which costs more than all other
+ * measurements of a request. So the numbers are kept here, and given to prom-client when /metrics is requested.
  */
 export class RequestMetrics {
   readonly #codes = new Map<string, CodeSeries>();
@@ -90,7 +90,7 @@ export class RequestMetrics {
     return this.#codes.get(key) ?? this.#create(key, event);
   }
 
-  /** Of a status that no HTTP knows, only that it is none is kept: an upstream must not make up series. */
+  /** An invalid status counts as 0: an upstream must not create series. */
   #create(key: string, event: RequestEvent): CodeSeries {
     const { route, credential, method, status, caller = '' } = event;
     if (status !== 0 && !(status >= 100 && status <= 599)) {
@@ -109,7 +109,7 @@ export class RequestMetrics {
   }
 }
 
-/** The route is the same. A key to look it up by would be a text made for each request. */
+/** Compares all labels but the route, which is the same. A lookup key would be a text made for each request. */
 function isOf({ labels, status }: CodeSeries, event: RequestEvent): boolean {
   return (
     status === event.status &&

@@ -5,8 +5,8 @@ import type { Route } from '../routes/route-table.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { Latency, Recent, RecentLogin } from './recent.ts';
 
-/** What the status is made of. */
-export interface StatusView {
+/** The parts of the status. */
+interface StatusView {
   readonly version: string;
   readonly uptimeMs: number;
   readonly draining: boolean;
@@ -20,7 +20,7 @@ export interface StatusView {
   readonly requestsByRoute: ReadonlyMap<string, number>;
   readonly recent: Recent;
   readonly share: EngineState | undefined;
-  /** Undefined where there is none. */
+  /** Undefined without limits. */
   readonly limits: readonly LimitStatus[] | undefined;
 }
 
@@ -28,20 +28,20 @@ export interface Readiness {
   readonly ready: boolean;
   readonly draining: boolean;
   readonly credentials: Readonly<Record<string, CredentialReadiness>>;
-  /** Where tokens are shared; never a reason to be unready. */
+  /** Only where tokens are shared; never a reason to be unready. */
   readonly share?: EngineState;
 }
 
-/** Every client that reaches the listener may see it, so it gives the reason in one word, and no address. */
+/** Every client of the listener may see it, so the reason is one word, without an address. */
 interface CredentialReadiness {
   readonly state: string;
   readonly expiresInSeconds: number | null;
-  /** The class of the last login's failure; null where it succeeded. */
+  /** The class of the last login's failure; null if it succeeded. */
   readonly reason: string | null;
   readonly nextLoginInSeconds: number | null;
 }
 
-/** Ready when every credential that logs in and that a route uses has a usable token, and nothing is draining. */
+/** Ready if every credential that logs in and that a route uses has a usable token, and the proxy is not draining. */
 export function readinessOf({
   draining,
   tokens,
@@ -74,22 +74,22 @@ export interface Status {
   readonly tunnels: number;
   /** Of the requests under way, those that wait for a token. */
   readonly requestsWaiting: number;
-  /** Requests that are over. */
+  /** Requests that have ended. */
   readonly requestsAnswered: number;
-  /** When the configuration in force was taken. */
+  /** When the configuration in force was applied. */
   readonly configuredAt: string;
-  /** Whether the engine that tokens are shared by does its part; there only where one is configured. */
+  /** The state of the engine that shares tokens; only if one is configured. */
   readonly share?: EngineState;
-  /** There only where one is configured. */
+  /** Only if a limit is configured. */
   readonly limits?: readonly LimitStatus[];
   readonly credentials: Readonly<Record<string, CredentialStatus>>;
   readonly routes: readonly {
-    /** Its name: `//HOST/PREFIX` where it has a host. */
+    /** The name of the route: `//HOST/PREFIX` if it has a host. */
     readonly prefix: string;
     readonly credential: string;
     readonly upstream: string;
     readonly requests: number;
-    /** Of those among the last 200 requests; null where there is none. */
+    /** Of its requests among the last 200; null if there are none. */
     readonly latencyMs: Latency | null;
   }[];
 }

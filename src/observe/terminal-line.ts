@@ -1,7 +1,7 @@
 import { visible, visibleJson } from './visible.ts';
 import { isFailed } from './why.ts';
 
-/** A log line's fields, as they stand in JSON. */
+/** The fields of a log line in JSON. */
 export type LogRecord = Readonly<Record<string, unknown>>;
 
 const COLOURS = { dim: '2', red: '31', yellow: '33', green: '32', cyan: '36' } as const;
@@ -10,7 +10,7 @@ type Paint = (colour: keyof typeof COLOURS, text: string) => string;
 const coloured: Paint = (colour, text) => `\x1b[${COLOURS[colour]}m${text}\x1b[0m`;
 const plain: Paint = (_colour, text) => text;
 
-/** Short paths stand in one column, so that the eye finds the status below the status. */
+/** Short paths are padded, so that statuses are aligned. */
 const PATH_WIDTH = 32;
 const METHOD_WIDTH = 6;
 
@@ -65,12 +65,12 @@ function eventText({ level, time: _, msg, ...fields }: LogRecord, paint: Paint):
   return (LEVELS[String(level)]?.(paint) ?? '') + visible(String(msg)) + shown.join('');
 }
 
-/** What the parser refused has neither method nor path. */
+/** A request that the parser refused has neither method nor path. */
 function orDash(value: unknown): string {
   return value === '' ? '–' : text(value);
 }
 
-/** A value in one piece: quoted where its end could not be told otherwise. */
+/** A value, quoted if it is empty or holds white space or quotes. */
 function text(value: unknown): string {
   if (Array.isArray(value)) return value.map(text).join(',');
   const plainText = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -79,7 +79,7 @@ function text(value: unknown): string {
     : visible(plainText);
 }
 
-/** The time of day where the reader is. */
+/** The local time of day. */
 function clockTime(time: unknown): string {
   const at = new Date(String(time));
   const two = (n: number) => String(n).padStart(2, '0');
@@ -87,8 +87,8 @@ function clockTime(time: unknown): string {
 }
 
 /**
- * May lines hold escape sequences? `NO_COLOR` (no-color.org) beats `FORCE_COLOR`, which beats what the terminal is:
- * a user who asked for no colours must never get one. As for Node, `FORCE_COLOR=0` forces nothing.
+ * Whether lines may hold escape sequences. `NO_COLOR` (no-color.org) wins over `FORCE_COLOR`, which wins over the kind of
+ * output. As in Node, `FORCE_COLOR=0` means no colours.
  */
 export function wantsColours(
   env: Readonly<Record<string, string | undefined>>,

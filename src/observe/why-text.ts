@@ -30,7 +30,7 @@ export function whyText(why: Why, nowMs?: number): string {
 function headline({ method, path, status, durationMs }: Why): string {
   const what =
     [method, path].filter((part) => part !== '').join(' ') || 'A request that was not valid or not whole';
-  // One that is refused before it is whole has no beginning that is known.
+  // The start of a request that is refused before it is whole is unknown.
   const after = durationMs === 0 ? '' : ` after ${span(durationMs)}`;
   return `${visible(what)}: ${status === 0 ? 'no answer' : status}${after}`;
 }
@@ -51,7 +51,7 @@ function answer({ answeredBy, status, code, attempts }: Why): string {
       : `the upstream (${status}), and broken off (${code})`;
   }
   if (problem === undefined) return `bearerd (${status})`;
-  // Of what went up, the attempts say it more exactly.
+  // If the request went upstream, the attempts say more.
   return `bearerd (${status} ${code})${attempts.length > 0 ? '' : `: ${problem.detail}`}`;
 }
 

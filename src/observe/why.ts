@@ -8,10 +8,10 @@ import { span } from '../base/span.ts';
 import { limitWords } from '../base/time-limit.ts';
 import { hundredths } from './hundredths.ts';
 
-/** Why a request went as it did: what `GET /requests/ID` gives. No byte of a secret, a query value or a body is in it. */
+/** The report on a request, for `GET /requests/ID`. It holds no byte of a secret, a query value or a body. */
 export interface Why {
   readonly id: string;
-  /** When it was over. */
+  /** When it ended. */
   readonly time: string;
   readonly method: string;
   readonly path: string;
@@ -19,40 +19,40 @@ export interface Why {
   /** The reason for the route, or why there is none. */
   readonly why: string;
   readonly credential: string | null;
-  /** As it stood when the request asked for it; null where it asked for none. */
+  /** At the moment when the request needed it; null if it needed none. */
   readonly token: { readonly state: string; readonly ageMs: number | null } | null;
-  /** 0 where the client got none. */
+  /** 0 if the client got no answer. */
   readonly status: number;
   readonly code: ProblemCode | null;
-  /** Null where the client got no answer. */
+  /** Null if the client got no answer. */
   readonly answeredBy: 'upstream' | 'bearerd' | null;
   readonly attempts: readonly WhyAttempt[];
-  /** Longer than a moment, in their order. */
+  /** In order, without very short ones. */
   readonly waits: readonly { readonly for: 'token' | 'connection'; readonly ms: number }[];
   readonly durationMs: number;
   /** What to do about it. */
   readonly remedy: string | null;
 }
 
-/** One sending of it. The steps of a new connection each have their own length; null for one that was not taken. */
+/** One attempt to send it. Each step of a new connection has its duration; null for a step that was not needed. */
 export interface WhyAttempt {
   readonly upstream: string;
-  /** The connection had been made for a request before. */
+  /** The connection was made for an earlier request. */
   readonly reused: boolean;
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
-  /** From the moment when the request began to go up; null where it didn't come that far. */
+  /** From the moment when the connection was ready; null if no byte came. */
   readonly firstByteMs: number | null;
   readonly lastByteMs: number | null;
   /** How it ended, in words. */
   readonly outcome: string;
 }
 
-/** Shorter ones with a connection that was there are the event loop's own. */
+/** A shorter wait for a kept connection is only a turn of the event loop. */
 const SHORTEST_WAIT_MS = 1;
 
-/** What bearerd answered itself with 4xx or 5xx, what broke off, and an upstream's answer that calls for an action. */
+/** Failed: a problem of bearerd's, a broken answer, or an upstream's 401, 403, 407, 429 or 5xx. */
 export function isFailed({
   status,
   code,
@@ -62,7 +62,7 @@ export function isFailed({
   return status === 401 || status === 403 || status === 407 || status === 429;
 }
 
-/** @param bootMs what a moment on the monotonic clock is to be added to, to be one on the wall clock */
+/** @param bootMs the wall-clock time of zero on the monotonic clock */
 export function whyOf(event: RequestEvent, bootMs: number): Why {
   const { status, code, tokenState, tokenSinceMonoMs, startedMonoMs, durationMs } = event;
   const ageMs = tokenSinceMonoMs === -1 ? null : hundredths(Math.max(0, startedMonoMs - tokenSinceMonoMs));
@@ -191,7 +191,7 @@ function waitsOf(event: RequestEvent, attempts: readonly AttemptRecord[]): Why['
     .map(({ for: what, from, until }) => ({ for: what, ms: hundredths(until - from) }));
 }
 
-/** The first moment that has come. */
+/** The first moment that is set. */
 function firstOf(...moments: readonly number[]): number {
   return moments.find((moment) => moment !== -1)!;
 }
@@ -200,7 +200,7 @@ function length(ms: number | undefined): number | null {
   return ms === undefined || ms === -1 ? null : hundredths(ms);
 }
 
-/** A sentence as a part of another. */
+/** A sentence as a part of another one. */
 function clause(sentence: string): string {
   return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 }

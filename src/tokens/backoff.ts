@@ -10,8 +10,8 @@ export interface Failure {
 }
 
 /**
- * The last failure, and the pause that follows it. By the monotonic clock alone: setting the wall clock
- * must not cause a login.
+ * The last failure, and the pause that follows it. The pause is on the monotonic clock: setting the wall clock must not
+ * cause a login.
  */
 export class Backoff {
   failure: Failure | undefined;
@@ -34,18 +34,18 @@ export class Backoff {
     return Math.max(0, this.#endsMonoMs - this.#clock.monoMs());
   }
 
-  /** Begins a pause, and gives its length in milliseconds. */
+  /** Begins a pause after a failure; gives its length in milliseconds. */
   begin(error: LoginError): number {
-    // "Wrong credentials" and "not now" are counted apart: their pauses differ.
-    const goesOn = this.failure !== undefined && this.refused === (error.code === 'refused');
-    const consecutive = goesOn ? this.failure!.consecutive + 1 : 1;
+    // Refusals and other failures are counted separately: their pauses differ.
+    const isSameKind = this.refused === (error.code === 'refused');
+    const consecutive = isSameKind ? (this.failure?.consecutive ?? 0) + 1 : 1;
     const pauseMs = retryDelayMs(error.code, consecutive, error.retryAfterMs, this.#random());
     this.failure = { error, atWallMs: this.#clock.wallMs(), consecutive };
     this.#endsMonoMs = this.#clock.monoMs() + pauseMs;
     return pauseMs;
   }
 
-  /** Ends the pause, and remembers what failed: the next failure makes a longer one. */
+  /** Ends the pause and keeps the failure, so that the next pause is longer. */
   cutShort(): void {
     this.#endsMonoMs = Number.NEGATIVE_INFINITY;
   }

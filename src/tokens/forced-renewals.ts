@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import { FORCED_RENEWAL_FLOOR_MS } from './schedule.ts';
 
 /**
- * Whether an upstream's 401 may end a token. One endpoint that always says 401 (a missing role, say) must neither
- * cause logins without end nor take the token from all other endpoints.
+ * Whether an upstream's 401 may end a token. One endpoint that always answers 401 (because a role is missing, say) must
+ * neither cause endless logins nor take the token from all other endpoints.
  */
 export class ForcedRenewals {
   readonly #clock: Clock;
@@ -14,7 +14,7 @@ export class ForcedRenewals {
     this.#clock = clock;
   }
 
-  /** Not while the present token comes from a recent forced renewal: that spaces forced renewals. */
+  /** False for a while after a forced renewal: its token is not ended by a 401. */
   get allowed(): boolean {
     return this.#clock.monoMs() >= this.#protectedUntilMonoMs;
   }

@@ -3,7 +3,7 @@ import { afterSetBack, type Deadline, deadlineIn, untilMs } from '../base/deadli
 import { type AccessToken, isUsable } from '../login/access-token.ts';
 import { WallWatch } from './wall-watch.ts';
 
-/** The present token and the time of its renewal. The token is dropped as soon as it may not be sent any more. */
+/** The present token and the time of its renewal. The token is dropped when it may no longer be sent. */
 export class HeldToken {
   readonly #clock: Clock;
   readonly #wall: WallWatch;
@@ -11,14 +11,14 @@ export class HeldToken {
   #token: AccessToken | undefined;
   #renewAt: Deadline = { wallMs: 0, monoMs: 0 };
 
-  /** @param expired called with a token that has expired. */
+  /** @param expired called with each token that expires */
   constructor(clock: Clock, expired: (token: AccessToken) => void) {
     this.#clock = clock;
     this.#wall = new WallWatch(clock);
     this.#expired = expired;
   }
 
-  /** The token, while it may be sent. */
+  /** The token while it may be sent. */
   get current(): AccessToken | undefined {
     const setBackMs = this.#wall.setBackMs();
     if (setBackMs > 0) this.#moveDeadlines(setBackMs);
@@ -29,7 +29,7 @@ export class HeldToken {
     return undefined;
   }
 
-  /** Until its renewal; zero or less when it is time. */
+  /** Milliseconds until the renewal; zero or less if it is due. */
   get renewInMs(): number {
     return untilMs(this.#renewAt, this.#clock);
   }

@@ -4,15 +4,15 @@ import type { IssuedToken } from '../login/issued-token.ts';
 import { LOGIN_FLOOR_MS, LONGEST_SLEEP_MS } from './schedule.ts';
 import type { NotYet } from './source-login.ts';
 
-/** The least pause after "not yet". */
+/** The shortest pause after "not yet". */
 const ASK_FLOOR_MS = 100;
 
-export interface LoginLoopOptions {
+interface LoginLoopOptions {
   readonly clock: Clock;
-  /** Milliseconds until the next login is due; asked anew after every sleep. */
+  /** Milliseconds until the next login is due; called again after each sleep. */
   readonly delayMs: () => number;
   readonly login: (signal: AbortSignal) => Promise<IssuedToken | NotYet>;
-  /** Called when a login has ended, unless it was abandoned: then its outcome is out of date. */
+  /** Called with the outcome of each login that was not abandoned. */
   readonly ended: (outcome: IssuedToken | NotYet | LoginError) => void;
 }
 
@@ -35,17 +35,17 @@ export class LoginLoop {
     return this.#stop.signal.aborted;
   }
 
-  /** A login runs whose outcome will count. */
+  /** A login runs, and is not abandoned. */
   get loggingIn(): boolean {
     return this.#login !== undefined && !this.#login.signal.aborted;
   }
 
-  /** Since the start of the login that runs or ran last. */
+  /** Milliseconds since the start of the present or last login. */
   get elapsedMs(): number {
     return this.#clock.monoMs() - this.#loginStartedMonoMs;
   }
 
-  /** Until another login may start; zero or less when it may. */
+  /** Milliseconds until another login may start; zero or less if it may. */
   get floorInMs(): number {
     return LOGIN_FLOOR_MS - this.elapsedMs;
   }
@@ -59,7 +59,7 @@ export class LoginLoop {
     }
   }
 
-  /** Call it if a login may be due sooner than before, or if the machine may have slept. */
+  /** Call it if a login may have become due sooner, or if the machine may have slept. */
   reconsider(): void {
     if (this.#clock.monoMs() + this.#options.delayMs() < this.#wakesMonoMs) this.#wake.abort();
   }
@@ -81,12 +81,12 @@ export class LoginLoop {
     const before = this.#loginStartedMonoMs;
     this.#loginStartedMonoMs = this.#clock.monoMs();
     const outcome = await this.#outcomeOf(login.signal);
-    // No server was asked: the next login may start after a moment, before the floor.
+    // No server was asked, so the next login may start before the floor.
     if ('notYetMs' in outcome) {
       const nextMonoMs = this.#clock.monoMs() + ASK_FLOOR_MS;
       this.#loginStartedMonoMs = Math.max(before, nextMonoMs - LOGIN_FLOOR_MS);
     }
-    this.#login = undefined; // First: a listener of the outcome may ask for the next login.
+    this.#login = undefined; // Before `ended`, which may ask for the next login.
     if (!login.signal.aborted) this.#options.ended(outcome);
   }
 

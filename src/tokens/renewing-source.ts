@@ -15,7 +15,7 @@ export interface RenewingSourceOptions extends TokenKeeperOptions {
   readonly maxWaiting: number;
 }
 
-/** One credential's token for requests: they read it, wait for it, or report that the upstream rejected it. */
+/** The token of one credential for requests: they read it, wait for it, or report that the upstream rejected it. */
 export class RenewingSource implements TokenSource {
   readonly name: string;
   #options: RenewingSourceOptions;
@@ -25,7 +25,7 @@ export class RenewingSource implements TokenSource {
   readonly #waiters: Waiters<AccessToken>;
   /** The fingerprint of the last new token that the upstream rejected: each is reported once. */
   #reported: string | undefined;
-  /** Callers that wait for the next login's end, success or failure. */
+  /** Callers that wait for the outcome of the next login. */
   #outcomes: ((outcome: Outcome) => void)[] = [];
 
   constructor(options: RenewingSourceOptions) {
@@ -75,7 +75,7 @@ export class RenewingSource implements TokenSource {
     this.#keeper.reportRejected(token);
   }
 
-  /** Logs in now in spite of a backoff, at most once a second. Gives the token, or why there is none. */
+  /** Logs in now even in a backoff, at most once a second. Gives the token, or the failure. */
   renewNow(): Promise<Outcome> {
     if (this.#keeper.stopped) return Promise.resolve(stopping());
     const outcome = this.#nextOutcome();
@@ -83,14 +83,14 @@ export class RenewingSource implements TokenSource {
     return outcome;
   }
 
-  /** Makes a login due, though the present token may still be sent. */
+  /** Makes a login due even if the present token may still be sent. */
   loginDue(): void {
     this.#keeper.loginDue();
   }
 
   /**
-   * Takes changed settings. If the credentials have changed, a new login follows at once. The present token is used until
-   * then, but not with `forgetToken`: then it belongs to another server or account.
+   * Applies changed settings. If the credentials have changed, a login follows at once, and the present token is used
+   * until then. With `forgetToken` it is dropped at once: it belongs to another server or account.
    */
   reconfigure(options: RenewingSourceOptions, credentialsChanged: boolean, forgetToken = false): void {
     this.#options = options;
@@ -111,7 +111,7 @@ export class RenewingSource implements TokenSource {
     return this.#keeper.run();
   }
 
-  /** No more logins. One under way goes on until `abort`: a request may be waiting for it. */
+  /** Starts no more logins. One under way continues until `abort`: requests may wait for it. */
   stop(): void {
     this.#keeper.stop();
     if (!this.#keeper.loggingIn) this.#endWaiting();

@@ -1,25 +1,25 @@
 import type { LoginFailure } from '../base/login-error.ts';
 
 /**
- * When to log in. Pure: every number that decides is an argument, chance too (`random` in [0, 1)), so that
- * a delay can be tested, and can't be worked out and then forgotten.
+ * When to log in. Pure: everything that decides is an argument, also chance (`random` in [0, 1)).
  */
 
 /** At most one login in this time for each credential, whatever asks for it. */
 export const LOGIN_FLOOR_MS = 1_000;
-/** At most one renewal in this time on account of an upstream's 401, however many there are. */
+/** Upstreams' 401s cause at most one renewal in this time for each credential. */
 export const FORCED_RENEWAL_FLOOR_MS = 10_000;
-/** The longest that the loop sleeps without looking at the wall clock: after a suspension it is right this soon. */
+/** The loop checks the wall clock at least this often, and so notices that the machine slept. */
 export const LONGEST_SLEEP_MS = 30_000;
 const MAX_BACKOFF_MS = 60_000;
 const MIN_REFUSED_DELAY_MS = 30_000;
-/** The most that `Retry-After` can ask for, and the slowest cadence after a refusal. */
+/** The longest `Retry-After` that is obeyed, and the longest pause after a refusal. */
 const MAX_DELAY_MS = 300_000;
 
 /**
- * From a token's arrival to its renewal: 72 to 80 % of its life, or `renewAfterMs` and up to 10 % less, if that is sooner.
+ * The time from a token's arrival to its renewal: at 72 to 80 % of its life, or up to 10 % before `renewAfterMs` if that
+ * is sooner.
  *
- * @param ageMs what it had lived when it came
+ * @param ageMs the age of the token on arrival
  */
 export function renewalDelayMs(lifetimeMs: number, renewAfterMs: number, random: number, ageMs = 0): number {
   const byLifetime = (ageMs + lifetimeMs) * (0.72 + 0.08 * random);
@@ -28,8 +28,9 @@ export function renewalDelayMs(lifetimeMs: number, renewAfterMs: number, random:
 }
 
 /**
- * From a failed login to the next one.
- * `consecutive` counts the failures of this class in a row, this one included: 1 for the first.
+ * The pause after a failed login.
+ *
+ * @param consecutive failures of this class in a row, this one included
  */
 export function retryDelayMs(
   failure: LoginFailure,
@@ -49,19 +50,19 @@ function backoffMs(consecutive: number, random: number): number {
 }
 
 /**
- * Wrong credentials don't get right by asking: 30 s, doubling to 5 min. A sixth of it is by chance, at the upper
- * end too: many proxies with the same credentials must not come in step.
+ * Wrong credentials stay wrong: 30 s, doubling to 5 min. A sixth of each pause is random, so that many proxies with the
+ * same credentials don't retry in step.
  */
 function refusedDelayMs(consecutive: number, random: number): number {
   const longest = Math.min(MAX_DELAY_MS, 1.2 * MIN_REFUSED_DELAY_MS * 2 ** Math.min(consecutive - 1, 8));
   return Math.max(MIN_REFUSED_DELAY_MS, longest * (1 - random / 6));
 }
 
-/** What the loop decides from; all in milliseconds from now, zero or less for "it is time". */
+/** What the time of the next login depends on, in milliseconds from now. */
 export interface Needs {
-  /** A usable token is at hand. */
+  /** There is a usable token. */
   readonly usable: boolean;
-  /** Until the token's renewal, by whichever clock is further. */
+  /** Until the token's renewal, by the clock that is further ahead. */
   readonly renewInMs: number;
   /** Until the end of the backoff; zero when the last login succeeded. */
   readonly retryInMs: number;

@@ -1,12 +1,12 @@
 import type { IssuedToken } from '../login/issued-token.ts';
 
 /**
- * Gets a token for a source: a `Login`, or one shared with other instances. While the present token is usable for
- * `spareMs` more, it may also answer "not yet".
+ * The login of a source: a `Login`, or one shared with other instances. While the present token is usable for
+ * `spareMs` more, the answer may also be "not yet".
  */
 export type SourceLogin = (signal: AbortSignal, spareMs: number) => Promise<IssuedToken | NotYet>;
 
-/** No login yet: nothing was done, and nothing failed. Ask again after this time. */
+/** No login was made, and nothing failed. Ask again after this time. */
 export interface NotYet {
   readonly notYetMs: number;
 }

@@ -26,7 +26,7 @@ export interface TokenKeeperOptions {
 /** How a login ended. */
 export type Outcome = AccessToken | LoginError;
 
-/** One credential's token and the logins that renew it. It knows nothing of requests. */
+/** The token of one credential, and the logins that renew it. It knows nothing of requests. */
 export class TokenKeeper {
   readonly #loop: LoginLoop;
   readonly #backoff: Backoff;
@@ -35,7 +35,7 @@ export class TokenKeeper {
   readonly #ended: (outcome: Outcome) => void;
   readonly #held: HeldToken;
   #lastLoginMs: number | undefined;
-  /** A login is wanted at any age of the token, until one succeeds: the credentials are new, or it was asked for. */
+  /** A login is due at any age of the token, until one succeeds: the credentials changed, or a caller asked for it. */
   #wanted = false;
 
   /** @param ended called with each login's outcome, after the keeper has acted on it. */
@@ -54,7 +54,7 @@ export class TokenKeeper {
     });
   }
 
-  /** The token, while it may be sent. */
+  /** The token while it may be sent. */
   current(): AccessToken | undefined {
     return this.#held.current;
   }
@@ -71,7 +71,7 @@ export class TokenKeeper {
     this.#tell({ type: 'new-token-rejected', credential, state: this.#state, fingerprint });
   }
 
-  /** No login begins any more. */
+  /** No more logins begin. */
   get stopped(): boolean {
     return this.#loop.stopped;
   }
@@ -85,12 +85,12 @@ export class TokenKeeper {
     return this.#backoff.refused;
   }
 
-  /** No login runs, and none begins before a backoff has ended. */
+  /** No login runs, and none begins before the end of a backoff. */
   get pausing(): boolean {
     return this.#backoff.remainingMs > 0 && !this.loggingIn;
   }
 
-  /** Why the last login failed; undefined since one has succeeded. */
+  /** Why the last login failed; undefined if it succeeded. */
   get failure(): LoginError | undefined {
     return this.#backoff.failure?.error;
   }
@@ -100,12 +100,12 @@ export class TokenKeeper {
     return this.#loop.run();
   }
 
-  /** The loop may have slept through the token's end, together with the machine. */
+  /** Call it if there is no token: the machine may have slept past the token's end. */
   reconsider(): void {
     this.#loop.reconsider();
   }
 
-  /** No more logins; one under way goes on. */
+  /** Starts no more logins; one under way continues. */
   stop(): void {
     this.#loop.stop();
   }
@@ -125,15 +125,15 @@ export class TokenKeeper {
     });
   }
 
-  /** Asks for a login now, at any age of the token and in spite of a backoff. A login that runs already counts. */
+  /** Makes a login due at any age of the token, even in a backoff. A login that already runs counts. */
   renew(): void {
-    this.#wanted = true; // Also while one runs: it may still answer "not yet".
+    this.#wanted = true; // Set even while a login runs: it may answer "not yet".
     if (this.#loop.loggingIn) return;
     this.#backoff.cutShort();
     this.#loop.reconsider();
   }
 
-  /** Makes a login due, in spite of a backoff. */
+  /** Makes the renewal due, even in a backoff. */
   loginDue(): void {
     this.#held.renewIn(0);
     this.#backoff.cutShort();
@@ -170,7 +170,7 @@ export class TokenKeeper {
     return { failure, lastLoginMs: this.#lastLoginMs, loggingIn: this.#loop.loggingIn };
   }
 
-  /** How long the present token may still be sent; 0 if there is none, or if another one is wanted now. */
+  /** How long the present token may still be sent; 0 if there is none, or if a login is due at any age. */
   get #spareMs(): number {
     const token = this.current();
     return token === undefined || this.#wanted ? 0 : untilMs(token.usableUntil, this.#options.clock);
@@ -228,7 +228,7 @@ export class TokenKeeper {
     try {
       this.#options.observe(event);
     } catch {
-      // An event about it would fail in the same way.
+      // An event about the failure would fail in the same way.
     }
   }
 }

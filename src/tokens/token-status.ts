@@ -18,7 +18,7 @@ export interface TokenStatus {
   readonly nextLoginInMs: number;
 }
 
-/** What the state follows from, besides the token. */
+/** What the state depends on, besides the token. */
 export interface Circumstances {
   /** The last login's failure; undefined if it succeeded. */
   readonly failure: Failure | undefined;
@@ -26,8 +26,8 @@ export interface Circumstances {
   readonly loggingIn: boolean;
 }
 
-export interface Situation extends Circumstances {
-  /** Only a usable one. */
+interface Situation extends Circumstances {
+  /** The token, if it is usable. */
   readonly token: AccessToken | undefined;
   readonly nextLoginInMs: number;
 }

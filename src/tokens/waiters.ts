@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Promises of one value, each with a time limit of its own. */
+/** Promises of one value, each with its own time limit. */
 export class Waiters<T> {
   readonly #clock: Clock;
   readonly #waiting = new Set<{ resolve(value: T): void; reject(error: Error): void }>();

@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Less than this is the slewing of a time service, and rounding. */
+/** A smaller step may be the slewing of a time service, or rounding. */
 const NOTICEABLE_MS = 1_000;
 
 /**
- * Notices when the wall clock is set back. A deadline from before would come too late by as much if the machine then
- * sleeps, since only the wall clock goes on meanwhile.
+ * Notices that the wall clock was set back. If the machine then sleeps, only the wall clock advances, and a deadline from
+ * before the step would come too late by that much.
  */
 export class WallWatch {
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class WallWatch {
     this.#offsetMs = this.#readOffset();
   }
 
-  /** Milliseconds by which the wall clock was set back since the last call; mostly 0. */
+  /** Milliseconds by which the wall clock was set back since the last call. */
   setBackMs(): number {
     const before = this.#offsetMs;
     const now = this.#readOffset();

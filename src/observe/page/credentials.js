@@ -5,7 +5,7 @@ import { capital, clock, duration, milliseconds } from './words.js';
 /** @typedef {Status['credentials'][string]} Credential */
 /** @typedef {Credential['lastLogins'][number]} Login */
 
-/** What each state of a credential means for those who call. */
+/** The class of each state: whether calls succeed. */
 const TONES = /** @type {Record<string, string>} */ ({
   fresh: 'well',
   ready: 'well',
@@ -26,7 +26,7 @@ export function credentialCard() {
     facts.append(make('dt', '', /** @type {string} */ (label)), make('dd', part));
   }
   const life = make('div', 'life');
-  life.ariaHidden = 'true'; // The same as the words above it.
+  life.ariaHidden = 'true'; // The text above says the same.
   const title = make('h3', '', make('span', 'name'), make('span', 'kind quiet'), make('span', 'state'));
   const logins = make('ol', 'logins');
   logins.ariaLabel = 'Last logins';
@@ -70,22 +70,22 @@ function showLife(bar, { lastLogin, expiresInSeconds, nextLoginInSeconds }) {
   );
 }
 
-/** @param {HTMLElement} list @param {readonly Login[]} logins @param {string | undefined} said what the card says already */
-function showLogins(list, logins, said) {
+/** @param {HTMLElement} list @param {readonly Login[]} logins @param {string | undefined} shown the message that the card already shows */
+function showLogins(list, logins, shown) {
   list.hidden = logins.length === 0;
   keep(
     list,
     logins.map((login) => [login.at, login]),
     () => make('li'),
     (item, _name, { at, result, message, durationMs }) => {
-      if (item.childNodes.length > 0) return; // What was, doesn't change.
+      if (item.childNodes.length > 0) return; // Past logins don't change.
       const outcome = make(
         'b',
         result === 'ok' ? 'well' : 'bad',
         result === 'ok' ? 'Logged in' : capital(result),
       );
       item.append(make('span', 'quiet', clock(at)), outcome, make('span', 'quiet', milliseconds(durationMs)));
-      if (message !== null && message !== said) item.append(make('p', '', message));
+      if (message !== null && message !== shown) item.append(make('p', '', message));
     },
   );
 }

@@ -3,12 +3,12 @@ export function byId(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
-/** Touches the page only where something is different: a selection stays, and a screen reader isn't disturbed. */
+/** Changes the page only if the text is different: a selection stays, and a screen reader is not disturbed. */
 export function setText(/** @type {Element} */ element, /** @type {string} */ text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** One for each child. */
+/** One text for each child. */
 export function setTexts(/** @type {Element} */ element, /** @type {string[]} */ texts) {
   for (const [i, text] of texts.entries()) setText(/** @type {Element} */ (element.children[i]), text);
 }
@@ -30,7 +30,7 @@ export function make(tag, name = '', ...children) {
 }
 
 /**
- * Keeps one element for each name, in their order.
+ * Keeps one element for each name, in order.
  *
  * @template T
  * @param {Element} parent

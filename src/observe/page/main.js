@@ -1,4 +1,4 @@
-// Follows the status by server-sent events and shows it. Text is only ever set as text.
+// Follows the status by server-sent events and shows it. Text is set only as text, never as HTML.
 import { showConfiguration } from './configuration.js';
 import { credentialCard, showCredential } from './credentials.js';
 import { byId, keep, setClass, setText } from './dom.js';
@@ -59,7 +59,7 @@ function showStatus(status) {
   void showConfiguration(status.configuredAt);
 }
 
-/** A browser gives up where the answer was no stream: a stopping proxy says 503. So it is asked again here. */
+/** A browser does not reconnect after an answer that is no stream, such as the 503 of a stopping proxy. So this does. */
 function follow() {
   const events = new EventSource('events');
   events.addEventListener('status', ({ data }) => showStatus(JSON.parse(data)));

@@ -1,10 +1,10 @@
 /** @typedef {import('../status.ts').Status} Status */
 
-/** Over so long requests a second are counted. */
+/** Requests a second are averaged over this time. */
 const RATE_WINDOW_MS = 10_000;
 
 /**
- * Two counts that are some seconds apart make a rate, and the proxy has to keep nothing for it.
+ * A rate comes from two counts some seconds apart, so the proxy keeps nothing for it.
  *
  * @type {{ at: number, counts: Map<string, number> }[]}
  */
@@ -17,7 +17,7 @@ export function sample(status) {
   const counts = new Map(status.routes.map(({ prefix, requests }) => [prefix, requests]));
   counts.set(ALL, status.requestsAnswered);
   const last = samples.at(-1);
-  if (last !== undefined && status.requestsAnswered < (last.counts.get(ALL) ?? 0)) samples = []; // It was restarted.
+  if (last !== undefined && status.requestsAnswered < (last.counts.get(ALL) ?? 0)) samples = []; // The proxy was restarted.
   samples.push({ at, counts });
   while (samples.length > 2 && at - /** @type {{ at: number }} */ (samples[1]).at > RATE_WINDOW_MS)
     samples.shift();

@@ -4,10 +4,10 @@ import { clock, milliseconds } from './words.js';
 
 /** @typedef {import('../recent.ts').RecentRequest} RecentRequest */
 
-/** Asked for when there are new ones, and not more often. */
+/** The list is loaded at most this often, and only if there are new requests. */
 const REQUESTS_INTERVAL_MS = 1_000;
 
-/** So many are shown until more are asked for: all of them are forty screens of a phone. */
+/** The number of rows before "Show all": all rows are forty screens of a phone. */
 const FIRST_ROWS = 30;
 let showsAll = false;
 
@@ -16,7 +16,7 @@ let requests = [];
 let answered = -1;
 let asking = false;
 
-/** @param {number} count requests that are over by now */
+/** @param {number} count of requests that have ended */
 export function wantRequests(count) {
   if (count === answered || asking || document.hidden) return;
   asking = true;
@@ -39,7 +39,7 @@ export function showAllRequests() {
 export function showRequests() {
   const body = byId('requests');
   const selection = getSelection();
-  // A user who selects text wants to copy it.
+  // A user who selects text may want to copy it.
   if (selection !== null && !selection.isCollapsed && body.contains(selection.anchorNode)) return;
   const words = /** @type {HTMLInputElement} */ (byId('words')).value.toLowerCase().split(/\s+/);
   const failures = /** @type {HTMLInputElement} */ (byId('failures')).checked;
@@ -61,7 +61,7 @@ export function showRequests() {
     byId('no-requests'),
     requests.length === 0
       ? 'No request yet. The next one to the proxy is shown here.'
-      : 'No request among the last 200 fits.',
+      : 'No request among the last 200 matches.',
   );
 }
 
@@ -87,7 +87,7 @@ function requestRow({ requestId, failed, time, method, path, credential, caller,
 }
 
 /**
- * Leads to what became of a failed request, in words.
+ * A link to the report on a failed request.
  *
  * @param {string} requestId
  * @param {string} word
