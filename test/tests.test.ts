@@ -56,17 +56,14 @@ t.test('no test waits without a time limit', async (t) => {
     );
 });
 
-t.test(
-  'no test closes a port and then uses it as if it were still free',
-  async (t) => {
-    const given =
-      /\.close\(\(\) => resolve\(port\)\)|await new Promise(?:<\w+>)?\(\(resolve\) => \w+\.close\(resolve\)\)/;
-    t.same(
-      files.filter(({ text }) => given.test(text)).map(({ name }) => name),
-      [], // `freePort` of support/free-port.ts is a better way.
-    );
-  },
-);
+t.test('no test closes a port and then uses it as if it were still free', async (t) => {
+  const given =
+    /\.close\(\(\) => resolve\(port\)\)|await new Promise(?:<\w+>)?\(\(resolve\) => \w+\.close\(resolve\)\)/;
+  t.same(
+    files.filter(({ text }) => given.test(text)).map(({ name }) => name),
+    [], // `freePort` of support/free-port.ts is a better way.
+  );
+});
 
 /**
  * An upper bound on a measured time. Instead: `within` and `until` wait for an event, `timesAsLong` compares two

@@ -81,7 +81,7 @@ t.test('a slow address is waited for no longer than the connect timeout', async 
   relay.goOn();
 });
 
-t.test("a cancelled login does not go on connecting", async (t) => {
+t.test('a cancelled login does not go on connecting', async (t) => {
   const config = await configOf({ baseUrl: 'http://localhost:1', env: { BEARERD_CONNECT_TIMEOUT: 'off' } });
   let looked = 0;
   const pools = new UpstreamPools(config, () => looked++); // It never answers.
@@ -151,55 +151,55 @@ t.test('an upstream by IP address gets no server name in TLS, and its certificat
   await until(() => wrong.events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
 });
 
-t.test('a TLS session is resumed on the next connection, and only after the certificate matched the name', async (t) => {
-  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-    const resumed: boolean[] = [];
-    const server = https.createServer(
-      { cert: readTls('server.pem'), key: readTls('server.key'), maxVersion },
-      ({ method }, response) => {
-        response.setHeader('connection', 'close');
-        response.end(method === 'POST' ? '{"accessToken":"tok-1","expires_in":900}' : 'ok');
-      },
-    );
-    server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => server.close());
-    const { port } = server.address() as AddressInfo;
-    const env = { BEARERD_TLS_CA_FILE: CA_FILE };
-    const { get } = await gatewayFor(t, { baseUrl: `https://localhost:${port}`, env });
-    for (let n = 0; n < 4; n++) t.equal((await get('/x')).status, 200);
-    t.ok(resumed.includes(true), `${maxVersion}: ${resumed}`);
-
-    const wrong = https.createServer({
-      cert: readTls('elsewhere.pem'),
-      key: readTls('elsewhere.key'),
-      maxVersion,
-    });
-    await new Promise<void>((resolve) => wrong.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => wrong.close());
-    const { port: other } = wrong.address() as AddressInfo;
-    const yaml = 'credentials: { key: { type: apiKey, key: k } }\nroutes: [{ prefix: /, credential: key }]';
-    const refused = await gatewayFor(t, { baseUrl: `https://localhost:${other}`, env, yaml });
-    for (let n = 0; n < 4; n++) t.equal((await refused.get('/x')).status, 502, maxVersion);
-  }
-});
-
 t.test(
-  'a POST uses the kept connection if the name can no longer be resolved',
+  'a TLS session is resumed on the next connection, and only after the certificate matched the name',
   async (t) => {
-    const upstream = await RawUpstream.startedFor(t);
-    let isDown = false;
-    const lookup: Lookup = (_name, _options, callback) =>
-      isDown
-        ? callback(Object.assign(new Error('down'), { code: 'EAI_AGAIN' }), [])
-        : callback(null, [{ address: '127.0.0.1', family: 4 }]);
-    const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
-    const proxy = await gatewayFor(t, { baseUrl, lookup, env: { BEARERD_ROUTES: '/=none' } });
-    t.equal((await proxy.get('/')).status, 200);
-    isDown = true;
-    // A connection must rest before a POST uses it again: the POST waits for that.
-    for (let n = 0; n < 5; n++) {
-      t.equal((await proxy.ask(`${request('POST', '/', 'content-length: 1')}x`)).status, 200);
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const resumed: boolean[] = [];
+      const server = https.createServer(
+        { cert: readTls('server.pem'), key: readTls('server.key'), maxVersion },
+        ({ method }, response) => {
+          response.setHeader('connection', 'close');
+          response.end(method === 'POST' ? '{"accessToken":"tok-1","expires_in":900}' : 'ok');
+        },
+      );
+      server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      t.teardown(() => server.close());
+      const { port } = server.address() as AddressInfo;
+      const env = { BEARERD_TLS_CA_FILE: CA_FILE };
+      const { get } = await gatewayFor(t, { baseUrl: `https://localhost:${port}`, env });
+      for (let n = 0; n < 4; n++) t.equal((await get('/x')).status, 200);
+      t.ok(resumed.includes(true), `${maxVersion}: ${resumed}`);
+
+      const wrong = https.createServer({
+        cert: readTls('elsewhere.pem'),
+        key: readTls('elsewhere.key'),
+        maxVersion,
+      });
+      await new Promise<void>((resolve) => wrong.listen(0, '127.0.0.1', resolve));
+      t.teardown(() => wrong.close());
+      const { port: other } = wrong.address() as AddressInfo;
+      const yaml = 'credentials: { key: { type: apiKey, key: k } }\nroutes: [{ prefix: /, credential: key }]';
+      const refused = await gatewayFor(t, { baseUrl: `https://localhost:${other}`, env, yaml });
+      for (let n = 0; n < 4; n++) t.equal((await refused.get('/x')).status, 502, maxVersion);
     }
   },
 );
+
+t.test('a POST uses the kept connection if the name can no longer be resolved', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  let isDown = false;
+  const lookup: Lookup = (_name, _options, callback) =>
+    isDown
+      ? callback(Object.assign(new Error('down'), { code: 'EAI_AGAIN' }), [])
+      : callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  const baseUrl = upstream.url.replace('127.0.0.1', 'localhost');
+  const proxy = await gatewayFor(t, { baseUrl, lookup, env: { BEARERD_ROUTES: '/=none' } });
+  t.equal((await proxy.get('/')).status, 200);
+  isDown = true;
+  // A connection must rest before a POST uses it again: the POST waits for that.
+  for (let n = 0; n < 5; n++) {
+    t.equal((await proxy.ask(`${request('POST', '/', 'content-length: 1')}x`)).status, 200);
+  }
+});

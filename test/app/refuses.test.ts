@@ -201,7 +201,11 @@ t.test('an allowed origin may read answers and problems, and no other origin may
     'the CORS headers of the upstream are removed',
   );
   t.same(answer.all('vary'), ['accept', 'Origin']);
-  t.same((await proxy.get('/')).all('access-control-allow-origin'), ['*'], 'the CORS headers of the upstream pass to other clients');
+  t.same(
+    (await proxy.get('/')).all('access-control-allow-origin'),
+    ['*'],
+    'the CORS headers of the upstream pass to other clients',
+  );
   for (const target of ['/denied', '/%zz', '/a/../b', '/api/identity/v1/session']) {
     const problem = await proxy.get(target, origin);
     t.equal(problem.header('access-control-allow-origin'), 'http://localhost:3000', target);
@@ -315,25 +319,22 @@ t.test('a request that the parser refuses gets a problem, and the connection end
   );
 });
 
-t.test(
-  'a connection past the limit gets 503 overloaded, and its request is not forwarded',
-  async (t) => {
-    const small = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_MAX_CONNECTIONS: '2' } });
-    const [first, second] = [await small.client(), await small.client()];
-    const third = await small.client();
-    third.send(request('GET', '/third'));
-    const response = await third.response();
-    refused(t, response, 'overloaded');
-    t.ok(Number(response.header('retry-after')) > 0);
-    t.equal(await third.end(), 'end');
-    t.equal((await first.send(request('GET', '/')).response()).status, 200);
-    second.close();
-    let again = await small.get('/');
-    for (let i = 0; i < 100 && again.status === 503; i++) again = await small.get('/');
-    t.equal(again.status, 200, 'a closed connection does not count');
-    first.close();
-  },
-);
+t.test('a connection past the limit gets 503 overloaded, and its request is not forwarded', async (t) => {
+  const small = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_MAX_CONNECTIONS: '2' } });
+  const [first, second] = [await small.client(), await small.client()];
+  const third = await small.client();
+  third.send(request('GET', '/third'));
+  const response = await third.response();
+  refused(t, response, 'overloaded');
+  t.ok(Number(response.header('retry-after')) > 0);
+  t.equal(await third.end(), 'end');
+  t.equal((await first.send(request('GET', '/')).response()).status, 200);
+  second.close();
+  let again = await small.get('/');
+  for (let i = 0; i < 100 && again.status === 503; i++) again = await small.get('/');
+  t.equal(again.status, 200, 'a closed connection does not count');
+  first.close();
+});
 
 t.test('a client must send its headers within a time limit', async (t) => {
   const problems: string[] = [];

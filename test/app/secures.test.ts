@@ -181,20 +181,23 @@ t.test('an upgrade uses verified TLS, too', async (t) => {
   t.match(await upgrade(untrusted.gateway), /^HTTP\/1\.1 502 [\s\S]*upstream-unreachable/);
 });
 
-t.test('HTTPS_PROXY is used by logins, requests and upgrades; the proxy sees only the host name', async (t) => {
-  const api = await secureApi(t, 'elsewhere');
-  const proxy = await connectProxy(t, api.port);
-  const { get } = await gatewayTo(t, {
-    BEARERD_BASE_URL: 'https://elsewhere.example',
-    BEARERD_TLS_CA_FILE: CA,
-    HTTPS_PROXY: `http://user:p%40ss@${proxy.host}`,
-  });
-  t.equal((await get('/x')).status, 200);
-  t.equal((await get('/companies/x')).status, 200);
-  t.same(new Set(proxy.tunnels), new Set(['elsewhere.example:443']));
-  t.equal(proxy.heads[0]?.['proxy-authorization'], `Basic ${Buffer.from('user:p@ss').toString('base64')}`);
-  t.notMatch(proxy.clear(), /canary|tok-1|accessToken/);
-});
+t.test(
+  'HTTPS_PROXY is used by logins, requests and upgrades; the proxy sees only the host name',
+  async (t) => {
+    const api = await secureApi(t, 'elsewhere');
+    const proxy = await connectProxy(t, api.port);
+    const { get } = await gatewayTo(t, {
+      BEARERD_BASE_URL: 'https://elsewhere.example',
+      BEARERD_TLS_CA_FILE: CA,
+      HTTPS_PROXY: `http://user:p%40ss@${proxy.host}`,
+    });
+    t.equal((await get('/x')).status, 200);
+    t.equal((await get('/companies/x')).status, 200);
+    t.same(new Set(proxy.tunnels), new Set(['elsewhere.example:443']));
+    t.equal(proxy.heads[0]?.['proxy-authorization'], `Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+    t.notMatch(proxy.clear(), /canary|tok-1|accessToken/);
+  },
+);
 
 t.test(
   'hosts in NO_PROXY and loopback hosts bypass the outbound proxy; a proxy that refuses gives 502',

@@ -46,36 +46,33 @@ async function follow(port: number) {
 
 const admin = (port: number, path: string) => ask(port, request('GET', path));
 
-t.test(
-  'status events come at once, at every change, and otherwise every two seconds',
-  async (t) => {
-    const proxy = await shownFor(t);
-    const { client, events, sees } = await follow(proxy.adminPort);
-    await until(() => events().length > 0, 'no first status event');
-    t.match(
-      client.received,
-      /^HTTP\/1\.1 200 OK\r\ncontent-type: text\/event-stream\r\ncache-control: no-store\r\n/,
-    );
-    t.match(events()[0], {
-      draining: false,
-      requestsAnswered: 0,
-      credentials: { token: { state: 'fresh' } },
-    });
-    await proxy.get('/');
-    await sees('the request', ({ requestsAnswered }) => requestsAnswered === 1);
-    upstream.onLogin = () => head('401 Unauthorized', 'content-length: 0');
-    await ask(proxy.adminPort, request('POST', '/renew', 'content-length: 0'));
-    await sees('the failed login', ({ credentials }) => credentials.token?.state === 'degraded');
-    const count = events().length;
-    await until(() => events().length > count, 'no status event without a change');
-    t.match(events().at(-1)?.credentials.token?.lastLogins, [
-      { result: 'refused' },
-      { result: 'ok', message: null },
-    ]);
-    client.close();
-    t.same(proxy.internalErrors(), []);
-  },
-);
+t.test('status events come at once, at every change, and otherwise every two seconds', async (t) => {
+  const proxy = await shownFor(t);
+  const { client, events, sees } = await follow(proxy.adminPort);
+  await until(() => events().length > 0, 'no first status event');
+  t.match(
+    client.received,
+    /^HTTP\/1\.1 200 OK\r\ncontent-type: text\/event-stream\r\ncache-control: no-store\r\n/,
+  );
+  t.match(events()[0], {
+    draining: false,
+    requestsAnswered: 0,
+    credentials: { token: { state: 'fresh' } },
+  });
+  await proxy.get('/');
+  await sees('the request', ({ requestsAnswered }) => requestsAnswered === 1);
+  upstream.onLogin = () => head('401 Unauthorized', 'content-length: 0');
+  await ask(proxy.adminPort, request('POST', '/renew', 'content-length: 0'));
+  await sees('the failed login', ({ credentials }) => credentials.token?.state === 'degraded');
+  const count = events().length;
+  await until(() => events().length > count, 'no status event without a change');
+  t.match(events().at(-1)?.credentials.token?.lastLogins, [
+    { result: 'refused' },
+    { result: 'ok', message: null },
+  ]);
+  client.close();
+  t.same(proxy.internalErrors(), []);
+});
 
 t.test('a stop is shown in the status, and ends the events', async (t) => {
   const proxy = await shownFor(t);
@@ -139,18 +136,21 @@ async function feedFor(t: Test, status: () => unknown, stallLimitMs: number) {
   return { feed, responses, port: (server.address() as AddressInfo).port };
 }
 
-t.test('for a client that reads nothing one status is kept, and the client is cut off after a while', async (t) => {
-  const text = 'x'.repeat(4_000_000);
-  const { responses, port } = await feedFor(t, () => text, 300);
-  const slow = connect({ port, host: '127.0.0.1' });
-  slow.on('error', () => {});
-  t.teardown(() => slow.destroy());
-  slow.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  slow.pause();
-  await until(() => responses[0]?.writableNeedDrain === true, 'the client is not blocked');
-  t.ok(responses[0]!.writableLength < 10_000_000, 'the kept bytes are bounded');
-  await until(() => responses[0]!.destroyed, 'the client is not cut off');
-});
+t.test(
+  'for a client that reads nothing one status is kept, and the client is cut off after a while',
+  async (t) => {
+    const text = 'x'.repeat(4_000_000);
+    const { responses, port } = await feedFor(t, () => text, 300);
+    const slow = connect({ port, host: '127.0.0.1' });
+    slow.on('error', () => {});
+    t.teardown(() => slow.destroy());
+    slow.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    slow.pause();
+    await until(() => responses[0]?.writableNeedDrain === true, 'the client is not blocked');
+    t.ok(responses[0]!.writableLength < 10_000_000, 'the kept bytes are bounded');
+    await until(() => responses[0]!.destroyed, 'the client is not cut off');
+  },
+);
 
 t.test('without a client no status is built', async (t) => {
   let asked = 0;

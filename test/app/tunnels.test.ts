@@ -159,7 +159,7 @@ async function viaOf(): Promise<string | undefined> {
   return upstream.last.header('via');
 }
 
-t.test("the subprotocol that the upstream chooses passes, and a missing one stays missing", async (t) => {
+t.test('the subprotocol that the upstream chooses passes, and a missing one stays missing', async (t) => {
   upstream.onRequest = () => SWITCH.replace('x\r\n', 'x\r\nsec-websocket-protocol: b\r\n');
   const chosen = await opened('/', ['sec-websocket-protocol: a, b']);
   t.equal(chosen.response.header('sec-websocket-protocol'), 'b');
@@ -263,13 +263,13 @@ t.test(
     const ignored = request('POST', '/', 'connection: upgrade', 'upgrade: h2c', 'content-length: 4');
     t.equal((await proxy.ask(`${ignored}body`)).status, 200, 'with a body');
     t.equal((await upstream.last.message).body.toString(), 'body');
-    t.equal(
-      (await proxy.ask(`GET / HTTP/1.0\r\n${WS.join('\r\n')}\r\n\r\n`)).text,
-      'plain',
-      'in HTTP/1.0',
-    );
+    t.equal((await proxy.ask(`GET / HTTP/1.0\r\n${WS.join('\r\n')}\r\n\r\n`)).text, 'plain', 'in HTTP/1.0');
     upstream.onRequest = () => ok('plain', 'connection: upgrade', 'upgrade: h2c');
-    t.equal((await proxy.get('/')).header('upgrade'), undefined, 'an Upgrade header of the upstream is removed');
+    t.equal(
+      (await proxy.get('/')).header('upgrade'),
+      undefined,
+      'an Upgrade header of the upstream is removed',
+    );
   },
 );
 
@@ -335,38 +335,35 @@ async function sendApart(client: RawClient, pieces: readonly string[]): Promise<
   }
 }
 
-t.test(
-  'after an ignored upgrade that ends a piece, the connection stays open',
-  async (t) => {
+t.test('after an ignored upgrade that ends a piece, the connection stays open', async (t) => {
+  upstream.onRequest = () => ok('plain');
+  const posted = `${request('POST', '/posted', 'content-length: 4')}\r\n\r\n`;
+  for (const pieces of [
+    [IGNORED, PLAIN],
+    [IGNORED, IGNORED, PLAIN, IGNORED, PLAIN + PLAIN],
+    [...IGNORED, PLAIN],
+    [PLAIN + IGNORED.slice(0, 9), IGNORED.slice(9), PLAIN],
+    [PLAIN, IGNORED.slice(0, -2), IGNORED.slice(-2), posted, PLAIN],
+    [IGNORED, posted.slice(0, -2), posted.slice(-2), PLAIN],
+  ]) {
+    upstream.reset();
     upstream.onRequest = () => ok('plain');
-    const posted = `${request('POST', '/posted', 'content-length: 4')}\r\n\r\n`;
-    for (const pieces of [
-      [IGNORED, PLAIN],
-      [IGNORED, IGNORED, PLAIN, IGNORED, PLAIN + PLAIN],
-      [...IGNORED, PLAIN],
-      [PLAIN + IGNORED.slice(0, 9), IGNORED.slice(9), PLAIN],
-      [PLAIN, IGNORED.slice(0, -2), IGNORED.slice(-2), posted, PLAIN],
-      [IGNORED, posted.slice(0, -2), posted.slice(-2), PLAIN],
-    ]) {
-      upstream.reset();
-      upstream.onRequest = () => ok('plain');
-      const client = await proxy.client();
-      await sendApart(client, pieces);
-      const targets = [...pieces.join('').matchAll(/\/(?:ignored|plain|posted)(?= )/g)].map(
-        ([target]) => target,
-      );
-      for (const target of targets) {
-        const { text, header } = await client.response();
-        t.same([text, header('connection')?.toLowerCase()], ['plain', 'keep-alive'], target);
-      }
-      t.same(
-        upstream.requests.map(({ target }) => target),
-        targets,
-      );
-      client.close();
+    const client = await proxy.client();
+    await sendApart(client, pieces);
+    const targets = [...pieces.join('').matchAll(/\/(?:ignored|plain|posted)(?= )/g)].map(
+      ([target]) => target,
+    );
+    for (const target of targets) {
+      const { text, header } = await client.response();
+      t.same([text, header('connection')?.toLowerCase()], ['plain', 'keep-alive'], target);
     }
-  },
-);
+    t.same(
+      upstream.requests.map(({ target }) => target),
+      targets,
+    );
+    client.close();
+  }
+});
 
 t.test('requests in one piece with an ignored upgrade are answered, too', async (t) => {
   const later = request('GET', '/later');
@@ -613,7 +610,8 @@ t.test('if one side ends or breaks, so does the other, after the bytes sent befo
     if (leave === 'halfClose') client.send('\x88\x00');
     client[leave]();
     await until(() => connection.isClosed, `${leave}: the upstream connection stays open`);
-    if (leave === 'halfClose') t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame does not arrive');
+    if (leave === 'halfClose')
+      t.ok(connection.received.endsWith('bye\x88\x00'), 'the last frame does not arrive');
     client.close();
   }
   for (const leave of ['end', 'reset'] as const) {
@@ -747,33 +745,30 @@ t.test('a side that does not read slows down the other side', async (t) => {
   second.other.reset();
 });
 
-t.test(
-  'a 401 to an upgrade that breaks off during the renewal gives a 401, or a tunnel',
-  async (t) => {
-    for (const renews of [true, false]) {
-      const broken = await RawUpstream.startedFor(t);
-      let logins = 0;
-      broken.onLogin = () => {
-        logins++;
-        if (logins === 1) return grant('tok-1');
-        return renews ? grant('tok-2') : head('500 No', 'content-length: 0');
-      };
-      broken.onRequest = ({ header, connection }) => {
-        if (header('authorization') === 'Bearer tok-2') {
-          return head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
-        }
-        connection.send(`${head('401 No', 'content-length: 10')}12345`);
-        later(30, () => connection.reset());
-        return undefined;
-      };
-      const through = await gatewayFor(t, { baseUrl: broken.url });
-      const client = await through.client();
-      client.send(request('GET', '/', 'connection: upgrade', 'upgrade: websocket'));
-      const answer = await client.response();
-      t.equal(answer.status, renews ? 101 : 401);
-      if (!renews) t.equal(answer.whole, false, 'the client can tell that the 401 broke off');
-      t.same(through.internalErrors(), []);
-      client.close();
-    }
-  },
-);
+t.test('a 401 to an upgrade that breaks off during the renewal gives a 401, or a tunnel', async (t) => {
+  for (const renews of [true, false]) {
+    const broken = await RawUpstream.startedFor(t);
+    let logins = 0;
+    broken.onLogin = () => {
+      logins++;
+      if (logins === 1) return grant('tok-1');
+      return renews ? grant('tok-2') : head('500 No', 'content-length: 0');
+    };
+    broken.onRequest = ({ header, connection }) => {
+      if (header('authorization') === 'Bearer tok-2') {
+        return head('101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
+      }
+      connection.send(`${head('401 No', 'content-length: 10')}12345`);
+      later(30, () => connection.reset());
+      return undefined;
+    };
+    const through = await gatewayFor(t, { baseUrl: broken.url });
+    const client = await through.client();
+    client.send(request('GET', '/', 'connection: upgrade', 'upgrade: websocket'));
+    const answer = await client.response();
+    t.equal(answer.status, renews ? 101 : 401);
+    if (!renews) t.equal(answer.whole, false, 'the client can tell that the 401 broke off');
+    t.same(through.internalErrors(), []);
+    client.close();
+  }
+});

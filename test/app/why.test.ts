@@ -199,22 +199,25 @@ t.test('after a 401 the report has two attempts, and the wait for a new token', 
   );
 });
 
-t.test('a 401 that passes is the upstream’s answer, and the remedy depends on the credential that was sent', async (t) => {
-  const { proxy, upstream } = await worldFor(t, {
-    BEARERD_API_KEY: 'a-key',
-    BEARERD_ROUTES: '/=token,/key=apiKey,/none=none',
-  });
-  upstream.onRequest = () => head('401 No', 'content-length: 0');
-  const remedies: (string | null)[] = [];
-  for (const [n, path] of ['/token', '/key', '/none'].entries()) {
-    await proxy.get(path);
-    const told = await last(proxy, n + 1);
-    t.match(told, { status: 401, code: null, answeredBy: 'upstream' }, path);
-    remedies.push(told.remedy);
-  }
-  t.match(remedies, [/refuses a new token/, /refuses the key/, /sends no credential/]);
-  t.match((await why(proxy, proxy.requests()[1]!.requestId)).token, { state: 'ready', ageMs: null });
-});
+t.test(
+  'a 401 that passes is the upstream’s answer, and the remedy depends on the credential that was sent',
+  async (t) => {
+    const { proxy, upstream } = await worldFor(t, {
+      BEARERD_API_KEY: 'a-key',
+      BEARERD_ROUTES: '/=token,/key=apiKey,/none=none',
+    });
+    upstream.onRequest = () => head('401 No', 'content-length: 0');
+    const remedies: (string | null)[] = [];
+    for (const [n, path] of ['/token', '/key', '/none'].entries()) {
+      await proxy.get(path);
+      const told = await last(proxy, n + 1);
+      t.match(told, { status: 401, code: null, answeredBy: 'upstream' }, path);
+      remedies.push(told.remedy);
+    }
+    t.match(remedies, [/refuses a new token/, /refuses the key/, /sends no credential/]);
+    t.match((await why(proxy, proxy.requests()[1]!.requestId)).token, { state: 'ready', ageMs: null });
+  },
+);
 
 t.test('the report has the wait for the first token, and the state of the credential', async (t) => {
   const upstream = await RawUpstream.startedFor(t);

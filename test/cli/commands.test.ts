@@ -207,37 +207,34 @@ t.test('token prints the token and nothing else on stdout, in three forms', asyn
   t.equal(key.stdout, `Authorization: Bearer ${mock.credentials.apiKey}\n`);
 });
 
-t.test(
-  'routes prints the route table, and explains one request with the table of the proxy',
-  async (t) => {
-    t.testdir({});
-    const env = {
-      ...ACCOUNT,
-      BEARERD_API_KEY: 'k',
-      BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny,/health=none',
-    };
-    const explain = (...args: string[]) => call(t, ['routes', ...args], env);
-    const [table, key, denied, session, bad] = await Promise.all([
-      explain(),
-      explain('GET', '/companies/acme?x=1'),
-      explain('GET', '/api/admin'),
-      explain('POST', '/api/identity/v1/session'),
-      explain('GET', '/companies/../api'),
-    ]);
-    t.same(
-      table.stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2).join(' ')),
-      ['PREFIX CREDENTIAL', '/companies apiKey', '/api/admin deny', '/health none', '/ token', ''],
-      'the longest prefix first',
-    );
-    t.match(
-      key.stdout,
-      /result: +forwarded\nroute: +\/companies\ncredential: +apiKey\nupstream: +http.*\/companies\/acme\?x=1\n/,
-    );
-    t.match(denied.stdout, /refused with 403 route-denied/);
-    t.match(session.stdout, /refused with 403 route-denied/);
-    t.match(bad.stdout, /refused with 400 bad-path/);
-  },
-);
+t.test('routes prints the route table, and explains one request with the table of the proxy', async (t) => {
+  t.testdir({});
+  const env = {
+    ...ACCOUNT,
+    BEARERD_API_KEY: 'k',
+    BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny,/health=none',
+  };
+  const explain = (...args: string[]) => call(t, ['routes', ...args], env);
+  const [table, key, denied, session, bad] = await Promise.all([
+    explain(),
+    explain('GET', '/companies/acme?x=1'),
+    explain('GET', '/api/admin'),
+    explain('POST', '/api/identity/v1/session'),
+    explain('GET', '/companies/../api'),
+  ]);
+  t.same(
+    table.stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2).join(' ')),
+    ['PREFIX CREDENTIAL', '/companies apiKey', '/api/admin deny', '/health none', '/ token', ''],
+    'the longest prefix first',
+  );
+  t.match(
+    key.stdout,
+    /result: +forwarded\nroute: +\/companies\ncredential: +apiKey\nupstream: +http.*\/companies\/acme\?x=1\n/,
+  );
+  t.match(denied.stdout, /refused with 403 route-denied/);
+  t.match(session.stdout, /refused with 403 route-denied/);
+  t.match(bad.stdout, /refused with 400 bad-path/);
+});
 
 t.test('routes shows configured limits', async (t) => {
   const file = `routes:
@@ -338,51 +335,60 @@ t.test('routes prints one table for each host, and accepts a URL', async (t) => 
   t.match(other, { decision: 'forward', route: '/' }, 'a path alone is for no host');
 });
 
-t.test('routes --json says whether a request is forwarded or refused, and exits 0 in both cases', async (t) => {
-  t.testdir({});
-  const env = {
-    ...ACCOUNT,
-    BEARERD_API_KEY: 'k',
-    BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny',
-  };
-  const json = async (...args: string[]) => {
-    const { code, stdout } = await call(t, ['routes', ...args, '--json'], env);
-    t.equal(code, 0);
-    return JSON.parse(stdout);
-  };
-  const [table, sent, denied, bad] = await Promise.all([
-    json(),
-    json('GET', '/companies/acme?x=1'),
-    json('GET', '/api/admin'),
-    json('GET', '/companies/../api'),
-  ]);
-  t.same(
-    table.map(({ route, credential }: { route: string; credential: string }) => [route, credential]),
-    [
-      ['/companies', 'apiKey'],
-      ['/api/admin', 'deny'],
-      ['/', 'token'],
-    ],
-    'in matching order',
-  );
-  const { removed, why, ...rest } = sent;
-  t.same(rest, {
-    decision: 'forward',
-    code: null,
-    status: null,
-    route: '/companies',
-    credential: 'apiKey',
-    upstream: `${mock.url}/companies/acme?x=1`,
-  });
-  t.match(why, /longest prefix/);
-  for (const name of ['authorization', 'x-bearerd-key', 'te', 'x-original-url', 'x-http-method']) {
-    t.ok(removed.includes(name), name);
-  }
-  for (const name of ['host', 'content-length', 'cookie', 'via']) t.notOk(removed.includes(name), name);
-  const refusal = { decision: 'refuse', upstream: null, removed: [] };
-  t.match(denied, { ...refusal, code: 'route-denied', status: 403, route: '/api/admin', credential: 'deny' });
-  t.match(bad, { ...refusal, code: 'bad-path', status: 400, credential: null });
-});
+t.test(
+  'routes --json says whether a request is forwarded or refused, and exits 0 in both cases',
+  async (t) => {
+    t.testdir({});
+    const env = {
+      ...ACCOUNT,
+      BEARERD_API_KEY: 'k',
+      BEARERD_ROUTES: '/=token,/companies=apiKey,/api/admin=deny',
+    };
+    const json = async (...args: string[]) => {
+      const { code, stdout } = await call(t, ['routes', ...args, '--json'], env);
+      t.equal(code, 0);
+      return JSON.parse(stdout);
+    };
+    const [table, sent, denied, bad] = await Promise.all([
+      json(),
+      json('GET', '/companies/acme?x=1'),
+      json('GET', '/api/admin'),
+      json('GET', '/companies/../api'),
+    ]);
+    t.same(
+      table.map(({ route, credential }: { route: string; credential: string }) => [route, credential]),
+      [
+        ['/companies', 'apiKey'],
+        ['/api/admin', 'deny'],
+        ['/', 'token'],
+      ],
+      'in matching order',
+    );
+    const { removed, why, ...rest } = sent;
+    t.same(rest, {
+      decision: 'forward',
+      code: null,
+      status: null,
+      route: '/companies',
+      credential: 'apiKey',
+      upstream: `${mock.url}/companies/acme?x=1`,
+    });
+    t.match(why, /longest prefix/);
+    for (const name of ['authorization', 'x-bearerd-key', 'te', 'x-original-url', 'x-http-method']) {
+      t.ok(removed.includes(name), name);
+    }
+    for (const name of ['host', 'content-length', 'cookie', 'via']) t.notOk(removed.includes(name), name);
+    const refusal = { decision: 'refuse', upstream: null, removed: [] };
+    t.match(denied, {
+      ...refusal,
+      code: 'route-denied',
+      status: 403,
+      route: '/api/admin',
+      credential: 'deny',
+    });
+    t.match(bad, { ...refusal, code: 'bad-path', status: 400, credential: null });
+  },
+);
 
 t.test('token needs --credential if several credentials log in', async (t) => {
   const dir = t.testdir({
@@ -434,34 +440,37 @@ t.test('schema prints a JSON Schema', async (t) => {
   t.match(JSON.parse(stdout), { type: 'object', properties: { baseUrl: {}, routes: {}, credentials: {} } });
 });
 
-t.test('exec runs a command with its own proxy and without the secrets, and exits with its code', async (t) => {
-  const dir = t.testdir({ 'bearerd.yaml': 'callerKey: file-caller-key\n' });
-  const script = `
+t.test(
+  'exec runs a command with its own proxy and without the secrets, and exits with its code',
+  async (t) => {
+    const dir = t.testdir({ 'bearerd.yaml': 'callerKey: file-caller-key\n' });
+    const script = `
     const url = process.env.API_URL;
     const response = await fetch(url + '/companies/example.com');
     const names = Object.keys(process.env).filter((n) => /SECRET|CLIENT_ID|API_KEY|CALLER|MY_OWN/.test(n));
     console.log(JSON.stringify({ url, status: response.status, names }));
     process.exit(7);`;
-  const env = {
-    ...ACCOUNT,
-    BEARERD_CALLER_KEY: 'caller-key-1',
-    BEARERD_URL: 'http://outer',
-    BEARERD_LOG_LEVEL: 'info',
-  };
-  const { code, stdout, stderr } = await run(
-    t,
-    ['exec', '--env', 'API_URL', '--', process.execPath, '--input-type=module', '-e', script],
-    env,
-    dir,
-  );
-  t.equal(code, 7, stderr);
-  t.match(JSON.parse(stdout), { url: /^http:\/\/127\.0\.0\.1:\d+$/, status: 200, names: [] });
-  t.match(stderr, /listening on/, 'the log is on stderr');
-  const missing = await run(t, ['exec', '--', 'no-such-command-here'], ACCOUNT, dir);
-  t.equal(missing.code, 127);
-  const killed = await run(t, ['exec', '--', 'sh', '-c', 'kill -TERM $$'], ACCOUNT, dir);
-  t.equal(killed.code, 128 + 15);
-});
+    const env = {
+      ...ACCOUNT,
+      BEARERD_CALLER_KEY: 'caller-key-1',
+      BEARERD_URL: 'http://outer',
+      BEARERD_LOG_LEVEL: 'info',
+    };
+    const { code, stdout, stderr } = await run(
+      t,
+      ['exec', '--env', 'API_URL', '--', process.execPath, '--input-type=module', '-e', script],
+      env,
+      dir,
+    );
+    t.equal(code, 7, stderr);
+    t.match(JSON.parse(stdout), { url: /^http:\/\/127\.0\.0\.1:\d+$/, status: 200, names: [] });
+    t.match(stderr, /listening on/, 'the log is on stderr');
+    const missing = await run(t, ['exec', '--', 'no-such-command-here'], ACCOUNT, dir);
+    t.equal(missing.code, 127);
+    const killed = await run(t, ['exec', '--', 'sh', '-c', 'kill -TERM $$'], ACCOUNT, dir);
+    t.equal(killed.code, 128 + 15);
+  },
+);
 
 t.test('exec forwards a signal that comes as soon as the command runs', async (t) => {
   t.testdir({});

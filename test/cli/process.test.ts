@@ -35,7 +35,10 @@ async function running(
   });
   child.stdin.end(input);
   const output = saidBy(t, child);
-  await until(() => /listening on .*\n/.test(output()) || child.exitCode !== null, 'the proxy does not listen');
+  await until(
+    () => /listening on .*\n/.test(output()) || child.exitCode !== null,
+    'the proxy does not listen',
+  );
   const line =
     output()
       .split('\n')
@@ -54,7 +57,10 @@ t.test('SIGUSR1 opens no debugger, and the process goes on', async (t) => {
   t.testdir({});
   const proxy = await running(t, []);
   proxy.child.kill('SIGUSR1');
-  await until(() => /SIGUSR1 is ignored/.test(proxy.output()), 'the log does not say that SIGUSR1 is ignored');
+  await until(
+    () => /SIGUSR1 is ignored/.test(proxy.output()),
+    'the log does not say that SIGUSR1 is ignored',
+  );
   t.notMatch(proxy.output(), /Debugger|ws:/);
   t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);
 });
@@ -93,7 +99,7 @@ t.test('a diagnostic report holds no secret', async (t) => {
 });
 
 t.test(
-  "neither the title of the process nor its arguments hold a secret",
+  'neither the title of the process nor its arguments hold a secret',
   { skip: process.platform !== 'linux' },
   async (t) => {
     t.testdir({});
@@ -103,7 +109,7 @@ t.test(
   },
 );
 
-t.test("the proxy serves under the permission model of Node with few permissions", async (t) => {
+t.test('the proxy serves under the permission model of Node with few permissions', async (t) => {
   const dir = t.testdir({ key: API_KEY, ca: {} });
   // Node 24 has no permission for the network.
   const net = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];

@@ -29,40 +29,43 @@ async function startedFor(t: Test) {
   return { proxy, reload, get, put: (text: string) => writeFileSync(join(dir, 'bearerd.yaml'), text) };
 }
 
-t.test('POST /reload answers once the new configuration is in force, or says why the old one stays', async (t) => {
-  const { proxy, reload, get, put } = await startedFor(t);
-  t.same([await get('/a'), await get('/b')], [200, 404]);
-  put(fileOf(BOTH));
-  const taken = await reload();
-  t.same([taken.status, taken.json], [200, { reloaded: true, restartNeededFor: [] }]);
-  t.same([await get('/a'), await get('/b')], [200, 200]);
+t.test(
+  'POST /reload answers once the new configuration is in force, or says why the old one stays',
+  async (t) => {
+    const { proxy, reload, get, put } = await startedFor(t);
+    t.same([await get('/a'), await get('/b')], [200, 404]);
+    put(fileOf(BOTH));
+    const taken = await reload();
+    t.same([taken.status, taken.json], [200, { reloaded: true, restartNeededFor: [] }]);
+    t.same([await get('/a'), await get('/b')], [200, 200]);
 
-  put(fileOf(BOTH, 'limits: { headerSize: 16KiB }'));
-  t.same((await reload()).json, { reloaded: true, restartNeededFor: ['limits.headerSize'] });
+    put(fileOf(BOTH, 'limits: { headerSize: 16KiB }'));
+    t.same((await reload()).json, { reloaded: true, restartNeededFor: ['limits.headerSize'] });
 
-  put(fileOf(`${FIRST}, { prefix: /c, credential: gone }`, 'lisen: x'));
-  const refused = await reload();
-  t.equal(refused.status, 409);
-  t.match(refused.json, {
-    reloaded: false,
-    faults: [
-      { key: /^lisen/, suggestion: 'listen' },
-      { key: 'routes[1].credential', message: /bearerd\.yaml/ },
-    ],
-  });
-  t.equal(refused.json.faults.length, 2, 'every fault');
-  t.same([await get('/b'), await get('/c')], [200, 404], 'the old configuration stays in force');
-  put(fileOf(FIRST).replace(SECRET, `"${SECRET}\\x01"`));
-  const secret = await reload();
-  t.match(secret, { status: 409, json: { faults: [{ key: 'credentials.apiKey.key' }] } });
-  t.notMatch(secret.text + proxy.output(), SECRET);
-  put('');
-  t.match(await reload(), {
-    status: 409,
-    json: { faults: [{ key: /bearerd\.yaml$/, message: /^is empty/ }] },
-  });
-  await proxy.until(/"by":"POST \/reload"/);
-});
+    put(fileOf(`${FIRST}, { prefix: /c, credential: gone }`, 'lisen: x'));
+    const refused = await reload();
+    t.equal(refused.status, 409);
+    t.match(refused.json, {
+      reloaded: false,
+      faults: [
+        { key: /^lisen/, suggestion: 'listen' },
+        { key: 'routes[1].credential', message: /bearerd\.yaml/ },
+      ],
+    });
+    t.equal(refused.json.faults.length, 2, 'every fault');
+    t.same([await get('/b'), await get('/c')], [200, 404], 'the old configuration stays in force');
+    put(fileOf(FIRST).replace(SECRET, `"${SECRET}\\x01"`));
+    const secret = await reload();
+    t.match(secret, { status: 409, json: { faults: [{ key: 'credentials.apiKey.key' }] } });
+    t.notMatch(secret.text + proxy.output(), SECRET);
+    put('');
+    t.match(await reload(), {
+      status: 409,
+      json: { faults: [{ key: /bearerd\.yaml$/, message: /^is empty/ }] },
+    });
+    await proxy.until(/"by":"POST \/reload"/);
+  },
+);
 
 t.test('simultaneous requests for a reload get the answer of one reload', async (t) => {
   const { reload, put } = await startedFor(t);

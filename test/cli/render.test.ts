@@ -20,7 +20,7 @@ t.test('render prints the configuration on stdout, and nothing else', async (t) 
   t.notMatch(stdout, 'the-secret');
 });
 
-t.test("--listen is the address of HAProxy; that of bearerd comes from its configuration", async (t) => {
+t.test('--listen is the address of HAProxy; that of bearerd comes from its configuration', async (t) => {
   const env = { BEARERD_LISTEN: '127.0.0.1:9300' };
   const { code, stdout } = await call(
     t,
@@ -33,23 +33,26 @@ t.test("--listen is the address of HAProxy; that of bearerd comes from its confi
   t.match(stdout, /server bearerd 127\.0\.0\.1:9300\n/);
 });
 
-t.test('a configuration that cannot be rendered exits 78 with every reason, and prints nothing on stdout', async (t) => {
-  const yaml = `${YAML}\ncallerKey: 0123456789abcdef\nlog: { requestIdHeader: X-Id }`;
-  const { code, stdout, stderr } = await call(t, ['render', 'haproxy'], {}, at(t, yaml));
-  t.same([code, stdout], [78, '']);
-  t.match(stderr, /callerKey: .*log\.requestIdHeader: /s);
-  const traced = await call(
-    t,
-    ['render', 'haproxy'],
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' },
-    at(t, YAML),
-  );
-  t.match(traced, { code: 78, stderr: /OTEL_EXPORTER_OTLP_ENDPOINT: HAProxy would begin no traces/ });
-  t.match(await call(t, ['render', 'haproxy', '--listen', 'x'], {}, at(t, YAML)), {
-    code: 78,
-    stderr: /--listen: must be HOST:PORT/,
-  });
-});
+t.test(
+  'a configuration that cannot be rendered exits 78 with every reason, and prints nothing on stdout',
+  async (t) => {
+    const yaml = `${YAML}\ncallerKey: 0123456789abcdef\nlog: { requestIdHeader: X-Id }`;
+    const { code, stdout, stderr } = await call(t, ['render', 'haproxy'], {}, at(t, yaml));
+    t.same([code, stdout], [78, '']);
+    t.match(stderr, /callerKey: .*log\.requestIdHeader: /s);
+    const traced = await call(
+      t,
+      ['render', 'haproxy'],
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' },
+      at(t, YAML),
+    );
+    t.match(traced, { code: 78, stderr: /OTEL_EXPORTER_OTLP_ENDPOINT: HAProxy would begin no traces/ });
+    t.match(await call(t, ['render', 'haproxy', '--listen', 'x'], {}, at(t, YAML)), {
+      code: 78,
+      stderr: /--listen: must be HOST:PORT/,
+    });
+  },
+);
 
 t.test('an unknown program, or none, is wrong usage', async (t) => {
   t.match(await call(t, ['render', 'envoy'], {}, at(t, YAML)), { code: 64, stderr: /envoy: .*haproxy/ });

@@ -83,28 +83,47 @@ t.test('the proxy and the admin listener use the passed sockets, by their names'
   await until(() => output().includes('listening on'), 'the proxy does not listen', LIMIT_MS);
   await until(async () => (await ask(admin.port, READY)).status === 200, 'the proxy is not ready', LIMIT_MS);
   t.equal((await ask(proxy.port, GET)).status, 200);
-  t.match(output(), new RegExp(`listening on http://127.0.0.1:${proxy.port}"`), 'the proxy listens on no other address');
+  t.match(
+    output(),
+    new RegExp(`listening on http://127.0.0.1:${proxy.port}"`),
+    'the proxy listens on no other address',
+  );
 });
 
-t.test('sockets that were passed to another process are ignored, and a socket with an unknown name is refused', async (t) => {
-  t.testdir({});
-  const env = { ...account(mock), LISTEN_FDS: '1' };
-  const wrong = await run(t, ['start'], { ...env, LISTEN_PID: '1', BEARERD_LISTEN: 'unix:/nowhere/socket' });
-  t.equal(wrong.code, 71, 'the configured address is used');
-  const [socket] = sockets(t, 1) as [PassedSocket];
-  const { stop, output } = serve(t, { ...account(mock), LISTEN_FDNAMES: 'web' }, [socket]);
-  await until(() => output().includes('FileDescriptorName'), 'the socket is not refused', LIMIT_MS);
-  t.equal(await stop('SIGCONT'), 71);
-});
+t.test(
+  'sockets that were passed to another process are ignored, and a socket with an unknown name is refused',
+  async (t) => {
+    t.testdir({});
+    const env = { ...account(mock), LISTEN_FDS: '1' };
+    const wrong = await run(t, ['start'], {
+      ...env,
+      LISTEN_PID: '1',
+      BEARERD_LISTEN: 'unix:/nowhere/socket',
+    });
+    t.equal(wrong.code, 71, 'the configured address is used');
+    const [socket] = sockets(t, 1) as [PassedSocket];
+    const { stop, output } = serve(t, { ...account(mock), LISTEN_FDNAMES: 'web' }, [socket]);
+    await until(() => output().includes('FileDescriptorName'), 'the socket is not refused', LIMIT_MS);
+    t.equal(await stop('SIGCONT'), 71);
+  },
+);
 
 t.test('a passed socket that other machines can reach is refused without a caller key', async (t) => {
   const socket = new PassedSocket('0.0.0.0');
   t.teardown(() => socket.close());
   const { stop, output } = serve(t, account(mock), [socket]);
-  await until(() => output().includes('can be reached from other machines'), 'the socket is not refused', LIMIT_MS);
+  await until(
+    () => output().includes('can be reached from other machines'),
+    'the socket is not refused',
+    LIMIT_MS,
+  );
   t.equal(await stop('SIGCONT'), 78);
   const keyed = serve(t, { ...account(mock), BEARERD_CALLER_KEY: 'caller-key' }, [socket]);
-  await until(() => keyed.output().includes('listening on'), 'the proxy does not listen with a caller key', LIMIT_MS);
+  await until(
+    () => keyed.output().includes('listening on'),
+    'the proxy does not listen with a caller key',
+    LIMIT_MS,
+  );
   t.equal((await ask(socket.port, GET)).status, 407);
 });
 
@@ -113,7 +132,11 @@ t.test('systemd gets READY=1, WATCHDOG=1 and STOPPING=1', async (t) => {
   const { PATH, said, environment } = fakeNotify(t);
   const env = { ...account(mock), PATH, NOTIFY_SOCKET: '@/nowhere', WATCHDOG_USEC: '400000' };
   const { output, stop } = serve(t, env, [socket]);
-  await until(() => said().filter((word) => word === 'WATCHDOG=1').length > 1, 'WATCHDOG=1 is not repeated', LIMIT_MS);
+  await until(
+    () => said().filter((word) => word === 'WATCHDOG=1').length > 1,
+    'WATCHDOG=1 is not repeated',
+    LIMIT_MS,
+  );
   t.equal(said()[0], 'READY=1');
   t.match(output(), /listening on/);
   t.match(environment(), /NOTIFY_SOCKET=@\/nowhere/);
@@ -140,7 +163,7 @@ t.test('if systemd cannot be notified, the log says so and the proxy serves', as
   t.equal((await ask(socket.port, GET)).status, 200);
 });
 
-t.test("a command under exec does not get the variables of systemd", async (t) => {
+t.test('a command under exec does not get the variables of systemd', async (t) => {
   t.testdir({});
   const env = {
     ...account(mock),
@@ -154,33 +177,30 @@ t.test("a command under exec does not get the variables of systemd", async (t) =
   t.notMatch(stdout, /^(?:NOTIFY|LISTEN|WATCHDOG)_/m);
 });
 
-t.test(
-  'no request is lost between two processes: it waits in the passed socket',
-  async (t) => {
-    const [socket] = sockets(t, 1) as [PassedSocket];
-    let running = serve(t, account(mock), [socket]);
-    await until(() => running.output().includes('logged in'), 'the proxy does not log in', LIMIT_MS);
-    let going = true;
-    t.teardown(() => {
-      going = false;
-    });
-    const answers: Promise<number>[] = [];
-    const load = (async () => {
-      while (going) {
-        answers.push(ask(socket.port, GET).then(({ status }) => status));
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    })();
-    for (let n = 1; n <= 2; n++) {
-      await until(() => answers.length > 10 * n, 'no requests', LIMIT_MS);
-      t.equal(await running.stop(), 0);
-      running = serve(t, account(mock), [socket]);
-      await until(() => running.output().includes('logged in'), 'the proxy does not log in', LIMIT_MS);
-    }
+t.test('no request is lost between two processes: it waits in the passed socket', async (t) => {
+  const [socket] = sockets(t, 1) as [PassedSocket];
+  let running = serve(t, account(mock), [socket]);
+  await until(() => running.output().includes('logged in'), 'the proxy does not log in', LIMIT_MS);
+  let going = true;
+  t.teardown(() => {
     going = false;
-    await load;
-    const statuses = await Promise.all(answers);
-    t.ok(statuses.length > 20);
-    t.same(new Set(statuses), new Set([200]));
-  },
-);
+  });
+  const answers: Promise<number>[] = [];
+  const load = (async () => {
+    while (going) {
+      answers.push(ask(socket.port, GET).then(({ status }) => status));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  for (let n = 1; n <= 2; n++) {
+    await until(() => answers.length > 10 * n, 'no requests', LIMIT_MS);
+    t.equal(await running.stop(), 0);
+    running = serve(t, account(mock), [socket]);
+    await until(() => running.output().includes('logged in'), 'the proxy does not log in', LIMIT_MS);
+  }
+  going = false;
+  await load;
+  const statuses = await Promise.all(answers);
+  t.ok(statuses.length > 20);
+  t.same(new Set(statuses), new Set([200]));
+});

@@ -92,28 +92,31 @@ async function heldApi(t: Test) {
   return { api, env, letGo: () => answer.resolve(ok('late')) };
 }
 
-t.test('after SIGTERM a request under way finishes, no new one is accepted, and the exit code is 0', async (t) => {
-  t.testdir({});
-  const { api, env, letGo } = await heldApi(t);
-  const proxy = await serving(t, env);
-  await proxy.ready();
-  const { logins } = api;
-  const slow = get(`${proxy.url}/echo`);
-  await proxy.busy();
-  proxy.child.kill('SIGTERM');
-  await proxy.until(/"inFlight":1,"msg":"stopping/);
-  proxy.child.kill('SIGHUP');
-  await t.rejects(get(`${proxy.url}/echo`), 'the proxy no longer listens');
-  letGo();
-  const answer = await slow;
-  t.equal(answer.status, 200);
-  t.equal(answer.headers.connection, 'close');
-  const { code, signal } = await proxy.finished;
-  t.equal(code, 0);
-  t.equal(signal, null);
-  t.equal(api.logins, logins, 'no login after SIGTERM');
-  t.notMatch(proxy.output(), /configuration reloaded/, 'no reload after SIGTERM');
-});
+t.test(
+  'after SIGTERM a request under way finishes, no new one is accepted, and the exit code is 0',
+  async (t) => {
+    t.testdir({});
+    const { api, env, letGo } = await heldApi(t);
+    const proxy = await serving(t, env);
+    await proxy.ready();
+    const { logins } = api;
+    const slow = get(`${proxy.url}/echo`);
+    await proxy.busy();
+    proxy.child.kill('SIGTERM');
+    await proxy.until(/"inFlight":1,"msg":"stopping/);
+    proxy.child.kill('SIGHUP');
+    await t.rejects(get(`${proxy.url}/echo`), 'the proxy no longer listens');
+    letGo();
+    const answer = await slow;
+    t.equal(answer.status, 200);
+    t.equal(answer.headers.connection, 'close');
+    const { code, signal } = await proxy.finished;
+    t.equal(code, 0);
+    t.equal(signal, null);
+    t.equal(api.logins, logins, 'no login after SIGTERM');
+    t.notMatch(proxy.output(), /configuration reloaded/, 'no reload after SIGTERM');
+  },
+);
 
 t.test(
   'with a shutdown delay the proxy is unready at once, and serves until the delay is over',
@@ -282,36 +285,39 @@ t.test(
   },
 );
 
-t.test('SIGHUP applies a valid configuration without losing a request, and refuses a faulty one', async (t) => {
-  const { api, env, letGo } = await heldApi(t);
-  const write = (routes: string, more = '') =>
-    writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${api.url}\nroutes:\n${routes}\n${more}`);
-  const dir = t.testdir({});
-  write('  - { prefix: /, credential: token }');
-  const proxy = await serving(t, { ...env, BEARERD_BASE_URL: undefined }, [], dir);
-  await proxy.ready();
-  const under = get(`${proxy.url}/echo`);
-  await proxy.busy();
-  write(
-    '  - { prefix: /, credential: token }\n  - { prefix: /echo, credential: deny }',
-    'log: { level: debug }',
-  );
-  proxy.child.kill('SIGHUP');
-  await proxy.until(/configuration reloaded/);
-  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the new route is in force');
-  letGo();
-  t.equal((await under).status, 200, 'the request under way ends with the old configuration');
-  t.equal(api.logins, 1, 'an unchanged credential keeps its token');
+t.test(
+  'SIGHUP applies a valid configuration without losing a request, and refuses a faulty one',
+  async (t) => {
+    const { api, env, letGo } = await heldApi(t);
+    const write = (routes: string, more = '') =>
+      writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: ${api.url}\nroutes:\n${routes}\n${more}`);
+    const dir = t.testdir({});
+    write('  - { prefix: /, credential: token }');
+    const proxy = await serving(t, { ...env, BEARERD_BASE_URL: undefined }, [], dir);
+    await proxy.ready();
+    const under = get(`${proxy.url}/echo`);
+    await proxy.busy();
+    write(
+      '  - { prefix: /, credential: token }\n  - { prefix: /echo, credential: deny }',
+      'log: { level: debug }',
+    );
+    proxy.child.kill('SIGHUP');
+    await proxy.until(/configuration reloaded/);
+    t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the new route is in force');
+    letGo();
+    t.equal((await under).status, 200, 'the request under way ends with the old configuration');
+    t.equal(api.logins, 1, 'an unchanged credential keeps its token');
 
-  write('  - { prefix: /, credential: tokn }');
-  proxy.child.kill('SIGHUP');
-  await proxy.until(/the new configuration is faulty/);
-  t.match(proxy.output(), /did you mean \\?"?token/);
-  t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the old configuration stays in force');
-  write('  - { prefix: /, credential: token }', 'listen: 127.0.0.1:1');
-  proxy.child.kill('SIGHUP');
-  await answers(`${proxy.url}/echo`);
-});
+    write('  - { prefix: /, credential: tokn }');
+    proxy.child.kill('SIGHUP');
+    await proxy.until(/the new configuration is faulty/);
+    t.match(proxy.output(), /did you mean \\?"?token/);
+    t.equal((await get(`${proxy.url}/echo`)).status, 403, 'the old configuration stays in force');
+    write('  - { prefix: /, credential: token }', 'listen: 127.0.0.1:1');
+    proxy.child.kill('SIGHUP');
+    await answers(`${proxy.url}/echo`);
+  },
+);
 
 t.test('a Unix socket has mode 0600; a stale socket is replaced, a live one is not', async (t) => {
   t.testdir({});
@@ -481,7 +487,7 @@ t.test('a closed stdout and a full pipe do not stop the proxy', async (t) => {
 });
 
 t.test(
-  "a log that cannot be written does not delay the stop: a full disk, a pipe without a reader",
+  'a log that cannot be written does not delay the stop: a full disk, a pipe without a reader',
   async (t) => {
     t.testdir({});
     const mock = await mockFor(t);

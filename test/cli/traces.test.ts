@@ -122,29 +122,35 @@ t.test('the collector’s certificate is verified, whatever NODE_TLS_REJECT_UNAU
   }
 });
 
-t.test('a setting of OpenTelemetry that cannot be used is logged at the start, and the proxy serves without traces', async (t) => {
-  for (const [env, said] of [
-    [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-      /no traces are sent: OTEL_EXPORTER_OTLP_PROTOCOL/,
-    ],
-    [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'canary' },
-      /no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is not a URL/,
-    ],
-    [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:1', OTEL_EXPORTER_OTLP_CERTIFICATE: 'not-there.pem' },
-      /"path":"not-there.pem","code":"ENOENT","msg":"no traces are sent/,
-    ],
-  ] as const) {
-    const { upstream, proxy, get, stop } = await running(t, env);
-    t.equal((await get(TRACEPARENT)).status, 200);
-    t.same(upstream.last.all('traceparent'), [TRACEPARENT.slice('traceparent: '.length)]);
-    t.equal(await stop(), 0);
-    t.match(proxy.output(), said);
-    t.notMatch(proxy.output(), /canary/);
-  }
-});
+t.test(
+  'a setting of OpenTelemetry that cannot be used is logged at the start, and the proxy serves without traces',
+  async (t) => {
+    for (const [env, said] of [
+      [
+        { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+        /no traces are sent: OTEL_EXPORTER_OTLP_PROTOCOL/,
+      ],
+      [
+        { OTEL_EXPORTER_OTLP_ENDPOINT: 'canary' },
+        /no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is not a URL/,
+      ],
+      [
+        {
+          OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:1',
+          OTEL_EXPORTER_OTLP_CERTIFICATE: 'not-there.pem',
+        },
+        /"path":"not-there.pem","code":"ENOENT","msg":"no traces are sent/,
+      ],
+    ] as const) {
+      const { upstream, proxy, get, stop } = await running(t, env);
+      t.equal((await get(TRACEPARENT)).status, 200);
+      t.same(upstream.last.all('traceparent'), [TRACEPARENT.slice('traceparent: '.length)]);
+      t.equal(await stop(), 0);
+      t.match(proxy.output(), said);
+      t.notMatch(proxy.output(), /canary/);
+    }
+  },
+);
 
 t.test('without traces nothing of OpenTelemetry is loaded, and traceparent passes as sent', async (t) => {
   const hook = `import { registerHooks } from 'node:module';
@@ -176,23 +182,20 @@ registerHooks({
   t.equal(collector.requests.length, 0);
 });
 
-t.test(
-  'exec sends its traces before it ends, and does not wait for a collector that hangs',
-  async (t) => {
-    t.testdir({});
-    const upstream = await RawUpstream.startedFor(t);
-    const collector = await OtlpCollector.startedFor(t);
-    const call = `fetch(process.env.BEARERD_URL + '/x').then((r) => process.exit(r.status === 200 ? 7 : 1))`;
-    for (const answer of [200, 'hangs'] as const) {
-      collector.answer = answer;
-      const { code, stderr } = await start(t, ['exec', '--', process.execPath, '-e', call], {
-        BEARERD_BASE_URL: upstream.url,
-        BEARERD_API_KEY: 'canary-api-key',
-        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-        ...OTEL_WAITS,
-      }).finished;
-      t.equal(code, 7, stderr);
-    }
-    t.equal(collector.spans.length, 2);
-  },
-);
+t.test('exec sends its traces before it ends, and does not wait for a collector that hangs', async (t) => {
+  t.testdir({});
+  const upstream = await RawUpstream.startedFor(t);
+  const collector = await OtlpCollector.startedFor(t);
+  const call = `fetch(process.env.BEARERD_URL + '/x').then((r) => process.exit(r.status === 200 ? 7 : 1))`;
+  for (const answer of [200, 'hangs'] as const) {
+    collector.answer = answer;
+    const { code, stderr } = await start(t, ['exec', '--', process.execPath, '-e', call], {
+      BEARERD_BASE_URL: upstream.url,
+      BEARERD_API_KEY: 'canary-api-key',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ...OTEL_WAITS,
+    }).finished;
+    t.equal(code, 7, stderr);
+  }
+  t.equal(collector.spans.length, 2);
+});

@@ -34,7 +34,11 @@ t.test('the value is the output of the command without one final line end', asyn
   t.equal(await keyOf(sh('echo k-1')), 'k-1');
   t.equal(await keyOf(sh("printf 'k-1\\r\\n'")), 'k-1');
   t.equal(await keyOf(sh('printf k-1')), 'k-1');
-  t.equal(await keyOf(yaml("{ command: [echo, 'a b', '$HOME'] }")), 'a b $HOME', 'the command runs without a shell');
+  t.equal(
+    await keyOf(yaml("{ command: [echo, 'a b', '$HOME'] }")),
+    'a b $HOME',
+    'the command runs without a shell',
+  );
   t.match(await faultOf("printf 'k-1\\n\\n'"), /^credentials\.key\.key: cannot be sent in a header/);
 });
 
@@ -91,7 +95,7 @@ t.test('an empty command is a fault; beside another form it counts as not given'
   ]);
 });
 
-t.test("a flag with a secret file wins over the command", async (t) => {
+t.test('a flag with a secret file wins over the command', async (t) => {
   const env = { ...WITHOUT_SECRET, BEARERD_CLIENT_SECRET_COMMAND: 'exit 1' };
   const flags = { BEARERD_CLIENT_SECRET_FILE: '/run/s' };
   await t.resolves(loadFrom({ env, flags, files: { '/run/s': 'from the file' } }));
@@ -217,7 +221,7 @@ routes: [{ prefix: /, credential: c }]
   ]);
 });
 
-t.test("a command gets the environment of bearerd without its secrets", async (t) => {
+t.test('a command gets the environment of bearerd without its secrets', async (t) => {
   const set = { BEARERD_TEST_OTHER: 'seen', BEARERD_CLIENT_SECRET: CANARY, MY_KEY: CANARY };
   Object.assign(process.env, set);
   t.teardown(() => {
@@ -265,38 +269,41 @@ t.test('without commands in the configuration secretCommands is empty', async (t
   t.equal(config.secretCommands.size, 0);
 });
 
-t.test('a reload runs each command again; a failing one gives a warning, and its last value stays in use', async (t) => {
-  const dir = t.testdir({ value: 'k-1', 'bearerd.yaml': '', other: 'x' });
-  const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
-  put('bearerd.yaml', yaml(JSON.stringify({ command: ['cat', join(dir, 'value')] })));
-  const source = new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') });
-  const load = async () => {
-    const config = await source.load();
-    const key = config.credentials.get('key');
-    return { key: key?.kind === 'api-key' && key.key.expose(), warnings: config.warnings };
-  };
-  t.match(await load(), { key: 'k-1', warnings: [] });
-  put('value', 'k-2');
-  t.match(await load(), { key: 'k-2', warnings: [] });
-  put('value', '');
-  t.match(await load(), {
-    key: 'k-2',
-    warnings: [
-      {
-        key: 'credentials.key.key',
-        problem: 'names a command (cat) that printed nothing; the last value goes on',
-      },
-    ],
-  });
-  put('value', 'k-3');
-  t.match(await load(), { key: 'k-3', warnings: [] });
-  put('bearerd.yaml', yaml('{ command: [false] }'.replace('false', "'false'")));
-  await t.rejects(
-    source.load(),
-    /names a command \(false\) that ended with status 1/,
-    'a changed command has no last value',
-  );
-});
+t.test(
+  'a reload runs each command again; a failing one gives a warning, and its last value stays in use',
+  async (t) => {
+    const dir = t.testdir({ value: 'k-1', 'bearerd.yaml': '', other: 'x' });
+    const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
+    put('bearerd.yaml', yaml(JSON.stringify({ command: ['cat', join(dir, 'value')] })));
+    const source = new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') });
+    const load = async () => {
+      const config = await source.load();
+      const key = config.credentials.get('key');
+      return { key: key?.kind === 'api-key' && key.key.expose(), warnings: config.warnings };
+    };
+    t.match(await load(), { key: 'k-1', warnings: [] });
+    put('value', 'k-2');
+    t.match(await load(), { key: 'k-2', warnings: [] });
+    put('value', '');
+    t.match(await load(), {
+      key: 'k-2',
+      warnings: [
+        {
+          key: 'credentials.key.key',
+          problem: 'names a command (cat) that printed nothing; the last value goes on',
+        },
+      ],
+    });
+    put('value', 'k-3');
+    t.match(await load(), { key: 'k-3', warnings: [] });
+    put('bearerd.yaml', yaml('{ command: [false] }'.replace('false', "'false'")));
+    await t.rejects(
+      source.load(),
+      /names a command \(false\) that ended with status 1/,
+      'a changed command has no last value',
+    );
+  },
+);
 
 t.test('an abort signal ends running commands', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': yaml("{ command: [sleep, '600'] }") });

@@ -139,7 +139,11 @@ t.test('an exit code other than 0 and a signal fail the login, whatever was prin
   t.match(signal, { code: 'server-error', message: /failed \(by SIGTERM; 7 bytes/ });
   t.match(await sh('exit 1'), { message: 'the command /bin/sh failed (exit code 1)' });
   t.match(await sh('echo warning >&2; echo tok-1'), { token: 'tok-1' }, 'output on stderr is no failure');
-  t.match(await sh('head -c 300000 /dev/zero >&2; echo tok-1'), { token: 'tok-1' }, 'a lot of output on stderr is no failure');
+  t.match(
+    await sh('head -c 300000 /dev/zero >&2; echo tok-1'),
+    { token: 'tok-1' },
+    'a lot of output on stderr is no failure',
+  );
 });
 
 t.test('the error names a command that does not exist or may not run', async (t) => {
@@ -214,7 +218,7 @@ t.test('an output that a child process keeps open at the timeout counts as not e
 });
 
 t.test(
-  "a child process that leaves the process group does not delay the login past the timeout",
+  'a child process that leaves the process group does not delay the login past the timeout',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const { result, pid } = await timedOut(t, (file) => `setsid ${lingering(file)} & sleep 600`);

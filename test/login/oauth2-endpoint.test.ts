@@ -81,19 +81,22 @@ t.test('client ID and secret are form-encoded for Basic (RFC 6749 §2.3.1)', asy
   );
 });
 
-t.test('with clientAuthentication: body, client ID and secret are in the form, and in no header', async (t) => {
-  const client = {
-    clientAuthentication: 'body',
-    clientId: new Secret('a:b c+d'),
-    clientSecret: new Secret('é/日&=%41"\\\n'),
-  } as const;
-  const { head, body, port } = await sentBy(t, client);
-  t.equal(
-    body,
-    'grant_type=client_credentials&client_id=a%3Ab+c%2Bd&client_secret=%C3%A9%2F%E6%97%A5%26%3D%2541%22%5C%0A',
-  );
-  t.equal(head, WIRE_HEAD(port, body.length));
-});
+t.test(
+  'with clientAuthentication: body, client ID and secret are in the form, and in no header',
+  async (t) => {
+    const client = {
+      clientAuthentication: 'body',
+      clientId: new Secret('a:b c+d'),
+      clientSecret: new Secret('é/日&=%41"\\\n'),
+    } as const;
+    const { head, body, port } = await sentBy(t, client);
+    t.equal(
+      body,
+      'grant_type=client_credentials&client_id=a%3Ab+c%2Bd&client_secret=%C3%A9%2F%E6%97%A5%26%3D%2541%22%5C%0A',
+    );
+    t.equal(head, WIRE_HEAD(port, body.length));
+  },
+);
 
 t.test('scope, audience and further parameters are in the form', async (t) => {
   const { body } = await sentBy(t, {
@@ -130,40 +133,37 @@ t.test('each error of the RFC has its class, and the message names it', async (t
   }
 });
 
-t.test(
-  'without a known error the status decides, and no part of the answer is shown',
-  async (t) => {
-    const bodies = {
-      nothing: '',
-      text: 'invalid_client SECRET',
-      'another error': { error: 'SECRET' },
-      'an error that is no text': { error: ['invalid_client'] },
-      'a list': ['invalid_client'],
-      'the name of a method': { error: 'constructor' },
-      'a long body': `{"error":"slow_down","x":"${'x'.repeat(65_536)}"}`,
-    };
-    const classes = {
-      '400 Bad Request': 'refused',
-      '401 Unauthorized': 'refused',
-      '403 Forbidden': 'refused',
-      '201 Created': 'server-error',
-      '404 Not Found': 'server-error',
-      '500 Oh': 'server-error',
-      '503 Later': 'server-error',
-    };
-    for (const [status, code] of Object.entries(classes)) {
-      for (const [name, body] of Object.entries(bodies)) {
-        const { result } = await logIn(t, () => refusal(status, body));
-        const number = Number.parseInt(status, 10);
-        t.match(result, { code, status: number }, `${status}, ${name}`);
-        t.match(
-          (result as LoginError).message,
-          new RegExp(`^the token endpoint http://[\\d.:]+/oauth2/token [\\w ]+\\(status ${number}\\)\\. `),
-        );
-      }
+t.test('without a known error the status decides, and no part of the answer is shown', async (t) => {
+  const bodies = {
+    nothing: '',
+    text: 'invalid_client SECRET',
+    'another error': { error: 'SECRET' },
+    'an error that is no text': { error: ['invalid_client'] },
+    'a list': ['invalid_client'],
+    'the name of a method': { error: 'constructor' },
+    'a long body': `{"error":"slow_down","x":"${'x'.repeat(65_536)}"}`,
+  };
+  const classes = {
+    '400 Bad Request': 'refused',
+    '401 Unauthorized': 'refused',
+    '403 Forbidden': 'refused',
+    '201 Created': 'server-error',
+    '404 Not Found': 'server-error',
+    '500 Oh': 'server-error',
+    '503 Later': 'server-error',
+  };
+  for (const [status, code] of Object.entries(classes)) {
+    for (const [name, body] of Object.entries(bodies)) {
+      const { result } = await logIn(t, () => refusal(status, body));
+      const number = Number.parseInt(status, 10);
+      t.match(result, { code, status: number }, `${status}, ${name}`);
+      t.match(
+        (result as LoginError).message,
+        new RegExp(`^the token endpoint http://[\\d.:]+/oauth2/token [\\w ]+\\(status ${number}\\)\\. `),
+      );
     }
-  },
-);
+  }
+});
 
 t.test('a known error decides, whatever the status', async (t) => {
   const { result: odd } = await logIn(t, () => refusal('500 Oh', { error: 'invalid_client' }));

@@ -166,43 +166,36 @@ t.test('a login has a time limit, from its start to the last byte', async (t) =>
   }
 });
 
-t.test(
-  'a connection that breaks fails the login, with a reason and no byte of the answer',
-  async (t) => {
-    const breaks: Readonly<Record<string, Script>> = {
-      'a reset at once': ({ connection }) => connection.reset(),
-      'an end at once': ({ connection }) => connection.end(),
-      'a reset in the body': ({ connection }) => {
-        connection.send(`${head('200 OK', 'content-length: 40')}{"accessToken":"SECRET"`);
-        later(20, () => connection.reset());
-      },
-      'half a body': ({ connection }) => {
-        connection.send(`${head('200 OK', 'content-length: 40')}{"accessToken":"SECRET"`).end();
-      },
-      'half a chunk': ({ connection }) => {
-        connection.send(`${head('200 OK', 'transfer-encoding: chunked')}28\r\n{"accessToken":"SECRET"`).end();
-      },
-      'something else than HTTP': () => 'SSH-2.0-SECRET\r\n',
-      'a status that is none': () => 'HTTP/1.1 SECRET OK\r\n\r\n',
-    };
-    for (const [name, script] of Object.entries(breaks)) {
-      const { result } = await logIn(t, script);
-      t.match(
-        result,
-        { code: 'unreachable', message: /^the session endpoint \S+ (?:closed|gives) [^(]+\([A-Z_a-z]+\)\. / },
-        name,
-      );
-      t.notMatch((result as LoginError).message, /SECRET/);
-    }
-    const half = `${head('200 OK', 'connection: close')}{"accessToken":"SECRET"`;
-    const { result } = await logIn(t, ({ connection }) => connection.send(half).end());
+t.test('a connection that breaks fails the login, with a reason and no byte of the answer', async (t) => {
+  const breaks: Readonly<Record<string, Script>> = {
+    'a reset at once': ({ connection }) => connection.reset(),
+    'an end at once': ({ connection }) => connection.end(),
+    'a reset in the body': ({ connection }) => {
+      connection.send(`${head('200 OK', 'content-length: 40')}{"accessToken":"SECRET"`);
+      later(20, () => connection.reset());
+    },
+    'half a body': ({ connection }) => {
+      connection.send(`${head('200 OK', 'content-length: 40')}{"accessToken":"SECRET"`).end();
+    },
+    'half a chunk': ({ connection }) => {
+      connection.send(`${head('200 OK', 'transfer-encoding: chunked')}28\r\n{"accessToken":"SECRET"`).end();
+    },
+    'something else than HTTP': () => 'SSH-2.0-SECRET\r\n',
+    'a status that is none': () => 'HTTP/1.1 SECRET OK\r\n\r\n',
+  };
+  for (const [name, script] of Object.entries(breaks)) {
+    const { result } = await logIn(t, script);
     t.match(
       result,
-      { code: 'unusable', message: /not JSON/ },
-      'half of a body without a length',
+      { code: 'unreachable', message: /^the session endpoint \S+ (?:closed|gives) [^(]+\([A-Z_a-z]+\)\. / },
+      name,
     );
-  },
-);
+    t.notMatch((result as LoginError).message, /SECRET/);
+  }
+  const half = `${head('200 OK', 'connection: close')}{"accessToken":"SECRET"`;
+  const { result } = await logIn(t, ({ connection }) => connection.send(half).end());
+  t.match(result, { code: 'unusable', message: /not JSON/ }, 'half of a body without a length');
+});
 
 t.test('an endpoint that refuses connections fails the login', async (t) => {
   const { result: closed } = await logIn(t, () => LOGIN, { origin: 'http://127.0.0.1:1' });
