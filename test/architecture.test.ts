@@ -80,20 +80,23 @@ t.test('a file imports only from its own folder and from folders before it', asy
   t.same(wrong, []);
 });
 
-t.test('within config, too, a file imports only from its own folder and from folders before it', async (t) => {
-  const rank = (file: string): number => {
-    const at = CONFIG_ORDER.indexOf(file.split('/')[1]!);
-    return at === -1 ? CONFIG_ORDER.length : at;
-  };
-  const wrong = files
-    .filter((file) => file.startsWith('config/'))
-    .flatMap((file) =>
-      TARGETS.get(file)!
-        .filter((to) => to.startsWith('config/') && rank(to) > rank(file))
-        .map((to) => `${file} → ${to}`),
-    );
-  t.same(wrong, []);
-});
+t.test(
+  'within config, too, a file imports only from its own folder and from folders before it',
+  async (t) => {
+    const rank = (file: string): number => {
+      const at = CONFIG_ORDER.indexOf(file.split('/')[1]!);
+      return at === -1 ? CONFIG_ORDER.length : at;
+    };
+    const wrong = files
+      .filter((file) => file.startsWith('config/'))
+      .flatMap((file) =>
+        TARGETS.get(file)!
+          .filter((to) => to.startsWith('config/') && rank(to) > rank(file))
+          .map((to) => `${file} → ${to}`),
+      );
+    t.same(wrong, []);
+  },
+);
 
 t.test('there is no circular import, not even of a type', async (t) => {
   const reachable = (from: string, seen = new Set<string>()): Set<string> => {

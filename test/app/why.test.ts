@@ -575,7 +575,7 @@ t.test('the last thousand requests are kept, and the last two hundred failed one
   t.equal(await statusOf(1), 200);
 });
 
-t.test('thousands of requests with long paths and queries leave less than 8 MiB', async (t) => {
+t.test('thousands of requests with long paths and queries keep less than 8 MiB', async (t) => {
   const { proxy } = await worldFor(t, { BEARERD_ROUTES: '/a=deny,/=none' });
   const client = await RawClient.to(proxy.port);
   const send = async (count: number) => {

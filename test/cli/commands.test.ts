@@ -503,37 +503,33 @@ t.test('an address in use exits 71 with one line', async (t) => {
   );
 });
 
-t.test(
-  'healthcheck and wait ask the admin listener; with none configured they exit 78',
-  async (t) => {
-    const dir = t.testdir({});
-    writeFileSync(join(dir, 'note'), '');
-    const unreachable = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
-    const [down, late, off, byFlag] = await Promise.all([
-      call(t, ['healthcheck'], unreachable),
-      call(t, ['wait', '--timeout', '300ms'], unreachable),
-      call(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
-      call(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
-        ...ACCOUNT,
-        BEARERD_ADMIN_LISTEN: 'off',
-      }),
-    ]);
-    t.match(down, {
-      code: 1,
-      stderr: /^bearerd: nothing listens at 127\.0\.0\.1:1\. Start bearerd, or .*\n$/,
-    });
-    t.match(late, {
-      code: 1,
-      stderr:
-        /^bearerd: waiting: nothing listens at 127\.0\.0\.1:1\. .*\nbearerd: not ready within 0\.3 s\n$/,
-    });
-    t.equal(byFlag.code, 1);
-    const stranger = createHttpServer((_request, response) => response.end('{"ready":"true"}'));
-    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => stranger.close());
-    const { port } = stranger.address() as { port: number };
-    const other = await call(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
-    t.match(other, { code: 1, stderr: `bearerd: what listens at 127.0.0.1:${port} is not bearerd: give` });
-    t.match(off, { code: 78, stderr: /BEARERD_ADMIN_LISTEN/ });
-  },
-);
+t.test('healthcheck and wait ask the admin listener; with none configured they exit 78', async (t) => {
+  const dir = t.testdir({});
+  writeFileSync(join(dir, 'note'), '');
+  const unreachable = { ...ACCOUNT, BEARERD_ADMIN_LISTEN: '127.0.0.1:1' };
+  const [down, late, off, byFlag] = await Promise.all([
+    call(t, ['healthcheck'], unreachable),
+    call(t, ['wait', '--timeout', '300ms'], unreachable),
+    call(t, ['healthcheck'], { ...ACCOUNT, BEARERD_ADMIN_LISTEN: 'off' }),
+    call(t, ['wait', '--timeout', '300ms', '--admin-listen', '127.0.0.1:1'], {
+      ...ACCOUNT,
+      BEARERD_ADMIN_LISTEN: 'off',
+    }),
+  ]);
+  t.match(down, {
+    code: 1,
+    stderr: /^bearerd: nothing listens at 127\.0\.0\.1:1\. Start bearerd, or .*\n$/,
+  });
+  t.match(late, {
+    code: 1,
+    stderr: /^bearerd: waiting: nothing listens at 127\.0\.0\.1:1\. .*\nbearerd: not ready within 0\.3 s\n$/,
+  });
+  t.equal(byFlag.code, 1);
+  const stranger = createHttpServer((_request, response) => response.end('{"ready":"true"}'));
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => stranger.close());
+  const { port } = stranger.address() as { port: number };
+  const other = await call(t, ['healthcheck'], { BEARERD_ADMIN_LISTEN: `127.0.0.1:${port}` });
+  t.match(other, { code: 1, stderr: `bearerd: what listens at 127.0.0.1:${port} is not bearerd: give` });
+  t.match(off, { code: 78, stderr: /BEARERD_ADMIN_LISTEN/ });
+});

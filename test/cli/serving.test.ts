@@ -417,30 +417,33 @@ t.test('the log holds no secret at any level, through success, refusal and shutd
   t.notMatch(all, /eyJ/, 'no token is in the log');
 });
 
-t.test('the log of the start and check name each place outside bearerd that holds a credential', async (t) => {
-  const dir = t.testdir();
-  const mock = await mockFor(t);
-  const sinks = [
-    { haproxy: `unix:/nowhere/haproxy.sock`, map: '/tokens.map' },
-    { envoySds: `${dir}/sds.yaml`, name: 'bearer' },
-    { file: `${dir}/token` },
-  ];
-  const share = { url: `unix:/nowhere/redis.sock?password=pass-of-redis` };
-  writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify({ sinks, share }));
-  const env = account(mock, { BEARERD_CONFIG: join(dir, 'bearerd.yaml') });
-  const proxy = await serving(t, env);
-  const checked = (await call(t, ['check'], env)).stdout;
-  for (const words of [
-    'the engine that share.url names holds access tokens, sealed',
-    `the HAProxy at /nowhere/haproxy.sock holds token`,
-    `the file for Envoy ${dir}/sds.yaml holds token`,
-    `the file ${dir}/token holds token`,
-  ]) {
-    await until(() => proxy.output().includes(`"msg":"${words}"`), `the log: ${words}`);
-    t.ok(checked.includes(`# ${words}\n`), `check: ${words}`);
-  }
-  t.notMatch(proxy.output() + checked, 'pass-of-redis');
-});
+t.test(
+  'the log of the start and check name each place outside bearerd that holds a credential',
+  async (t) => {
+    const dir = t.testdir();
+    const mock = await mockFor(t);
+    const sinks = [
+      { haproxy: `unix:/nowhere/haproxy.sock`, map: '/tokens.map' },
+      { envoySds: `${dir}/sds.yaml`, name: 'bearer' },
+      { file: `${dir}/token` },
+    ];
+    const share = { url: `unix:/nowhere/redis.sock?password=pass-of-redis` };
+    writeFileSync(join(dir, 'bearerd.yaml'), JSON.stringify({ sinks, share }));
+    const env = account(mock, { BEARERD_CONFIG: join(dir, 'bearerd.yaml') });
+    const proxy = await serving(t, env);
+    const checked = (await call(t, ['check'], env)).stdout;
+    for (const words of [
+      'the engine that share.url names holds access tokens, sealed',
+      `the HAProxy at /nowhere/haproxy.sock holds token`,
+      `the file for Envoy ${dir}/sds.yaml holds token`,
+      `the file ${dir}/token holds token`,
+    ]) {
+      await until(() => proxy.output().includes(`"msg":"${words}"`), `the log: ${words}`);
+      t.ok(checked.includes(`# ${words}\n`), `check: ${words}`);
+    }
+    t.notMatch(proxy.output() + checked, 'pass-of-redis');
+  },
+);
 
 t.test(
   'healthcheck and wait find a ready proxy even if a file has become faulty since the start',

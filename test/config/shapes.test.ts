@@ -84,18 +84,21 @@ t.test('maps and lists keep the place of each value for later faults', async (t)
   ]);
 });
 
-t.test('the type selects one of several objects, and the fault for a key of another one names its type', async (t) => {
-  const { at, faults } = place();
-  const other = object({ size: { kind: kinds.count(9), description: 'x' } });
-  const shape = variants({ one: SHAPE, two: other }, {});
-  t.same(shape.read({ type: 'two', size: 3 }, at, {}), { type: 'two', size: 3 });
-  shape.read({ type: 'two', path: '/' }, at, {});
-  shape.read({ size: 3 }, at, {});
-  t.same(faults, [
-    'top.path: unknown key; it belongs to type: one',
-    'top.type: is missing; it is one of one, two',
-  ]);
-});
+t.test(
+  'the type selects one of several objects, and the fault for a key of another one names its type',
+  async (t) => {
+    const { at, faults } = place();
+    const other = object({ size: { kind: kinds.count(9), description: 'x' } });
+    const shape = variants({ one: SHAPE, two: other }, {});
+    t.same(shape.read({ type: 'two', size: 3 }, at, {}), { type: 'two', size: 3 });
+    shape.read({ type: 'two', path: '/' }, at, {});
+    shape.read({ size: 3 }, at, {});
+    t.same(faults, [
+      'top.path: unknown key; it belongs to type: one',
+      'top.type: is missing; it is one of one, two',
+    ]);
+  },
+);
 
 t.test('faults of a value from a variable name the variable', async (t) => {
   const { reading, faults } = place();

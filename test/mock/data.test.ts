@@ -91,19 +91,22 @@ t.test('a missing, malformed or unknown credential gets 401 with a challenge', a
   t.match(await rawExchange(mock, twice), /400[\s\S]*more than one Authorization/);
 });
 
-t.test('the echo shows the request and the account of its credential, and never the credential', async (t) => {
-  const mock = await startedFor(t);
-  const token = await tokenOf(mock);
-  const headers = { ...bearer(token), 'x-one': 'two' };
-  const { json, text } = await call(mock, '/echo/caf%E9?q=1', { method: 'PUT', body: 'hällo', headers });
-  t.match(json, { method: 'PUT', path: '/echo/caf%E9?q=1', bodyLength: 6 });
-  t.equal(json.account, mock.credentials.clientId);
-  t.match(json.headers, { 'x-one': 'two', authorization: { kind: 'token' } });
-  t.notOk(text.includes(token));
-  const keyed = await call(mock, '/echo', { headers: bearer(mock.credentials.apiKey) });
-  t.match(keyed.json.headers, { authorization: { kind: 'api-key' } });
-  t.notOk('account' in keyed.json, 'a key names none');
-});
+t.test(
+  'the echo shows the request and the account of its credential, and never the credential',
+  async (t) => {
+    const mock = await startedFor(t);
+    const token = await tokenOf(mock);
+    const headers = { ...bearer(token), 'x-one': 'two' };
+    const { json, text } = await call(mock, '/echo/caf%E9?q=1', { method: 'PUT', body: 'hällo', headers });
+    t.match(json, { method: 'PUT', path: '/echo/caf%E9?q=1', bodyLength: 6 });
+    t.equal(json.account, mock.credentials.clientId);
+    t.match(json.headers, { 'x-one': 'two', authorization: { kind: 'token' } });
+    t.notOk(text.includes(token));
+    const keyed = await call(mock, '/echo', { headers: bearer(mock.credentials.apiKey) });
+    t.match(keyed.json.headers, { authorization: { kind: 'api-key' } });
+    t.notOk('account' in keyed.json, 'a key names none');
+  },
+);
 
 t.test('server-sent events come one by one, and the stream ends', async (t) => {
   const mock = await startedFor(t);
