@@ -20,8 +20,8 @@ const WARM_UP = 4_000;
 const LIMITS = {
   /** Measured on Node 26: 16,000 for a GET, 20,000 for a POST. */
   allocatedBytes: 30_000,
-  /** Two: Node's of the client's idle connection, undici's of the upstream's. */
-  timers: 2,
+  /** Node's, for the client's idle connection. */
+  timers: 1,
   promises: 0,
   /** Node's: the write on each side, the end of the answer. Ours: the head of an answer whose body comes later. */
   ticks: 3,
