@@ -58,17 +58,20 @@ t.test('an outbound proxy whose certificate is for another name gets no CONNECT'
   t.same(proxy.tunnels, []);
 });
 
-t.test('an upstream whose certificate is for another name gets no request through an outbound proxy', async (t) => {
-  const upstream = await elsewhere(t, 'server');
-  const proxy = await connectProxy(t, upstream.port, { certificate: 'server' });
-  const world = { baseUrl: 'https://elsewhere.example', env: secureEnv(proxy), loggedIn: false };
-  const { events } = await gatewayFor(t, world);
-  await until(() => events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
-  t.match(events, [
-    {
-      error: {
-        message:
-          /session endpoint https:\/\/elsewhere\.example\/\S+ can't be trusted: its certificate is for another host name, it names localhost, 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+t.test(
+  'an upstream whose certificate is for another name gets no request through an outbound proxy',
+  async (t) => {
+    const upstream = await elsewhere(t, 'server');
+    const proxy = await connectProxy(t, upstream.port, { certificate: 'server' });
+    const world = { baseUrl: 'https://elsewhere.example', env: secureEnv(proxy), loggedIn: false };
+    const { events } = await gatewayFor(t, world);
+    await until(() => events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
+    t.match(events, [
+      {
+        error: {
+          message:
+            /session endpoint https:\/\/elsewhere\.example\/\S+ can't be trusted: its certificate is for another host name, it names localhost, 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+        },
       },
     ]);
     t.equal(upstream.logins, 0);

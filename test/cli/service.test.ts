@@ -145,14 +145,14 @@ t.test('systemd gets READY=1, WATCHDOG=1 and STOPPING=1', async (t) => {
   await until(() => said().includes('STOPPING=1'), 'STOPPING=1 is not sent');
 });
 
-t.test('a systemd-notify that takes longer than the interval of the watchdog holds up no stop', async (t) => {
+t.test('a systemd-notify that takes longer than the watchdog interval does not delay the stop', async (t) => {
   const [socket] = sockets(t, 1) as [PassedSocket];
   const { PATH, said } = fakeNotify(t, 'sleep 0.3');
   const env = { ...account(mock), PATH, NOTIFY_SOCKET: '@/nowhere', WATCHDOG_USEC: '20000' };
   const { stop } = serve(t, env, [socket]);
   await until(() => said().includes('WATCHDOG=1'), 'WATCHDOG=1 is not repeated', LIMIT_MS);
   t.equal(await stop(), 0);
-  t.equal(said().at(-1), 'STOPPING=1', 'it is told before the end');
+  t.equal(said().at(-1), 'STOPPING=1', 'systemd learns of the stop before the process ends');
 });
 
 t.test('if systemd cannot be notified, the log says so and the proxy serves', async (t) => {

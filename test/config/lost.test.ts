@@ -195,7 +195,7 @@ t.test('a reload waits until a file is written completely', AT_ONCE, async (t) =
   t.same(await loaded, ['/admin', '/more']);
 });
 
-// Not beside other tests: their work would let two looks follow each other with no write between them.
+// Not beside other tests: their work would let two checks follow each other with no write between them.
 t.test('a reload refuses a file that keeps changing', async (t) => {
   const { load, put } = world(t, { 'bearerd.yaml': KEY + ROUTES });
   await load();
