@@ -12,6 +12,7 @@ import {
   pauseTrouble,
 } from './process-troubles.ts';
 import { failingLogins } from './readiness-words.ts';
+import { refusedRoutes } from './refused-routes.ts';
 import type { Readiness, Status } from './status.ts';
 import type { Trouble } from './trouble.ts';
 import { isFailed } from './why.ts';
@@ -79,9 +80,12 @@ export function situationOf(view: SituationView): Situation {
   const { nowMs, bootMs, status, readiness, requests, memory } = view;
   const fromEvents = view.troubles;
   const lost = view.logLoss && logTrouble(view.logLoss, nowMs);
-  const goesOn = [...fromEvents.filter(isLast), lost, memoryTrouble(memory, nowMs)].filter(
-    (trouble) => trouble?.lasts === true && trouble.overMs === undefined,
-  );
+  const goesOn = [
+    ...fromEvents.filter(isLast),
+    ...refusedRoutes(requests, bootMs),
+    lost,
+    memoryTrouble(memory, nowMs),
+  ].filter((trouble) => trouble?.lasts === true && trouble.overMs === undefined);
   const others = [
     ...fromEvents,
     ...(lost === undefined ? [] : [lost]),

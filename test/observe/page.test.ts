@@ -70,10 +70,12 @@ async function look(
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
   page.on('pageerror', (error) => t.fail(String(error)));
-  page.on('request', (request) => t.ok(request.url().startsWith(url), `${request.url()} is requested`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url)) t.fail(`${request.url()} is requested`);
+  });
   // The console also reports answers with an error status; the page handles those.
   page.on('console', (message) => {
-    t.ok(message.type() !== 'error' || message.text().startsWith('Failed to load'), message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load')) t.fail(message.text());
   });
   await page.goto(url);
   await page.locator('#state', { hasText: /^(Ready|Not ready)$/ }).waitFor();
@@ -133,6 +135,20 @@ t.test('the page updates without being loaded again', { skip }, async (t) => {
   await page.locator('#credentials .state', { hasText: 'Fresh' }).waitFor();
   await proxy.gateway.destroy();
   await page.locator('#state', { hasText: 'Connection lost' }).waitFor();
+});
+
+t.test('the page says on top what is wrong now, until it is over', { skip }, async (t) => {
+  const { mock, proxy, url } = await proxyFor(t);
+  const page = await look(t, url, 360);
+  t.equal(await page.locator('#wrong li').count(), 0);
+  mock.behave({ data: 'unauthorized' });
+  for (let n = 0; n < 3; n++) await proxy.get('/echo');
+  await page
+    .locator('#wrong li', { hasText: 'requests of route /: the last 3 were answered with 401.' })
+    .waitFor();
+  mock.behave({ data: 'ok' });
+  await proxy.get('/echo');
+  await page.locator('#wrong li').waitFor({ state: 'detached' });
 });
 
 t.test('requests can be filtered by their text, or by failure', { skip }, async (t) => {

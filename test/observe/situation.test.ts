@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Clock } from '../../src/base/clock.ts';
+import type { RequestEvent } from '../../src/base/events.ts';
 import { LoginError } from '../../src/base/login-error.ts';
 import { ClockWatch } from '../../src/observe/clock-watch.ts';
 import { logTrouble, memoryTrouble } from '../../src/observe/process-troubles.ts';
@@ -122,6 +123,41 @@ t.test('a login ends what was wrong with that credential, and what comes after i
     { times: 1, overMs: Number },
   ]);
 });
+
+t.test(
+  'a route whose newest answers all refuse is wrong now; other routes and mixed answers are not',
+  async (t) => {
+    let startedMonoMs = 10_000;
+    const answers = (route: string, ...statuses: number[]) =>
+      statuses.map((status) => {
+        startedMonoMs -= 1_000;
+        return {
+          type: 'request',
+          route,
+          status,
+          aborted: false,
+          startedMonoMs,
+          durationMs: 1,
+        } as RequestEvent;
+      });
+    const wrong = (requests: RequestEvent[]) => situation([], { requests }).now;
+    t.match(wrong([...answers('/a', 401, 401, 401, 200, 401), ...answers('/b', 200)]), [
+      {
+        times: 3,
+        what: 'The upstream refuses all requests of route /a: the last 3 were answered with 401.',
+        overAt: null,
+      },
+    ]);
+    t.match(words(wrong(answers('/a', 503, 503, 503, 503))), [/the last 4 were answered with 503/]);
+    for (const statuses of [
+      [401, 401],
+      [200, 401, 401, 401],
+      [401, 403, 401],
+      [404, 404, 404],
+    ])
+      t.same(wrong(answers('/a', ...statuses)), [], String(statuses));
+  },
+);
 
 t.test('what goes on is told as of now, and what is over as of lately', async (t) => {
   const lost: Event = { type: 'secret-trouble', path: '/run/secret', reason: 'it is empty' };

@@ -7,6 +7,7 @@ import { ALL, rate, sample } from './rates.js';
 import { renew } from './renew.js';
 import { showAllRequests, showRequests, wantRequests } from './requests.js';
 import { routeRow, showRoute } from './routes.js';
+import { wantTroubles } from './troubles.js';
 import { duration, perSecond, shared } from './words.js';
 
 /** @typedef {import('../status.ts').Status} Status */
@@ -56,6 +57,7 @@ function showStatus(status) {
     showLimit,
   );
   wantRequests(status.requestsAnswered);
+  wantTroubles();
   void showConfiguration(status.configuredAt);
 }
 
