@@ -115,6 +115,12 @@ for line in sys.argv[1:]:
     os.write(fd, b'\\n')
     until(b'over')
     sys.stdout.write(said.decode().replace('\\r', '') + '\\n')
+# The folder is removed after this: the shell writes nothing there, and has ended by then.
+os.write(fd, b'unset HISTFILE; exit\\n')
+try:
+    while os.read(fd, 65536): pass
+except OSError: pass # Linux says so at the end of a terminal.
+os.waitpid(pid, 0)
 `;
 
 t.test('bash completes folders, and files with blanks, after a flag', { skip: noShell }, async (t) => {

@@ -25,12 +25,22 @@ import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // Places outside of the process that hold a credential as long as it may be sent.
 
-const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+/** @returns undefined if there is no such file; it may go at any time */
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 const refusal = () => head('401 Unauthorized', 'content-length: 0');
 
 const sdsValue = (path: string): string | undefined => {
-  if (!existsSync(path)) return undefined;
-  const [secret] = JSON.parse(readFileSync(path, 'utf8')).resources;
+  const text = read(path);
+  if (text === undefined) return undefined;
+  const [secret] = JSON.parse(text).resources;
   return secret.generic_secret.secret.inline_string;
 };
 
