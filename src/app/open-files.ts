@@ -28,7 +28,7 @@ export function connectionLimit(configured: number, fitting: number) {
   const maxConnections = Math.min(configured, fitting);
   const remedy =
     fitting < configured
-      ? `So few files may be open in this process that only ${fitting} clients can be connected at once: raise the limit of open files (ulimit -n, LimitNOFILE= of systemd), or call less at once. Connections come free by themselves.`
-      : `BEARERD_MAX_CONNECTIONS (limits.connections) lets ${configured} clients be connected at once, and so many were: call less at once, or raise it.`;
+      ? `The limit of open files allows only ${fitting} clients at a time: raise it (ulimit -n, LimitNOFILE= of systemd), or send fewer requests at once. Connections come free by themselves.`
+      : `BEARERD_MAX_CONNECTIONS (limits.connections) lets ${configured} clients be connected at once, and so many were: raise it, or send fewer requests at once.`;
   return { maxConnections, tooMany: new Problem('overloaded', { retryAfterS: 1, remedy }) };
 }

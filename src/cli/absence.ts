@@ -8,8 +8,14 @@ import type { Unanswered } from './sight.ts';
 const LIMIT_MS = 1_000;
 
 const ENDED = [
-  `If it was running, it has ended or was killed: ${WHAT_STARTED_IT} says how, and the end of its log says why.`,
-  'Its exit code: 71 an address was taken or not allowed, 66 or 78 a fault of the configuration ("bearerd check" names each), 0 it was told to stop, 1 it was told to stop and requests were cut, 134 its heap was full, 137 it was killed (SIGKILL, or the system had no memory left).',
+  `If it was running, it has ended or was killed: ${WHAT_STARTED_IT} says how, and the end of the log of bearerd says why.`,
+  `Its exit code says more:
+  71 = an address was taken or not allowed
+  66 or 78 = a fault of the configuration ("bearerd check" names each)
+  0 = it was told to stop
+  1 = it was told to stop, and requests were cut
+  134 = its heap was full
+  137 = it was killed (SIGKILL, or the system had no memory left)`,
 ];
 
 const SILENT = [
@@ -20,7 +26,7 @@ const SILENT = [
 /** What a person can look at where no bearerd answers, a line each. */
 export async function absence({ kind }: Unanswered, values: OptionValues): Promise<readonly string[]> {
   if (kind === 'silent') return SILENT;
-  return kind === 'absent' ? [...ENDED, ...(await takenPlaces(values))] : [];
+  return kind === 'absent' ? [...(await takenPlaces(values)), ...ENDED] : [];
 }
 
 /** Another server at the proxy's own address: bearerd can't start while it is there. */
@@ -31,7 +37,7 @@ async function takenPlaces(values: OptionValues): Promise<string[]> {
   );
   return taken.flat().map((address) => {
     const at = formatAddress(address);
-    return `Something else listens at ${at}, the address of the proxy: while it does, bearerd can't start there (71). Stop it, or give bearerd another address with BEARERD_LISTEN. If it is bearerd, its admin listener is elsewhere.`;
+    return `Something else listens at ${at}, the address of the proxy, so bearerd can't start there (exit code 71). Stop it, or give bearerd another address with BEARERD_LISTEN; then start bearerd. If what listens is bearerd, its admin listener is elsewhere.`;
   });
 }
 

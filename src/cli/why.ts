@@ -102,6 +102,6 @@ function unreported({ status }: AdminAnswer, address: ListenAddress, id: string 
 }
 
 function notOurs(address: ListenAddress): number {
-  complain(`${notBearerd(address)}. While it listens there, bearerd can't (exit code 71)`);
+  complain(`${notBearerd(address)}. bearerd can't start at that address until it stops (exit code 71)`);
   return EXIT.unavailable;
 }

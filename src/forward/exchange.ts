@@ -165,7 +165,10 @@ export class Exchange implements Watched, SendingOwner {
     if (state === 'answered' || (answers && this.#sending.attempt?.paused)) this.#checkClient();
     else if (waitsForBody && !answers)
       this.abandon(new Problem('request-timeout', { limit: this.#sending.timeLimit }));
-    else this.#upstreamFailed(upstreamFailure('answer-timeout', { limit: this.#sending.timeLimit }));
+    else {
+      const failure = answers ? 'answer-stalled' : 'answer-timeout';
+      this.#upstreamFailed(upstreamFailure(failure, { limit: this.#sending.timeLimit }));
+    }
   }
 
   #checkClient(): void {

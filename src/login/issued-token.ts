@@ -16,6 +16,10 @@ export interface IssuedToken {
 /** Visible ASCII, with blanks only inside: every recipient reads such a header value alike (RFC 9110 §5.5). */
 const USABLE_TOKEN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
+const EXPIRED = 'the token had expired when it arrived';
+/** The fields with a length of time, for which no clock counts. */
+const RELATIVE = new Set(['expires_in', 'expiresIn']);
+
 /**
  * Checks the token of any login: a header must be able to hold it, and it must not have expired. Pure.
  *
@@ -33,7 +37,14 @@ export function issueToken(
     throw unusable('the token holds characters that no header may hold', status);
   }
   const { lifetimeMs, source, unreadable } = expiryOf(fields, token, timing);
-  if (!(lifetimeMs > 0)) throw unusable(`the token had expired when it arrived (by ${source})`, status);
+  if (!(lifetimeMs > 0)) {
+    const sentS = Math.round(lifetimeMs + timing.elapsedMs) / 1_000;
+    throw RELATIVE.has(source)
+      ? answerFailure('no-lifetime', [`${EXPIRED}: it had a lifetime of ${sentS} s, by ${source}`], {
+          status,
+        })
+      : answerFailure('token-expired', [`${EXPIRED}, by ${source}`], { status });
+  }
   const warnings = unreadable.map((field) => `${field} can't be read as a time and is ignored`);
   if (source === 'assumed') warnings.push('the answer gives no expiry; 15 minutes are assumed');
   return { token: new Secret(token), lifetimeMs, warnings };

@@ -47,7 +47,7 @@ function metBy({ attempt, tokenWait }: RequestEvent): string[] {
   const lost = attempt?.times?.lostAddress;
   if (lost !== undefined)
     found.push(
-      `One of the addresses of the upstream's name took no connection (${lost}): bearerd took another one at once, and the request was served. See why DNS gives that address, if it lasts.`,
+      `No connection could be made to one of the addresses of the upstream's name (${lost}): bearerd took another address at once, and the request was served. If it lasts, see which of the addresses that DNS gives does not answer.`,
     );
   if (found.length === 0 && tokenWait !== undefined)
     found.push('A request came while there was no token: it waited for a login, and was served.');

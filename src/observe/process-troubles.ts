@@ -25,11 +25,17 @@ const LOG_LOSS: Readonly<Record<string, readonly [what: string, remedy: string]>
     'the program that read them has ended',
     'Start bearerd again with a reader for its standard output, or with a file.',
   ],
-  ENOSPC: ['the disk is full', 'Make room on the disk of the log: lines are then written again.'],
-  EROFS: ['the disk can be read alone', 'Make the disk of the log writable: lines are then written again.'],
+  ENOSPC: [
+    'the disk is full',
+    'Make room on the disk of the log: logging then goes on by itself, without the lost lines.',
+  ],
+  EROFS: [
+    'the disk is read-only',
+    'Make the disk of the log writable: logging then goes on by itself, without the lost lines.',
+  ],
   full: [
     'whatever reads them stands still, and no more can be held',
-    'See why the reader of its standard output takes nothing: lines are written again when it does.',
+    'See why the reader of its standard output takes nothing: logging goes on when it does, without the lost lines.',
   ],
 };
 
@@ -64,13 +70,13 @@ export function jumpTrouble({ byMs, noticedMonoMs }: Jump, bootMs: number): Trou
   const back = byMs < 0;
   const how = back
     ? `was set back by ${span(-byMs)}`
-    : `went on by ${span(byMs)} more than time passed: it was set, or the machine slept`;
+    : `jumped ahead by ${span(byMs)}: it was set, or the machine slept`;
   return {
     subject: 'clock',
     atMs: noticedMs,
     sinceMs: noticedMs,
     times: 1,
-    what: `The machine's clock ${how}. Tokens are kept by a second clock that can't be set, too: none is used past its end.`,
+    what: `The machine's clock ${how}. bearerd also measures the age of tokens with a clock that can't be set, so it never uses an expired token.`,
     remedy: "If it was not meant, check the machine's time service.",
     lasts: false,
   };
@@ -84,11 +90,11 @@ export function memoryTrouble(memory: Memory, nowMs: number): Trouble | undefine
   const [what, remedy] = heapIsFull
     ? [
         `The heap is nearly full (${mib(heapBytes)} of ${mib(heapLimitBytes)} MiB): bearerd ends with 134 if it needs more.`,
-        'Raise --max-old-space-size (NODE_OPTIONS) or the memory of the container, or call less at once.',
+        'Raise --max-old-space-size (NODE_OPTIONS) or the memory of the container, or send fewer requests at once.',
       ]
     : [
         `bearerd uses ${mib(residentBytes)} of the ${mib(allowedBytes)} MiB that its container allows: the system ends it with 137 if it needs more.`,
-        'Raise the memory of the container, or call less at once.',
+        'Raise the memory of the container, or send fewer requests at once.',
       ];
   return { subject: 'memory', atMs: nowMs, sinceMs: nowMs, times: 1, what, remedy, lasts: true };
 }

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '../base/events.ts';
 import type { Jump } from './clock-watch.ts';
 import type { Pause } from './event-loop-lag.ts';
+import { askedToWait, type MostFailed, manyRefused, mostFailed } from './failed-requests.ts';
 import type { LogLoss } from './log-output.ts';
 import { overcome } from './overcome.ts';
 import {
@@ -49,6 +50,8 @@ export interface Situation {
     /** Of the requests that are over, those that are known, and how many of them failed. */
     readonly requestsKnown: number;
     readonly requestsFailed: number;
+    /** Null where none failed. */
+    readonly mostFailed: MostFailed | null;
     readonly memoryMib: number;
     /** Since the start. */
     readonly memoryPeakMib: number;
@@ -83,6 +86,8 @@ export function situationOf(view: SituationView): Situation {
   const goesOn = [
     ...fromEvents.filter(isLast),
     ...refusedRoutes(requests, bootMs),
+    ...askedToWait(requests, bootMs, nowMs),
+    ...manyRefused(requests, bootMs, nowMs),
     lost,
     memoryTrouble(memory, nowMs),
   ].filter((trouble) => trouble?.lasts === true && trouble.overMs === undefined);
@@ -105,19 +110,30 @@ export function situationOf(view: SituationView): Situation {
       requestsInFlight: status.requestsInFlight,
       requestsKnown: requests.length,
       requestsFailed: requests.filter(isFailed).length,
+      mostFailed: mostFailed(requests),
       memoryMib: mib(memory.residentBytes),
       memoryPeakMib: mib(memory.peakBytes),
       heapMib: mib(memory.heapBytes),
       heapLimitMib: mib(memory.heapLimitBytes),
     },
     now: [
-      ...failingLogins(readiness, status).map((line) => failing(line, nowMs)),
+      ...failingLogins(readiness, status, wasRejected(fromEvents)).map((line) => failing(line, nowMs)),
       ...goesOn.flatMap((trouble) => (trouble === undefined ? [] : [told(trouble)])),
     ],
     lately: others
       .sort((a, b) => b.atMs - a.atMs)
       .slice(0, MOST_LATELY)
       .map(told),
+  };
+}
+
+/** Whether a credential lost its token because the upstream rejected it, and not by its expiry. */
+function wasRejected(troubles: readonly Trouble[]): (credential: string) => boolean {
+  return (name) => {
+    const [newest] = troubles
+      .filter(({ subject }) => subject === `rejected ${name}` || subject === `token ${name}`)
+      .sort((a, b) => b.atMs - a.atMs);
+    return newest?.subject === `rejected ${name}`;
   };
 }
 

@@ -31,7 +31,7 @@ const TABLE: Table = {
   'login-failed': ({ credential, error, usable }) => ({
     note: {
       subject: `login ${credential}`,
-      what: `The login of credential ${credential} failed: ${sentence(error.message)} ${usable ? 'The token at hand stayed in use.' : 'There was no token: requests waited for one, or got 503.'}`,
+      what: `The login of credential "${credential}" failed: ${sentence(error.message)} ${usable ? 'The token at hand stayed in use.' : 'There was no token: requests waited for one, or got 503.'}`,
     },
   }),
   'login-succeeded': ({ credential, warnings }) => ({
@@ -41,26 +41,26 @@ const TABLE: Table = {
         ? undefined
         : {
             subject: `answer ${credential}`,
-            what: `The login of credential ${credential} gave a token, and its answer is odd: ${warnings.join('; ')}.`,
+            what: `The login of credential "${credential}" gave a token, and its answer is odd: ${warnings.join('; ')}.`,
             remedy: 'Tell those who run the token server, unless that is known.',
           },
   }),
   'token-expired': ({ credential }) => ({
     note: {
       subject: `token ${credential}`,
-      what: `The token of credential ${credential} ended, and there was no newer one: requests waited for a login.`,
+      what: `The token of credential "${credential}" expired before a new one was there: requests waited for a login.`,
     },
   }),
   'token-rejected': ({ credential, nextTryInMs }) => ({
     note: {
       subject: `rejected ${credential}`,
-      what: `The upstream answered 401 to the token of credential ${credential} before its end: it was revoked, or is not taken there. bearerd dropped it, and ${nextTryInMs === 0 ? 'logged in again' : `logs in again after a pause of ${span(nextTryInMs)}`}.`,
+      what: `The upstream answered 401 to the token of credential "${credential}" before it had expired: it was revoked, or the upstream does not accept it. bearerd dropped it, and ${nextTryInMs === 0 ? 'logged in again' : `logs in again after a pause of ${span(nextTryInMs)}`}.`,
     },
   }),
   'new-token-rejected': ({ credential }) => ({
     note: {
       subject: `rejected ${credential}`,
-      what: `The upstream answered 401 even to a token of credential ${credential} that had just come from the login.`,
+      what: `The upstream answered 401 even to a token of credential "${credential}" that had just come from the login.`,
       remedy: NEW_TOKEN_REMEDY,
     },
   }),
@@ -86,7 +86,7 @@ const TABLE: Table = {
       what: `A new configuration (${by}) was refused, and the one before is still in force: ${oneLine(reason)}.`,
       remedy: WHOLE.has(by)
         ? 'Repair it ("bearerd check" names every fault), then send SIGHUP or POST /reload.'
-        : 'Repair that file: it is read again by itself within 5 s.',
+        : 'Repair that file: bearerd reads it again within 5 s, without a restart.',
       lasts: true,
     },
   }),
@@ -94,7 +94,8 @@ const TABLE: Table = {
     note: {
       subject: `secret ${path}`,
       what: `The secret file ${path} can't be used: ${sentence(reason)} What it held before stays in use.`,
-      remedy: 'Put the file back, readable by the user of bearerd: it is read by itself within 5 s.',
+      remedy:
+        'Put the file back, readable by the user of bearerd: bearerd reads it again within 5 s, without a restart.',
       lasts: true,
     },
   }),

@@ -1,4 +1,4 @@
-import { PROBLEMS } from '../base/problem.ts';
+import { PROBLEMS, type ProblemCode } from '../base/problem.ts';
 import { ago, span } from '../base/span.ts';
 import { visible } from './visible.ts';
 import type { Why, WhyAttempt } from './why.ts';
@@ -27,9 +27,19 @@ export function whyText(why: Why, nowMs?: number): string {
   return `${headline(why)}\n\n${lines.join('\n')}\n`;
 }
 
-function headline({ method, path, status, durationMs }: Why): string {
+const UNREADABLE = 'A request that was not valid or not whole';
+/** Requests that were not read, for another reason than what is in them. */
+const UNREAD: { readonly [C in ProblemCode]?: string } = {
+  overloaded: 'A connection for which bearerd has no room',
+  draining: 'A request while bearerd was stopping',
+  'request-timeout': 'A request that did not arrive in time',
+};
+
+function headline({ method, path, status, code, durationMs }: Why): string {
   const what =
-    [method, path].filter((part) => part !== '').join(' ') || 'A request that was not valid or not whole';
+    [method, path].filter((part) => part !== '').join(' ') ||
+    (code === null ? '' : UNREAD[code]) ||
+    UNREADABLE;
   // The start of a request that is refused before it is whole is unknown.
   const after = durationMs === 0 ? '' : ` after ${span(durationMs)}`;
   return `${visible(what)}: ${status === 0 ? 'no answer' : status}${after}`;
@@ -42,17 +52,18 @@ function credential({ credential: name, token }: Why): string {
   return `${name}, ${token.state}${token.ageMs === null ? '' : `, ${span(token.ageMs)} old`}`;
 }
 
-function answer({ answeredBy, status, code, attempts }: Why): string {
+function answer({ answeredBy, method, status, code, attempts }: Why): string {
   const problem = code === null ? undefined : PROBLEMS[code];
   if (answeredBy === null) return 'nobody: the client left before there was an answer';
   if (answeredBy === 'upstream') {
     return problem === undefined
       ? `the upstream (${status})`
-      : `the upstream (${status}), and broken off (${code})`;
+      : `the upstream (${status}), and its answer was cut off (${code})`;
   }
   if (problem === undefined) return `bearerd (${status})`;
-  // If the request went upstream, the attempts say more.
-  return `bearerd (${status} ${code})${attempts.length > 0 ? '' : `: ${problem.detail}`}`;
+  // If the request went upstream, the attempts say more; if there is no room for it, what to do says why.
+  const isFull = method === '' && code === 'overloaded';
+  return `bearerd (${status} ${code})${attempts.length > 0 || isFull ? '' : `: ${problem.detail}`}`;
 }
 
 function course({ upstream, reused, dnsMs, connectMs, tlsMs, firstByteMs, lastByteMs }: WhyAttempt): string {

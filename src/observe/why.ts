@@ -90,7 +90,10 @@ function whyThisRoute({ why, route, code, detail }: RequestEvent): string {
   if (why !== undefined) return why;
   if (route !== '') return `${route} is the longest prefix that matches`;
   if (code === undefined) return 'it asks about the server itself, which bearerd answers';
-  return `refused before a route was looked for: ${clause(detail ?? code)}`;
+  // Several limits have this code; of these requests nothing was read.
+  const reason =
+    code === 'overloaded' ? 'bearerd has no room for another connection' : clause(detail ?? code);
+  return `refused before a route was looked for: ${reason}`;
 }
 
 function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['answeredBy'] {
@@ -100,18 +103,26 @@ function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['ans
 
 /** What to do about a request; undefined where its status says enough. */
 export function remedyFor(event: RequestEvent): string | undefined {
-  return withLimit(remedyOf(event), event);
+  return (
+    [remedyOf(event) ?? [], event.limit ? limitWords(event.limit) : [], checkFirst(event)].flat().join(' ') ||
+    undefined
+  );
 }
 
 function remedyOf(event: RequestEvent): string | undefined {
   const { status, code, remedy, aborted, attempt } = event;
   if (code !== undefined) return remedy ?? PROBLEM_REMEDIES[code];
-  if (aborted) return STATUS_REMEDIES[event.closedBy === 'idle-timeout' ? 'unread' : 'left'];
+  if (aborted && event.closedBy === 'idle-timeout') return STATUS_REMEDIES.unread;
+  if (aborted) return STATUS_REMEDIES[status === 0 ? 'left unanswered' : 'left'];
   return attempt && statusRemedy(status, sentAs(event), attempt.before?.status === 401);
 }
 
-function withLimit(remedy: string | undefined, { limit }: RequestEvent): string | undefined {
-  return limit === undefined ? remedy : [remedy ?? [], limitWords(limit)].flat().join(' ');
+/** Without an answer the client can't know whether the request was carried out. */
+function checkFirst({ attempt, method }: RequestEvent): string[] {
+  const isUnknown = attempt !== undefined && attempt.status === 0 && attempt.readyMonoMs !== -1;
+  return isUnknown && !SAFE_METHODS.has(method)
+    ? ['Check whether the upstream carried the request out before you send it again.']
+    : [];
 }
 
 function sentAs({ credential, tokenState }: RequestEvent): SentAs {
@@ -148,10 +159,11 @@ function outcomeOf(
   { aborted, closedBy, code, detail, method }: RequestEvent,
 ): string {
   if (failure !== undefined) {
-    const what = status === 0 ? clause(failure) : `answered ${status} and broke off: ${clause(failure)}`;
+    const what = status === 0 ? clause(failure) : `answered ${status}, then cut off: ${clause(failure)}`;
     if (next !== undefined) return `${what}; the request was sent once more`;
     if (readyMonoMs === -1 || firstByteMonoMs !== -1) return what;
-    return `${what}; no byte of an answer came${SAFE_METHODS.has(method) ? '' : ', and it may have carried the request out'}`;
+    const came = code === 'upstream-invalid' ? 'nothing of it was passed on' : 'no byte of an answer came';
+    return `${what}; ${came}${doubt(method)}`;
   }
   if (status === 101) return 'switched to another protocol (101)';
   if (next !== undefined) {
@@ -162,8 +174,15 @@ function outcomeOf(
   if (status !== 0 && lastByteMonoMs !== -1) return `answered ${status}${whenAgain(retryAfter)}`;
   const begun = status === 0 ? '' : `answered ${status}, and was `;
   if (aborted && closedBy === 'idle-timeout') return `${begun}given up: the client read nothing for too long`;
-  if (aborted) return `${begun}given up: the client ended the connection`;
+  if (aborted) {
+    const isUnknown = status === 0 && readyMonoMs !== -1;
+    return `${begun}given up: the client ended the connection${isUnknown ? doubt(method) : ''}`;
+  }
   return code === undefined ? `${begun}given up` : `${begun}given up: ${clause(detail ?? code)}`;
+}
+
+function doubt(method: string): string {
+  return SAFE_METHODS.has(method) ? '' : ', and the upstream may have carried the request out';
 }
 
 function whenAgain(retryAfter: string | undefined): string {

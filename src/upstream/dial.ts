@@ -49,7 +49,7 @@ export async function dial(to: Destination, find: Lookup, { signal, times }: Sea
   const beganMonoMs = performance.now();
   const addresses = family === 0 ? await addressesOf(host, find, signal) : [{ address: host, family }];
   const foundMonoMs = performance.now();
-  if (family === 0 && times !== undefined) times.dnsMs = foundMonoMs - beganMonoMs;
+  if (family === 0 && times !== undefined && addresses.length > 0) times.dnsMs = foundMonoMs - beganMonoMs;
   const race = new Race(inTurns(addresses), to, signal);
   const socket = await race.winner;
   if (times !== undefined) {

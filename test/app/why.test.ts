@@ -284,7 +284,7 @@ t.test('an answer that broke off is the upstream’s, and counts as failed', asy
   await proxy.get('/x').catch(() => undefined);
   const told = await last(proxy, 1);
   t.match(told, { status: 200, code: 'upstream-unreachable', answeredBy: 'upstream' });
-  t.match(told.attempts, [{ firstByteMs: isMs, lastByteMs: null, outcome: /^answered 200 and broke off: / }]);
+  t.match(told.attempts, [{ firstByteMs: isMs, lastByteMs: null, outcome: /^answered 200, then cut off: / }]);
   t.ok(told.remedy);
   t.equal(JSON.parse((await shown(proxy, 'last-failed')).text).id, told.id);
 });
@@ -299,6 +299,28 @@ t.test('a request whose client left counts as failed, without an answer', async 
   const told = await last(proxy, 1);
   t.match(told, { status: 0, code: null, answeredBy: null, remedy: /client's own timeout/ });
   t.match(told.attempts, [{ firstByteMs: null, outcome: 'given up: the client ended the connection' }]);
+});
+
+t.test('a POST without an answer may have been carried out, and the report says to check that', async (t) => {
+  const { proxy, upstream } = await worldFor(t);
+  upstream.onRequest = () => undefined;
+  const client = await proxy.client();
+  client.send(request('POST', '/x', 'content-length: 0'));
+  await until(() => upstream.requests.length === 1, 'it arrives');
+  client.close();
+  const left = await last(proxy, 1);
+  t.match(left, {
+    status: 0,
+    remedy: /^The client ended .* before an answer came\. .* Check whether the up/,
+  });
+  t.match(left.attempts, [
+    { outcome: /client ended .*, and the upstream may have carried the request out$/ },
+  ]);
+  upstream.onRequest = () => 'nonsense\r\n\r\n';
+  await proxy.ask(request('POST', '/y', 'content-length: 0'));
+  const broken = await last(proxy, 2);
+  t.match(broken, { code: 'upstream-invalid', remedy: /Check whether the upstream carried the request out/ });
+  t.match(broken.attempts, [{ outcome: /nothing of it was passed on, and the upstream may have carried/ }]);
 });
 
 t.test("the report says why a request was refused, and the problem holds the request's ID", async (t) => {
@@ -366,7 +388,11 @@ t.test('a time limit that has passed is named, with the value in force', async (
   t.match(await last(proxy, 1), { remedy: /The limit in force was 300 ms, by BEARERD_RESPONSE_TIMEOUT/ });
   upstream.onRequest = () => head('200 OK', 'content-length: 5');
   await proxy.get('/y').catch(() => undefined);
-  t.match(await last(proxy, 2), { remedy: /The limit in force was 400 ms, by BEARERD_IDLE_TIMEOUT/ });
+  const stalled = await last(proxy, 2);
+  t.match(stalled, { remedy: /The limit in force was 400 ms, by BEARERD_IDLE_TIMEOUT/ });
+  t.match(stalled.attempts, [
+    { outcome: /^answered 200, then cut off: .* nothing .* middle of its answer$/ },
+  ]);
   const half = await proxy.client();
   half.send(request('POST', '/z', 'content-length: 5'));
   t.equal((await half.response()).status, 408);
@@ -424,7 +450,7 @@ t.test('a token that has just come from the login, and is refused, is told of on
   await until(() => proxy.requests().length === 2, 'the two requests do not end');
   t.equal(proxy.events.filter(({ type }) => type === 'new-token-rejected').length, 1);
   const { text } = await ask(proxy.adminPort, request('GET', '/troubles', 'accept: text/plain'));
-  t.match(text, /answered 401 even to a token of credential token that had just come from the login/);
+  t.match(text, /answered 401 even to a token of credential "token" that had just come from the login/);
 });
 
 t.test('what requests met that were served all the same is told of, and how often', async (t) => {
@@ -461,7 +487,9 @@ t.test('a request that reached the second address of a name says that the first 
   t.equal((await proxy.get('/x')).status, 200);
   await until(() => proxy.requests().length === 1, 'it is over');
   const { text } = await ask(proxy.adminPort, request('GET', '/troubles'));
-  t.match((JSON.parse(text) as Situation).lately, [{ what: /took no connection \(E[A-Z]+\): .*\(GET \/x/ }]);
+  t.match((JSON.parse(text) as Situation).lately, [
+    { what: /^No connection could be made to one of the addresses .* \(E[A-Z]+\): .*\(GET \/x/ },
+  ]);
 });
 
 t.test('an upstream that fails is a trouble of now until it has served again', async (t) => {
@@ -485,7 +513,7 @@ t.test('people are told the same of the last failed request as by the command', 
   for (const name of ['/requests/last-failed', '/troubles']) {
     const { status, text } = await ask(proxy.adminPort, request('GET', name, 'accept: text/plain'));
     t.equal(status, 200, name);
-    t.match(text, /^GET \/nowhere: 404 [\s\S]*\nNow: every credential is ready[\s\S]*\nLately/, name);
+    t.match(text, /^GET \/nowhere: 404 [\s\S]*\nNow: all credentials are ready[\s\S]*\nLately/, name);
   }
 });
 
@@ -494,7 +522,7 @@ t.test('an unknown ID gets 404, and so does last-failed if no request has failed
   for (const name of ['nobody', 'last-failed', '', 'a/b', '%'])
     t.equal((await shown(proxy, name)).status, 404, name);
   const forPeople = await shown(proxy, 'last-failed', 'accept: text/plain');
-  t.match(forPeople, { status: 404, text: /^No request has failed since the start\.\n\nNow: every/ });
+  t.match(forPeople, { status: 404, text: /^No request has failed since the start\.\n\nNow: all/ });
   const elsewhere = request('GET', '/requests/last-failed').replace('localhost', 'evil.example');
   t.equal((await ask(proxy.adminPort, elsewhere)).status, 403);
   t.equal((await ask(proxy.adminPort, request('POST', '/requests/x', 'content-length: 0'))).status, 405);

@@ -520,7 +520,7 @@ t.test('a route with an unknown credential, or with the prefix of another route,
   - { prefix: /A, credential: Deny }
   - { prefix: /d, credential: token, methods: [] }`);
   t.same(faults, [
-    'routes[0].credential: sends /a to the credential tokne, which does not exist (there are token, none, deny); did you mean token?; credentials.tokne in a configuration file defines it',
+    'routes[0].credential: sends /a to the credential tokne, which does not exist (there are token, none, deny); did you mean token? If not, define credentials.tokne in a configuration file',
     'routes[1].prefix: has the prefix of another route',
     'routes[2].credential: is missing',
     'routes[3].prefix: is missing',
@@ -528,11 +528,11 @@ t.test('a route with an unknown credential, or with the prefix of another route,
     'routes[5].clientAuthorization: must be one of replace, keep, reject; did you mean keep?',
     'routes[5].methods: entry 1: is not an HTTP method; did you mean GET?; entry 2: names a method that is never forwarded',
     'routes[5].rewrite: must begin with /',
-    'routes[6].credential: sends /A to the credential Deny, which does not exist (there are token, none, deny); did you mean deny?; credentials.Deny in a configuration file defines it',
+    'routes[6].credential: sends /A to the credential Deny, which does not exist (there are token, none, deny); did you mean deny? If not, define credentials.Deny in a configuration file',
     'routes[7].methods: needs at least one method',
   ]);
   t.same(await faultsOf({ env: { ...LEAST, BEARERD_ROUTES: '/a=token,/b=apiKey,/a=none' } }), [
-    'BEARERD_ROUTES: entry 2: sends /b to the credential apiKey, which does not exist (there are token, none, deny); BEARERD_API_KEY or credentials.apiKey in a configuration file defines it',
+    'BEARERD_ROUTES: entry 2: sends /b to the credential apiKey, which does not exist (there are token, none, deny); to have it, set BEARERD_API_KEY or credentials.apiKey in a configuration file',
     'BEARERD_ROUTES: entry 3: has the prefix of another route',
   ]);
 });

@@ -77,7 +77,7 @@ async function run(t: Test, { fault, kind, way }: Case): Promise<void> {
 }
 
 const NOTHING = 'no request has failed';
-const GOES_ON = /^Now: (?!every credential)/m;
+const GOES_ON = /^Now: (?!all credentials are ready, and)/m;
 
 /** What keeps a process alive, by kind: sockets, listeners, timers. What comes and goes by itself is left out. */
 function handles(): string[] {

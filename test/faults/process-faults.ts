@@ -130,7 +130,7 @@ const killed: ProcessFault = {
 const restarted: ProcessFault = {
   number: 35,
   title: 'SIGKILL, and it was started again on the same socket',
-  says: /Now: every credential is ready[\s\S]*socket \S+b\.sock of a process that was killed or crashed, and replaced it/,
+  says: /Now: all credentials are ready[\s\S]*socket \S+b\.sock of a process that was killed or crashed, and replaced it/,
   page: async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const socket = `unix:${join(shortFolder(t), 'b.sock')}`;
@@ -164,7 +164,7 @@ async function fromFiles(t: Test) {
 const badReload: ProcessFault = {
   number: 36,
   title: 'SIGHUP with a faulty configuration',
-  says: /Now: A new configuration \(SIGHUP\) was refused, and the one before is still in force: [\s\S]*bearerd check/,
+  says: /- A new configuration \(SIGHUP\) was refused, and the one before is still in force: [\s\S]*bearerd check/,
   page: async (t) => {
     const { proxy, path } = await fromFiles(t);
     writeFileSync(path('bearerd.yaml'), configuration('[{ prefix: /, credential: tokn }]'));
@@ -178,7 +178,7 @@ const badReload: ProcessFault = {
 const goodReload: ProcessFault = {
   number: 36,
   title: 'SIGHUP with a faulty configuration, and then with a good one',
-  says: /every credential is ready, and nothing is known to be wrong[\s\S]*A new configuration is in force \(SIGHUP\)/,
+  says: /all credentials are ready, and nothing is known to be wrong[\s\S]*A new configuration is in force \(SIGHUP\)/,
   page: async (t) => {
     const { proxy, path } = await fromFiles(t);
     writeFileSync(path('bearerd.yaml'), configuration('[{ prefix: /, credential: tokn }]'));
@@ -194,7 +194,7 @@ const goodReload: ProcessFault = {
 const lostSecret: ProcessFault = {
   number: 36,
   title: "a secret's file is gone",
-  says: /Now: The secret file \S+secret can't be used: [\s\S]*What it held before stays in use[\s\S]*What to do: Put the file back/,
+  says: /- The secret file \S+secret can't be used: [\s\S]*What it held before stays in use[\s\S]*What to do: Put the file back/,
   page: async (t) => {
     const { proxy, path } = await fromFiles(t);
     renameSync(path('secret'), path('elsewhere'));
@@ -209,7 +209,7 @@ const lostSecret: ProcessFault = {
 const newAuthority: ProcessFault = {
   number: 24,
   title: "the upstream's authority changes, and the file with it",
-  says: /authority that this machine doesn't know[\s\S]*nothing is known to be wrong[\s\S]*A new configuration is in force/,
+  says: /authority that this machine doesn't know[\s\S]*This is over since[\s\S]*nothing else is known to be wrong[\s\S]*A new configuration is in force/,
   page: async (t) => {
     const folder = t.testdir({});
     const file = join(folder, 'ca.pem');
@@ -234,7 +234,7 @@ const newAuthority: ProcessFault = {
 const noReader: ProcessFault = {
   number: 37,
   title: 'the reader of the log has gone',
-  says: /Now: \d+ lines? of the log could not be written: the program that read them has ended/,
+  says: /- \d+ lines? of the log could not be written: the program that read them has ended/,
   page: async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const proxy = await served(t, await environment(upstream.url));
@@ -263,7 +263,7 @@ async function shelled(t: Test, line: string, env: NodeJS.ProcessEnv): Promise<v
 const fullDisk: ProcessFault = {
   number: 38,
   title: 'the disk of the log is full',
-  says: /Now: \d+ lines? of the log could not be written: the disk is full[\s\S]*What to do: Make room/,
+  says: /- \d+ lines? of the log could not be written: the disk is full[\s\S]*What to do: Make room/,
   page: async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const env = await environment(upstream.url);
@@ -276,7 +276,7 @@ const fullDisk: ProcessFault = {
 const fewFiles: ProcessFault = {
   number: 39,
   title: 'no more files can be opened',
-  says: /503 overloaded[\s\S]*So few files may be open in this process that only 24 clients[\s\S]*ulimit -n/,
+  says: /no room for another connection[\s\S]*503 overloaded[\s\S]*The limit of open files allows only 24 clients[\s\S]*ulimit -n/,
   page: async (t) => {
     const { upstream, letGo } = await holding(t);
     const env = await environment(upstream.url);
@@ -296,7 +296,7 @@ const fewFiles: ProcessFault = {
 const littleMemory: ProcessFault = {
   number: 40,
   title: 'there is little memory',
-  says: /its heap has \d+ MiB and may have \d{2,3}\./,
+  says: /heap \d+ MiB of at most \d{2,3} MiB\./,
   page: async (t) => {
     const upstream = await RawUpstream.startedFor(t);
     const body = Buffer.alloc(1 << 20, 'x');
@@ -391,7 +391,7 @@ const taken: readonly ProcessFault[] = [
   {
     number: 44,
     title: 'a second copy was started, and the first one runs',
-    says: /every credential is ready[\s\S]*\(process \d+\) runs since/,
+    says: /all credentials are ready[\s\S]*\(process \d+\) runs since/,
     page: async (t) => {
       const upstream = await RawUpstream.startedFor(t);
       const proxy = await served(t, await environment(upstream.url));

@@ -294,7 +294,7 @@ t.test('an endpoint that refuses or breaks the connection is unreachable', async
   });
   t.match(half, { code: 'unreachable', message: /closed the connection before its answer was complete/ });
   const { result: noHttp } = await logIn(t, () => 'SSH-2.0-SECRET\r\n');
-  t.match(noHttp, { code: 'unreachable', message: /gives an answer that is not valid HTTP/ });
+  t.match(noHttp, { code: 'unreachable', message: /sent something that is not valid HTTP/ });
   t.notMatch((noHttp as LoginError).message, /SECRET/);
 });
 

@@ -187,7 +187,7 @@ t.test('a connection that breaks fails the login, with a reason and no byte of t
     const { result } = await logIn(t, script);
     t.match(
       result,
-      { code: 'unreachable', message: /^the session endpoint \S+ (?:closed|gives) [^(]+\([A-Z_a-z]+\)\. / },
+      { code: 'unreachable', message: /^the session endpoint \S+ (?:closed|sent) [^(]+\([A-Z_a-z]+\)\. / },
       name,
     );
     t.notMatch((result as LoginError).message, /SECRET/);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Clock } from '../../src/base/clock.ts';
 import type { RequestEvent } from '../../src/base/events.ts';
+import { AttemptRecord } from '../../src/base/journey.ts';
 import { LoginError } from '../../src/base/login-error.ts';
 import { ClockWatch } from '../../src/observe/clock-watch.ts';
 import { logTrouble, memoryTrouble } from '../../src/observe/process-troubles.ts';
@@ -111,7 +112,7 @@ t.test('the same again is told once, with how often and since when', async (t) =
   t.equal(others.length, 0);
   t.match(trouble, {
     times: 3,
-    what: /^The login of credential token failed: It is down\. The token at hand/,
+    what: /^The login of credential "token" failed: It is down\. The token at hand/,
   });
   t.equal(trouble!.atMs - trouble!.sinceMs, 2_000);
 });
@@ -159,6 +160,58 @@ t.test(
   },
 );
 
+/** Requests that are over, a second before each other: the newest first. */
+function requestsOf(count: number, fields: Partial<RequestEvent>): RequestEvent[] {
+  const event = { type: 'request', method: 'GET', path: '/x', route: '/', status: 200, aborted: false };
+  return Array.from(
+    { length: count },
+    (_, n) => ({ ...event, startedMonoMs: 100_000 - n * 1_000, durationMs: 1, ...fields }) as RequestEvent,
+  );
+}
+
+t.test(
+  'many requests that bearerd refused within a minute are a trouble of now; a few are not',
+  async (t) => {
+    const late = (count: number) => requestsOf(count, { status: 408, code: 'request-timeout', route: '' });
+    const told = (requests: RequestEvent[], nowMs = 101_000) => situation([], { requests, nowMs });
+    const many = told([...late(12), ...requestsOf(2, {})]);
+    t.match(many.now, [
+      {
+        what: '12 of the 14 requests of the last minute were refused with 408 request-timeout.',
+        remedy: String,
+      },
+    ]);
+    t.match(situationText(many), /: 14 finished recently, 12 of them failed \(12 with 408 request-timeout\)/);
+    t.match(situationText(many), /^Now: all credentials are ready, but there is a problem:\n- 12 of the 14 /);
+    t.match(words(told(late(10)).now), [/^All 10 requests of the last minute were refused/]);
+    t.same(told(late(9)).now, [], 'too few');
+    t.same(told([...late(12), ...requestsOf(12, {})]).now, [], 'half were served');
+    t.same(told(late(12), 900_000).now, [], 'long ago');
+    t.match(situationText(told(late(2))), /nothing else is known to be wrong[\s\S]*Lately: no other trouble/);
+  },
+);
+
+t.test(
+  'an upstream that asks to wait is a trouble of now until then, or until it answers again',
+  async (t) => {
+    const asking = (retryAfter: string) => {
+      const attempt = new AttemptRecord('https://api.example.com', 0, undefined);
+      attempt.status = 503;
+      attempt.retryAfter = retryAfter;
+      return requestsOf(1, { status: 503, attempt });
+    };
+    const served = requestsOf(1, { attempt: new AttemptRecord('https://api.example.com', 0, undefined) });
+    const told = (requests: RequestEvent[], nowMs = 101_000) => words(situation([], { requests, nowMs }).now);
+    const WAITS = 'The upstream answered 503, and asks its callers to wait until';
+    t.same(told(asking('17')), [`${WAITS} 1970-01-01T00:01:57Z. (Route /.)`]);
+    t.same(told(asking('Thu, 01 Jan 1970 00:02:00 GMT')), [`${WAITS} 1970-01-01T00:02:00Z. (Route /.)`]);
+    t.match(told(asking('9'.repeat(40))), [WAITS], 'a time that no calendar has');
+    t.same(told(asking('soon')), []);
+    t.same(told(asking('17'), 118_000), []);
+    t.same(told([...served, ...asking('17')]), []);
+  },
+);
+
 t.test('what goes on is told as of now, and what is over as of lately', async (t) => {
   const lost: Event = { type: 'secret-trouble', path: '/run/secret', reason: 'it is empty' };
   const during = situation(troublesOf(lost));
@@ -167,7 +220,7 @@ t.test('what goes on is told as of now, and what is over as of lately', async (t
   const after = situation(troublesOf(lost, { type: 'secret-usable', path: '/run/secret' }));
   t.same(after.now, []);
   t.match(after.lately, [{ overAt: String }]);
-  t.match(situationText(after), /^Now: every credential is ready, and nothing is known to be wrong\.\n/);
+  t.match(situationText(after), /^Now: all credentials are ready, and nothing is known to be wrong\.\n/);
 });
 
 t.test('of a configuration that was refused twice, the last refusal counts', async (t) => {
@@ -224,7 +277,7 @@ t.test('a clock that is set is noticed, and one that runs a little fast is not',
   t.match(watch.jumps, [{ byMs: 3_600_000 }, { byMs: -3_600_000 }]);
   const text = situationText(situation([], { jumps: watch.jumps }));
   t.match(text, /clock was set back by 60 min/);
-  t.match(text, /clock went on by 60 min more than time passed/);
+  t.match(text, /clock jumped ahead by 60 min: it was set/);
 });
 
 t.test('lost lines of the log are a trouble of now for a minute, or for good without a reader', async (t) => {
@@ -268,4 +321,19 @@ t.test('a token that was lost is waited for, and one that never was is not there
     'credential a is not ready (expired): the login for a new one has not ended yet.',
   ]);
   t.same(lines('starting'), ['credential a is not ready (starting): no login has ended yet.']);
+  const rejected: Event = {
+    type: 'token-rejected',
+    credential: 'a',
+    state: 'expired',
+    fingerprint: 'f',
+    nextTryInMs: 900,
+  };
+  const expired: Event = { ...rejected, type: 'token-expired' };
+  const credentials = { a: { ...credential, state: 'expired' } };
+  const readiness = { ready: false, draining: false, credentials };
+  const now = (...events: Event[]) => words(situation(troublesOf(...events), { readiness }).now);
+  t.same(now(expired, rejected), [
+    'credential a is not ready: the upstream rejected its token. Next try in 1 s.',
+  ]);
+  t.match(now(rejected, expired), [/the login for a new one has not ended yet/]);
 });

@@ -14,7 +14,7 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   ETIMEDOUT: 'connect-timeout',
   UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
   UND_ERR_HEADERS_TIMEOUT: 'answer-timeout',
-  UND_ERR_BODY_TIMEOUT: 'answer-timeout',
+  UND_ERR_BODY_TIMEOUT: 'answer-stalled',
   ERR_OUTBOUND_PROXY: 'outbound-proxy',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls-self-signed',
   CERT_HAS_EXPIRED: 'tls-expired',

@@ -56,8 +56,19 @@ export const ANSWER_FAILURES = {
   'no-token': {
     login: 'unusable',
     what: 'gives no usable token',
+    remedy: "Check that the URL is the API's own: a web page or a portal answers like this.",
+  },
+  'no-lifetime': {
+    login: 'unusable',
+    what: 'gives no usable token',
     remedy:
-      "Check that the URL is the API's own: a web page or a portal answers like this. If the message says that the token has expired, compare this machine's clock with the server's.",
+      'The server sends tokens whose lifetime is over when they arrive: tell those who run the login server.',
+  },
+  'token-expired': {
+    login: 'unusable',
+    what: 'gives no usable token',
+    remedy:
+      "Compare this machine's clock with the server's. If both are right, tell those who run the login server.",
   },
 } as const satisfies Readonly<Record<string, AnswerWords>>;
 

@@ -29,7 +29,7 @@ export const PROBLEM_REMEDIES: Readonly<Record<ProblemCode, string>> = {
   'method-refused':
     "Use a method that Allow names, or add this one to the route's methods. To a CONNECT: set bearerd as the client's base URL, not as its HTTPS_PROXY.",
   'token-unavailable':
-    'The login had not ended when BEARERD_TOKEN_WAIT was over: "bearerd check --online" tries it, and /status shows its state.',
+    'The login had not ended when BEARERD_TOKEN_WAIT was over. "bearerd why" and /status say what is known of it, and "bearerd check --online" tries it.',
   'login-refused': 'Check the account and its secret: "bearerd check --online" tries them.',
   'upstream-unreachable': 'Check BEARERD_BASE_URL and the network: "bearerd check --online" tries each step.',
   'upstream-invalid':

@@ -56,7 +56,9 @@ export function shareFailure(code: string, tls: boolean): ShareFailure {
     case 'closed':
       return {
         what: 'closed the connection',
-        remedy: tls ? 'Look at its log.' : 'If the port speaks TLS, write rediss://; else look at its log.',
+        remedy: tls
+          ? 'Look at the log of Redis.'
+          : 'If the port speaks TLS, write rediss://; else look at the log of Redis.',
       };
     case 'dns':
       return { what, remedy: "Check how the host is spelt, and this machine's DNS." };

@@ -27,12 +27,15 @@ export const STATUS_REMEDIES = {
     'The upstream limits how often it is called. Wait as long as its Retry-After says, and call less often.',
   '502':
     'A gateway in front of the API got no valid answer from it. bearerd works as it should: tell those who run the API.',
-  '503': 'The upstream takes no calls at present. Call again when its Retry-After says, or later.',
+  '503':
+    'The upstream takes no calls at present. Call again later: its Retry-After, if it sent one, says when.',
   '504': 'A gateway in front of the API got no answer from it in time. Tell those who run the API.',
   '5xx': 'The fault is in the upstream, whose log says more. Its answer was passed on unchanged.',
   unread:
     'The client stopped reading its answer for as long as BEARERD_IDLE_TIMEOUT allows. Find out why it stopped, or raise that limit.',
-  left: "The client ended the connection before its answer was whole. If that was not meant (an event stream ends so), check the client's own timeout: the times above say what it waited for.",
+  left: "The client ended the connection before it had the whole answer. If that was not meant (an event stream ends so), check the client's own timeout.",
+  'left unanswered':
+    "The client ended the connection before an answer came. If that was not meant, check the client's own timeout: the times above say what it waited for.",
 } as const;
 
 /** @returns undefined if the status alone says enough */

@@ -28,7 +28,7 @@ export const CONNECTION_FAILURES = {
     proxyStatus: 'dns_error',
     what: "can't be reached: its host name can't be resolved",
     remedy:
-      "Check how the host is spelt in the URL (or in BEARERD_UPSTREAM_ADDRESS), and this machine's DNS. Where only an outbound proxy knows outside names, set HTTPS_PROXY.",
+      "Check how the host is spelt in the URL (or in BEARERD_UPSTREAM_ADDRESS), and this machine's DNS. Where only an outbound proxy resolves outside names, set HTTPS_PROXY, or HTTP_PROXY for an http:// URL.",
   },
   'dns-unavailable': {
     ...UNREACHABLE,
@@ -66,7 +66,7 @@ export const CONNECTION_FAILURES = {
     ...LATE,
     proxyStatus: 'connection_timeout',
     what: "can't be reached: its TLS handshake did not end in time",
-    remedy: 'It accepts connections: check that the port speaks TLS, and look at its load.',
+    remedy: 'That server accepts connections: check that the port speaks TLS, and look at its load.',
   },
   'outbound-proxy': {
     ...UNREACHABLE,
@@ -92,7 +92,8 @@ export const CONNECTION_FAILURES = {
   'tls-wrong-name': {
     ...CERTIFICATE,
     what: "can't be trusted: its certificate is for another host name",
-    remedy: 'Write the host in the URL as the certificate names it.',
+    remedy:
+      'Either the URL names the wrong host, or the server shows the wrong certificate. If the host is right, tell those who run the server.',
   },
   'tls-unknown-issuer': {
     ...CERTIFICATE,
@@ -127,7 +128,7 @@ export const CONNECTION_FAILURES = {
   },
   'tls-damaged': {
     ...TLS,
-    what: 'broke off: TLS found that bytes had changed on the way',
+    what: 'lost its connection, because TLS found that bytes had changed on the way',
     remedy: 'Look at what is between here and the server: proxies, VPN, network hardware.',
   },
   'http-on-tls-port': {
@@ -141,33 +142,40 @@ export const CONNECTION_FAILURES = {
     proxyStatus: 'connection_terminated',
     what: 'closed the connection before its answer was complete',
     remedy:
-      'Look at its log for this moment: it was restarted, or crashed on this request, or refuses it; else a firewall closed the connection.',
+      'Look at the log of that server for this moment. It may have restarted, crashed on or refused this request; or a firewall cut the connection.',
   },
   'closed-connecting': {
     ...UNREACHABLE,
     proxyStatus: 'connection_terminated',
     what: 'closed the connection while it was being made',
     remedy:
-      'Nothing was sent. Check the port, and whether it speaks TLS; then look at the log of the server.',
+      'Nothing was sent. Check the port: if it speaks TLS, the URL must begin with https://. Then look at the log of that server.',
   },
   'not-http': {
     ...NOT_HTTP,
     proxyStatus: 'http_protocol_error',
-    what: 'gives an answer that is not valid HTTP',
+    what: 'sent something that is not valid HTTP',
     remedy:
       'Check the scheme and the port in the URL. If they are right, the server breaks HTTP: tell those who run it.',
   },
   'head-too-large': {
     ...NOT_HTTP,
     proxyStatus: 'http_response_header_section_size',
-    what: 'gives an answer whose headers are too large',
-    remedy: 'Raise BEARERD_MAX_HEADER_SIZE.',
+    what: 'sent an answer whose headers are too large',
+    remedy:
+      'Raise BEARERD_MAX_HEADER_SIZE (32 KiB unless it is set), or have the server send smaller headers.',
   },
   'answer-timeout': {
     ...LATE,
     proxyStatus: 'http_response_timeout',
     what: 'gives no complete answer in time',
-    remedy: 'It accepts connections: look at its load and its log.',
+    remedy: 'That server accepts connections: look at its load and its log.',
+  },
+  'answer-stalled': {
+    ...LATE,
+    proxyStatus: 'http_response_timeout',
+    what: 'sent nothing for too long in the middle of its answer',
+    remedy: 'Look at the load and the log of that server, or raise the limit if such pauses are usual.',
   },
   'no-sockets': {
     login: 'unreachable',

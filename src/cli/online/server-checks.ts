@@ -35,6 +35,7 @@ const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   'not-http': 'connect',
   'head-too-large': 'connect',
   'answer-timeout': 'connect',
+  'answer-stalled': 'connect',
   'no-sockets': 'connect',
   other: 'connect',
 };

@@ -15,11 +15,19 @@ const LOCALHOST =
 
 /** How to define a credential of that name. */
 function definitionOf(name: string): string {
-  const inFile = `credentials.${name} in a configuration file defines it`;
+  const inFile = `credentials.${name} in a configuration file`;
   if (name === 'token') {
-    return `BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET, BEARERD_USERNAME and BEARERD_PASSWORD, or ${inFile}`;
+    return `set BEARERD_CLIENT_ID and BEARERD_CLIENT_SECRET, BEARERD_USERNAME and BEARERD_PASSWORD, or ${inFile}`;
   }
-  return name === 'apiKey' ? `BEARERD_API_KEY or ${inFile}` : inFile;
+  return name === 'apiKey' ? `set BEARERD_API_KEY or ${inFile}` : `define ${inFile}`;
+}
+
+/** What else to write, or how to define it: as the end of a sentence. */
+function definedOrMeant(name: string, names: readonly string[]): string {
+  const instead = insteadOf(name, names);
+  return instead.endsWith('?')
+    ? `${instead} If not, ${definitionOf(name)}`
+    : `${instead}; to have it, ${definitionOf(name)}`;
 }
 
 function checkCredential(route: DeclaredRoute, at: At, values: Values, credentials: Credentials): void {
@@ -29,7 +37,7 @@ function checkCredential(route: DeclaredRoute, at: At, values: Values, credentia
   if (!credentials.names.includes(name)) {
     at.below('credential').report(
       `sends ${nameOf(route) ?? 'a route'} to the credential ${name}, which does not exist ` +
-        `${insteadOf(name, names)}; ${definitionOf(name)}`,
+        definedOrMeant(name, names),
     );
     return;
   }

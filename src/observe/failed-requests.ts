@@ -1,0 +1,93 @@
+import type { RequestEvent } from '../base/events.ts';
+import type { ProblemCode } from '../base/problem.ts';
+import type { Trouble } from './trouble.ts';
+import { isFailed, remedyFor } from './why.ts';
+
+/** Of the requests that failed, the largest group that failed in one way. */
+export interface MostFailed {
+  readonly times: number;
+  /** Goes on after "so many requests": `with 408 request-timeout`. */
+  readonly how: string;
+}
+
+/** Fewer refusals are often meant. */
+const MANY = 10;
+const RECENT_MS = 60_000;
+/** The latest moment that can be written as a date. */
+const LATEST_MS = 8.64e15;
+
+/** Another trouble tells of these. */
+const TOLD_ELSEWHERE: ReadonlySet<ProblemCode> = new Set([
+  'token-unavailable',
+  'login-refused',
+  'upstream-unreachable',
+  'upstream-invalid',
+  'upstream-timeout',
+  'draining',
+]);
+
+/** Null where none failed. */
+export function mostFailed(requests: readonly RequestEvent[]): MostFailed | null {
+  const groups = [...Map.groupBy(requests.filter(isFailed), howFailed)];
+  const [largest] = groups.sort(([, a], [, b]) => b.length - a.length);
+  return largest === undefined ? null : { times: largest[1].length, how: largest[0] };
+}
+
+function howFailed({ status, code, aborted }: RequestEvent): string {
+  if (code !== undefined) return `with ${status} ${code}`;
+  return aborted ? 'whose client left' : `with ${status} of the upstream`;
+}
+
+/**
+ * bearerd itself refuses at least ten requests of the last minute, and most of them, for one reason.
+ *
+ * @param requests the newest first
+ * @param bootMs the wall clock at zero of the monotonic clock
+ */
+export function manyRefused(requests: readonly RequestEvent[], bootMs: number, nowMs: number): Trouble[] {
+  const recent = requests.filter((request) => nowMs - bootMs - endOf(request) < RECENT_MS);
+  return [...Map.groupBy(recent, ({ code }) => code)].flatMap(([code, refused]) => {
+    const [last] = refused;
+    const isTold = code === undefined || last === undefined || TOLD_ELSEWHERE.has(code);
+    if (isTold || refused.length < MANY || refused.length * 2 <= recent.length) return [];
+    return [
+      {
+        subject: 'refused',
+        atMs: bootMs + endOf(last),
+        sinceMs: bootMs + endOf(refused.at(-1)!),
+        times: refused.length,
+        what: `${shareOf(refused.length, recent.length)} of the last minute were refused with ${last.status} ${code}.`,
+        remedy: remedyFor(last),
+        lasts: true,
+      },
+    ];
+  });
+}
+
+function shareOf(some: number, all: number): string {
+  return some === all ? `All ${all} requests` : `${some} of the ${all} requests`;
+}
+
+/** Routes whose upstream has asked to wait, by the `Retry-After` of its newest answer. The parameters are those of `manyRefused`. */
+export function askedToWait(requests: readonly RequestEvent[], bootMs: number, nowMs: number): Trouble[] {
+  const answered = requests.filter(({ code, aborted, attempt }) => !code && !aborted && attempt);
+  return [...Map.groupBy(answered, ({ route }) => route)].flatMap(([route, [last]]) => {
+    const atMs = bootMs + endOf(last!);
+    const untilMs = Math.min(LATEST_MS, retryAtMs(last!.attempt?.retryAfter, atMs));
+    if (!isFailed(last!) || !(untilMs > nowMs)) return [];
+    const until = new Date(untilMs).toISOString().replace(/\.\d+Z$/, 'Z');
+    const what = `The upstream answered ${last!.status}, and asks its callers to wait until ${until}. (Route ${route}.)`;
+    return [
+      { subject: `wait ${route}`, atMs, sinceMs: atMs, times: 1, what, remedy: undefined, lasts: true },
+    ];
+  });
+}
+
+/** @param retryAfter seconds, or a date (RFC 9110 §10.2.3) @returns NaN for anything else */
+function retryAtMs(retryAfter = '', fromMs: number): number {
+  return /^\d+$/.test(retryAfter) ? fromMs + Number(retryAfter) * 1_000 : Date.parse(retryAfter);
+}
+
+function endOf({ startedMonoMs, durationMs }: RequestEvent): number {
+  return startedMonoMs + durationMs;
+}
