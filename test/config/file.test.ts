@@ -411,6 +411,13 @@ routes: { prefix: / }
   }
 });
 
+t.test('a map in place of a value is a fault, whatever its keys', async (t) => {
+  t.match(
+    await faultsOfYaml('listen: { toString: 1 }\nlog: { level: { valueOf: { x: 1 }, toString: a } }', LEAST),
+    [/^listen: must be a list/, /^log\.level: must be one value/],
+  );
+});
+
 t.test('a value of the file is checked even if a variable overrides it', async (t) => {
   t.match(
     await faultsOfYaml('session: { tokenWait: 5 }\nroutes: [{ prefix: x, credential: token }]', {

@@ -13,7 +13,7 @@ export function secretNotes(secrets: WrittenFiles['secrets'], nowMs: number): re
 }
 
 function tokenNote(path: string, endMs: number, nowMs: number): string {
-  const end = `${new Date(endMs).toISOString().slice(0, -'.000Z'.length)}Z`;
+  const end = `${new Date(Math.max(0, endMs)).toISOString().slice(0, -'.000Z'.length)}Z`;
   if (endMs <= nowMs)
     return `What ${path} holds is a token that ended at ${end}: give the line of curl that gets such a token, which bearerd then renews.`;
   return `What ${path} holds is a token that ends at ${end}, and bearerd can't renew it: give the line of curl that gets such a token, or a key that lasts.`;

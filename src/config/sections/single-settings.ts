@@ -16,7 +16,8 @@ function readSetting(setting: Setting<unknown>, reading: Reading): unknown {
     if (isAbsent(raw)) return undefined;
     const parsed = placeholder === undefined ? kind.parse(raw) : { problem: placeholder };
     if ('value' in parsed) return parsed.value;
-    reading.report(at, `${parsed.problem}${QUOTED.test(String(raw)) ? QUOTES : ''}`);
+    const isQuoted = typeof raw === 'string' && QUOTED.test(raw);
+    reading.report(at, `${parsed.problem}${isQuoted ? QUOTES : ''}`);
     return parsed.rest;
   };
   const fromFile = key === undefined || isInSection(key) ? undefined : valueAt(reading.file.content, key);

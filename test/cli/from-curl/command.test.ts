@@ -122,6 +122,7 @@ t.test('a token that ends is said to, since nothing renews it', async (t) => {
     code: 0,
     stdout: /is a token that ended at 2000-01-01T00:00:00Z: give the line/,
   });
+  t.match(await made(-1e300), { code: 0, stdout: /is a token that ended at 1970-01-01T00:00:00Z: / });
 });
 
 t.test('a placeholder in the URL is refused in the host, and marked in the call', async (t) => {
