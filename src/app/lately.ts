@@ -2,14 +2,14 @@ import { totalmem } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { Event, RequestEvent } from '../base/events.ts';
 import { heapUse } from '../node/heap.ts';
-import { ClockWatch } from '../observe/clock-watch.ts';
 import type { LogLoss } from '../observe/log-output.ts';
-import type { Memory } from '../observe/process-troubles.ts';
 import { Recent } from '../observe/recent.ts';
-import { type Situation, situationOf } from '../observe/situation.ts';
 import type { Readiness, Status } from '../observe/status.ts';
-import { upstreamOf } from '../observe/trouble-words.ts';
-import { Troubles } from '../observe/troubles.ts';
+import { ClockWatch } from '../observe/why/clock-watch.ts';
+import type { Memory } from '../observe/why/process-troubles.ts';
+import { type Situation, situationOf } from '../observe/why/situation.ts';
+import { upstreamOf } from '../observe/why/trouble-words.ts';
+import { Troubles } from '../observe/why/troubles.ts';
 
 export interface LatelyOptions {
   readonly clock: Clock;

@@ -9,8 +9,8 @@ import { Health } from '../observe/health.ts';
 import type { LogLoss } from '../observe/log-output.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { processMetrics } from '../observe/process-metrics.ts';
-import type { Situation } from '../observe/situation.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
+import type { Situation } from '../observe/why/situation.ts';
 import { Lately } from './lately.ts';
 import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
@@ -119,14 +119,16 @@ export class Overview {
 
   #why(id: string): ReturnType<AdminView['why']> {
     const report = this.#lately.recent.why(id);
-    return report && { report, text: async () => (await import('../observe/why-text.ts')).whyText(report) };
+    return (
+      report && { report, text: async () => (await import('../observe/why/why-text.ts')).whyText(report) }
+    );
   }
 
   #troubles(): ReturnType<AdminView['troubles']> {
     const lastFailed = this.#lately.recent.whyLastFailed();
     const report: Situation = this.#lately.situation(this.readiness, this.status);
     const text = async () => {
-      const { troublesText } = await import('../observe/situation-text.ts');
+      const { troublesText } = await import('../observe/why/situation-text.ts');
       return troublesText(report, lastFailed);
     };
     return { lastFailed, report, text };

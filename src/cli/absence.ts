@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
-import { WHAT_STARTED_IT } from '../observe/trouble-words.ts';
+import { WHAT_STARTED_IT } from '../observe/why/trouble-words.ts';
 import type { OptionValues } from './command.ts';
 import { listenOf } from './configuration.ts';
 import type { Unanswered } from './sight.ts';

@@ -33,7 +33,7 @@ export async function look(address: ListenAddress): Promise<Sight> {
   const readiness = jsonIn(answer);
   if (!isReadiness(readiness)) return [notBearerd(address)];
   if (readiness.ready) return [];
-  const { whyUnready } = await import('../observe/readiness-words.ts');
+  const { whyUnready } = await import('../observe/why/readiness-words.ts');
   // It has the failure in words; at an address that is not loopback it asks for the caller key.
   const status = await askAdmin(address, '/status');
   return whyUnready(readiness, 'reason' in status ? undefined : jsonIn(status));

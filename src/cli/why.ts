@@ -1,11 +1,11 @@
 import { PROBLEMS, REQUEST_URN } from '../base/problem.ts';
 import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
-import { failingLogins } from '../observe/readiness-words.ts';
-import type { Situation } from '../observe/situation.ts';
-import { troublesText } from '../observe/situation-text.ts';
 import { visible } from '../observe/visible.ts';
-import type { Why } from '../observe/why.ts';
-import { whyText } from '../observe/why-text.ts';
+import { failingLogins } from '../observe/why/readiness-words.ts';
+import type { Situation } from '../observe/why/situation.ts';
+import { troublesText } from '../observe/why/situation-text.ts';
+import type { Why } from '../observe/why/why.ts';
+import { whyText } from '../observe/why/why-text.ts';
 import { absence } from './absence.ts';
 import { type Command, complain, type OptionValues, print } from './command.ts';
 import { EXIT } from './exit-codes.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Event, RequestEvent } from '../base/events.ts';
 import { ownCopy } from '../base/own-copy.ts';
 import { hundredths } from './hundredths.ts';
-import { isFailed, type Why, whyOf } from './why.ts';
+import { isFailed, type Why, whyOf } from './why/why.ts';
 
 /** The number of last requests that are kept, and of failed ones besides. */
 const REQUESTS = 1_000;

@@ -1,7 +1,7 @@
 import type { RequestEvent } from '../base/events.ts';
 import type { ProblemCode } from '../base/problem.ts';
 import type { Line } from './event-line.ts';
-import { remedyFor } from './why.ts';
+import { remedyFor } from './why/why.ts';
 
 /** A code or a status is explained again at most this often: clients choose how many requests are refused. */
 const AGAIN_MS = 60_000;

@@ -1,5 +1,5 @@
 import { visible, visibleJson } from './visible.ts';
-import { isFailed } from './why.ts';
+import { isFailed } from './why/why.ts';
 
 /** The fields of a log line in JSON. */
 export type LogRecord = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import type { Situation } from '../../src/observe/situation.ts';
-import type { Why } from '../../src/observe/why.ts';
+import type { Situation } from '../../src/observe/why/situation.ts';
+import type { Why } from '../../src/observe/why/why.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
 import { canary, leaks } from '../fuzz/canaries.ts';
 import { connectProxy } from '../support/connect-proxy.ts';

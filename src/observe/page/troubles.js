@@ -1,7 +1,7 @@
 import { byId, keep, make, setText } from './dom.js';
 import { load } from './load.js';
 
-/** @typedef {import('../situation.ts').Situation} Situation */
+/** @typedef {import('../why/situation.ts').Situation} Situation */
 
 const INTERVAL_MS = 1_000;
 

@@ -1,5 +1,5 @@
-import type { RequestEvent } from '../base/events.ts';
-import type { ProblemCode } from '../base/problem.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import type { ProblemCode } from '../../base/problem.ts';
 import type { Trouble } from './trouble.ts';
 import { isFailed, remedyFor } from './why.ts';
 

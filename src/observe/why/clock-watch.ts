@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** A clock that runs a little fast or slow is off by less than this, or by a thousandth of the time since the last look. */
 const NOTICEABLE_MS = 2_000;

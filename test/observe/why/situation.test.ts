@@ -1,15 +1,15 @@
 import t from 'tap';
-import type { Clock } from '../../src/base/clock.ts';
-import type { RequestEvent } from '../../src/base/events.ts';
-import { AttemptRecord } from '../../src/base/journey.ts';
-import { LoginError } from '../../src/base/login-error.ts';
-import { ClockWatch } from '../../src/observe/clock-watch.ts';
-import { logTrouble, memoryTrouble } from '../../src/observe/process-troubles.ts';
-import { failingLogins } from '../../src/observe/readiness-words.ts';
-import { type Situation, situationOf } from '../../src/observe/situation.ts';
-import { situationText } from '../../src/observe/situation-text.ts';
-import type { Status } from '../../src/observe/status.ts';
-import { Troubles } from '../../src/observe/troubles.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { RequestEvent } from '../../../src/base/events.ts';
+import { AttemptRecord } from '../../../src/base/journey.ts';
+import { LoginError } from '../../../src/base/login-error.ts';
+import type { Status } from '../../../src/observe/status.ts';
+import { ClockWatch } from '../../../src/observe/why/clock-watch.ts';
+import { logTrouble, memoryTrouble } from '../../../src/observe/why/process-troubles.ts';
+import { failingLogins } from '../../../src/observe/why/readiness-words.ts';
+import { type Situation, situationOf } from '../../../src/observe/why/situation.ts';
+import { situationText } from '../../../src/observe/why/situation-text.ts';
+import { Troubles } from '../../../src/observe/why/troubles.ts';
 
 // What a person is told of the whole process, made of what events told and of what is known when they ask.
 

@@ -1,6 +1,6 @@
-import { ago } from '../base/span.ts';
+import { ago } from '../../base/span.ts';
+import { visible } from '../visible.ts';
 import type { Situation, Told } from './situation.ts';
-import { visible } from './visible.ts';
 import type { Why } from './why.ts';
 import { whyText } from './why-text.ts';
 

@@ -1,5 +1,5 @@
-import type { RequestEvent } from '../base/events.ts';
-import type { AttemptRecord } from '../base/journey.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import type { AttemptRecord } from '../../base/journey.ts';
 import type { Trouble } from './trouble.ts';
 import { isFailed } from './why.ts';
 

@@ -1,8 +1,9 @@
-import type { RequestEvent } from '../base/events.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import type { Pause } from '../event-loop-lag.ts';
+import type { LogLoss } from '../log-output.ts';
+import type { Readiness, Status } from '../status.ts';
 import type { Jump } from './clock-watch.ts';
-import type { Pause } from './event-loop-lag.ts';
 import { askedToWait, type MostFailed, manyRefused, mostFailed } from './failed-requests.ts';
-import type { LogLoss } from './log-output.ts';
 import { overcome } from './overcome.ts';
 import {
   jumpTrouble,
@@ -14,7 +15,6 @@ import {
 } from './process-troubles.ts';
 import { failingLogins } from './readiness-words.ts';
 import { refusedRoutes } from './refused-routes.ts';
-import type { Readiness, Status } from './status.ts';
 import type { Trouble } from './trouble.ts';
 import { isFailed } from './why.ts';
 

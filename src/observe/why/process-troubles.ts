@@ -1,7 +1,7 @@
-import { span } from '../base/span.ts';
+import { span } from '../../base/span.ts';
+import type { Pause } from '../event-loop-lag.ts';
+import type { LogLoss } from '../log-output.ts';
 import type { Jump } from './clock-watch.ts';
-import type { Pause } from './event-loop-lag.ts';
-import type { LogLoss } from './log-output.ts';
 import type { Trouble } from './trouble.ts';
 
 /** The heap, and where the system says so all memory that the process may have. */

@@ -1,4 +1,4 @@
-import type { RequestEvent } from '../base/events.ts';
+import type { RequestEvent } from '../../base/events.ts';
 import type { Trouble } from './trouble.ts';
 import { isFailed, remedyFor } from './why.ts';
 

@@ -1,5 +1,5 @@
-import { span } from '../base/span.ts';
-import type { Readiness, Status } from './status.ts';
+import { span } from '../../base/span.ts';
+import type { Readiness, Status } from '../status.ts';
 
 /** States in which there is no token to send. */
 const UNREADY = ['starting', 'expired', 'refused'];

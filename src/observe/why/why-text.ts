@@ -1,6 +1,6 @@
-import { PROBLEMS, type ProblemCode } from '../base/problem.ts';
-import { ago, span } from '../base/span.ts';
-import { visible } from './visible.ts';
+import { PROBLEMS, type ProblemCode } from '../../base/problem.ts';
+import { ago, span } from '../../base/span.ts';
+import { visible } from '../visible.ts';
 import type { Why, WhyAttempt } from './why.ts';
 
 /**

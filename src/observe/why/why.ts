@@ -1,12 +1,12 @@
-import type { RequestEvent } from '../base/events.ts';
-import { PROBLEM_REMEDIES } from '../base/failures/problem-remedies.ts';
-import { type SentAs, STATUS_REMEDIES, statusRemedy } from '../base/failures/status-words.ts';
-import type { AttemptRecord } from '../base/journey.ts';
-import { SAFE_METHODS } from '../base/methods.ts';
-import type { ProblemCode } from '../base/problem.ts';
-import { span } from '../base/span.ts';
-import { limitWords } from '../base/time-limit.ts';
-import { hundredths } from './hundredths.ts';
+import type { RequestEvent } from '../../base/events.ts';
+import { PROBLEM_REMEDIES } from '../../base/failures/problem-remedies.ts';
+import { type SentAs, STATUS_REMEDIES, statusRemedy } from '../../base/failures/status-words.ts';
+import type { AttemptRecord } from '../../base/journey.ts';
+import { SAFE_METHODS } from '../../base/methods.ts';
+import type { ProblemCode } from '../../base/problem.ts';
+import { span } from '../../base/span.ts';
+import { limitWords } from '../../base/time-limit.ts';
+import { hundredths } from '../hundredths.ts';
 
 /** The report on a request, for `GET /requests/ID`. It holds no byte of a secret, a query value or a body. */
 export interface Why {

@@ -1,6 +1,6 @@
-import type { Event, RequestEvent } from '../base/events.ts';
-import { NEW_TOKEN_REMEDY } from '../base/failures/status-words.ts';
-import { span } from '../base/span.ts';
+import type { Event, RequestEvent } from '../../base/events.ts';
+import { NEW_TOKEN_REMEDY } from '../../base/failures/status-words.ts';
+import { span } from '../../base/span.ts';
 
 /** What one event says of what went wrong. */
 export interface Note {

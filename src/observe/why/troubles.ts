@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import type { Event, RequestEvent } from '../base/events.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Event, RequestEvent } from '../../base/events.ts';
 import type { Trouble } from './trouble.ts';
 import { type Note, troubleIn } from './trouble-words.ts';
 
