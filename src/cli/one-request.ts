@@ -28,8 +28,6 @@ export function oneRequest(command: string, [method, target]: readonly string[])
     const problem = isMethod ? 'PATH is missing' : 'PATH must begin with / (or be a URL)';
     throw new UsageError(`${problem}\nusage: bearerd ${command} [METHOD PATH]`);
   }
-  if (isMethod && !PATH.test(target) && target !== '*')
-    throw new UsageError(`PATH must begin with / (or be a URL)\nusage: bearerd ${command} [METHOD PATH]`);
   if (isMethod) return { method: name, target };
   throw new UsageError(
     `${method}: is not an HTTP method${didYouMean(nearest(name, METHODS)) || '; give one, such as GET'}`,
