@@ -10,6 +10,7 @@ import type { Memory } from '../observe/why/process-troubles.ts';
 import { type Situation, situationOf } from '../observe/why/situation.ts';
 import { upstreamOf } from '../observe/why/trouble-words.ts';
 import { Troubles } from '../observe/why/troubles.ts';
+import { endOf } from '../observe/why/why.ts';
 
 export interface LatelyOptions {
   readonly clock: Clock;
@@ -64,8 +65,9 @@ export class Lately {
 /** When a route's upstream answered again after it had failed; -1 where it has not, or it is about something else. */
 function servedAfter(requests: readonly RequestEvent[], subject: string, sinceMonoMs: number): number {
   let first = -1;
-  for (const { route, code, aborted, attempt, startedMonoMs, durationMs } of requests) {
-    const endMonoMs = startedMonoMs + durationMs;
+  for (const request of requests) {
+    const { route, code, aborted, attempt } = request;
+    const endMonoMs = endOf(request);
     if (endMonoMs <= sinceMonoMs) break;
     if (code === undefined && !aborted && attempt !== undefined && upstreamOf(route) === subject)
       first = endMonoMs;

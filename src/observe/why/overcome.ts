@@ -1,7 +1,7 @@
 import type { RequestEvent } from '../../base/events.ts';
 import type { AttemptRecord } from '../../base/journey.ts';
 import type { Trouble } from './trouble.ts';
-import { isFailed } from './why.ts';
+import { endOf, isFailed } from './why.ts';
 
 /** Requests that met the same. */
 interface Met {
@@ -59,8 +59,4 @@ function again({ failure, status }: AttemptRecord): string {
   if (status === 401)
     return 'The upstream answered 401 to a request: it was sent again with a newer token, and was served.';
   return 'The token ended before a request was sent: it waited for a login, and was served.';
-}
-
-function endOf({ startedMonoMs, durationMs }: RequestEvent): number {
-  return startedMonoMs + durationMs;
 }

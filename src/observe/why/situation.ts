@@ -3,7 +3,7 @@ import type { Pause } from '../event-loop-lag.ts';
 import type { LogLoss } from '../log-output.ts';
 import type { Readiness, Status } from '../status.ts';
 import type { Jump } from './clock-watch.ts';
-import { askedToWait, type MostFailed, manyRefused, mostFailed } from './failed-requests.ts';
+import { askedToWait, type MostFailed, manyRefused, mostFailed, refusedRoutes } from './failed-requests.ts';
 import { overcome } from './overcome.ts';
 import {
   jumpTrouble,
@@ -14,7 +14,6 @@ import {
   pauseTrouble,
 } from './process-troubles.ts';
 import { failingLogins } from './readiness-words.ts';
-import { refusedRoutes } from './refused-routes.ts';
 import type { Trouble } from './trouble.ts';
 import { isFailed } from './why.ts';
 

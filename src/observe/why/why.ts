@@ -62,6 +62,11 @@ export function isFailed({
   return status === 401 || status === 403 || status === 407 || status === 429;
 }
 
+/** When a request was over, on the monotonic clock. */
+export function endOf({ startedMonoMs, durationMs }: RequestEvent): number {
+  return startedMonoMs + durationMs;
+}
+
 /** @param bootMs the wall-clock time of zero on the monotonic clock */
 export function whyOf(event: RequestEvent, bootMs: number): Why {
   const { status, code, tokenState, tokenSinceMonoMs, startedMonoMs, durationMs } = event;
@@ -69,7 +74,7 @@ export function whyOf(event: RequestEvent, bootMs: number): Why {
   const attempts = attemptsOf(event);
   return {
     id: event.requestId,
-    time: new Date(bootMs + startedMonoMs + durationMs).toISOString(),
+    time: new Date(bootMs + endOf(event)).toISOString(),
     method: event.method,
     path: event.path,
     route: event.route === '' ? null : event.route,
