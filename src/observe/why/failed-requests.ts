@@ -1,7 +1,6 @@
 import type { RequestEvent } from '../../base/events.ts';
-import type { ProblemCode } from '../../base/problem.ts';
 import type { Trouble } from './trouble.ts';
-import { endOf, isFailed, remedyFor } from './why.ts';
+import { endOf, isFailed, remedyFor, TOLD_ELSEWHERE } from './why.ts';
 
 /** Of the requests that failed, the largest group that failed in one way. */
 export interface MostFailed {
@@ -15,16 +14,6 @@ const MANY = 10;
 const RECENT_MS = 60_000;
 /** The latest moment that can be written as a date. */
 const LATEST_MS = 8.64e15;
-
-/** Another trouble tells of these. */
-const TOLD_ELSEWHERE: ReadonlySet<ProblemCode> = new Set([
-  'token-unavailable',
-  'login-refused',
-  'upstream-unreachable',
-  'upstream-invalid',
-  'upstream-timeout',
-  'draining',
-]);
 
 /** Null where none failed. */
 export function mostFailed(requests: readonly RequestEvent[]): MostFailed | null {
@@ -70,8 +59,7 @@ function shareOf(some: number, all: number): string {
 
 /** Routes whose upstream has asked to wait, by the `Retry-After` of its newest answer. The parameters are those of `manyRefused`. */
 export function askedToWait(requests: readonly RequestEvent[], bootMs: number, nowMs: number): Trouble[] {
-  const answered = requests.filter(({ code, aborted, attempt }) => !code && !aborted && attempt);
-  return [...Map.groupBy(answered, ({ route }) => route)].flatMap(([route, [last]]) => {
+  return [...answersByRoute(requests)].flatMap(([route, [last]]) => {
     const atMs = bootMs + endOf(last!);
     const untilMs = Math.min(LATEST_MS, retryAtMs(last!.attempt?.retryAfter, atMs));
     if (!isFailed(last!) || !(untilMs > nowMs)) return [];
@@ -83,6 +71,14 @@ export function askedToWait(requests: readonly RequestEvent[], bootMs: number, n
   });
 }
 
+/** The whole answers of the upstream, the newest first; no route is without one. */
+function answersByRoute(requests: readonly RequestEvent[]): Map<string, RequestEvent[]> {
+  return Map.groupBy(
+    requests.filter(({ code, aborted }) => code === undefined && !aborted),
+    ({ route }) => route,
+  );
+}
+
 /** @param retryAfter seconds, or a date (RFC 9110 §10.2.3) @returns NaN for anything else */
 function retryAtMs(retryAfter = '', fromMs: number): number {
   return /^\d+$/.test(retryAfter) ? fromMs + Number(retryAfter) * 1_000 : Date.parse(retryAfter);
@@ -90,14 +86,6 @@ function retryAtMs(retryAfter = '', fromMs: number): number {
 
 /** One refusal is often meant: only several in a row count. */
 const IN_A_ROW = 3;
-
-/** The newest answers of a route, as long as they have the same status. */
-interface Run {
-  readonly last: RequestEvent;
-  first: RequestEvent;
-  times: number;
-  isOver: boolean;
-}
 
 /**
  * Routes whose upstream refuses all requests of late: the newest three answers or more have the same status, which
@@ -107,27 +95,21 @@ interface Run {
  * @param bootMs the wall clock at zero of the monotonic clock
  */
 export function refusedRoutes(requests: readonly RequestEvent[], bootMs: number): Trouble[] {
-  const runs = new Map<string, Run>();
-  for (const request of requests) {
-    const { route, status, code, aborted } = request;
-    if (code !== undefined || aborted) continue; // The upstream gave no whole answer.
-    const run = runs.get(route);
-    if (run === undefined) runs.set(route, { last: request, first: request, times: 1, isOver: false });
-    else if (run.isOver || run.last.status !== status) run.isOver = true;
-    else {
-      run.first = request;
-      run.times++;
-    }
-  }
-  return [...runs.values()]
-    .filter(({ last, times }) => times >= IN_A_ROW && isFailed(last))
-    .map(({ last, first, times }) => ({
-      subject: `answers ${last.route}`,
-      atMs: bootMs + endOf(last),
-      sinceMs: bootMs + endOf(first),
-      times,
-      what: `The upstream refuses all requests of route ${last.route}: the last ${times} were answered with ${last.status}.`,
-      remedy: remedyFor(last),
-      lasts: true,
-    }));
+  return [...answersByRoute(requests)].flatMap(([route, answers]) => {
+    const last = answers[0]!;
+    const other = answers.findIndex(({ status }) => status !== last.status);
+    const times = other === -1 ? answers.length : other;
+    if (times < IN_A_ROW || !isFailed(last)) return [];
+    return [
+      {
+        subject: `answers ${route}`,
+        atMs: bootMs + endOf(last),
+        sinceMs: bootMs + endOf(answers[times - 1]!),
+        times,
+        what: `The upstream refuses all requests of route ${route}: the last ${times} were answered with ${last.status}.`,
+        remedy: remedyFor(last),
+        lasts: true,
+      },
+    ];
+  });
 }

@@ -58,9 +58,23 @@ export function isFailed({
   code,
   aborted,
 }: Pick<RequestEvent, 'status' | 'code' | 'aborted'>): boolean {
-  if (code !== undefined || aborted || status >= 500) return true;
+  return code !== undefined || aborted || status >= 500 || isRefusal(status);
+}
+
+/** Statuses of the upstream that call for an action of the operator. */
+export function isRefusal(status: number): boolean {
   return status === 401 || status === 403 || status === 407 || status === 429;
 }
+
+/** The cause of these has a line in the log, and a trouble, of its own. */
+export const TOLD_ELSEWHERE: ReadonlySet<ProblemCode> = new Set([
+  'token-unavailable',
+  'login-refused',
+  'upstream-unreachable',
+  'upstream-invalid',
+  'upstream-timeout',
+  'draining',
+]);
 
 /** When a request was over, on the monotonic clock. */
 export function endOf({ startedMonoMs, durationMs }: RequestEvent): number {
