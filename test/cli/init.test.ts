@@ -1,11 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { MAIN } from '../support/cli.ts';
 import { assertNoInternalError } from '../support/internal-errors.ts';
 import { inOneProcess } from '../support/one-process.ts';
-import { happens } from '../support/raw-client.ts';
+import { NO_TERMINAL, onTerminal } from '../support/terminal.ts';
 
 const call = inOneProcess(t);
 
@@ -101,36 +99,17 @@ t.test('init refuses a wrong URL or account, and writes nothing', async (t) => {
   t.throws(() => readFileSync(join(dir, 'bearerd.yaml')));
 });
 
-const noTerminal =
-  spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
-
 t.test(
   'on a terminal init asks for what is not given, and again after a wrong answer',
-  { skip: noTerminal },
+  { skip: NO_TERMINAL },
   async (t) => {
     const dir = t.testdir({});
-    const { PATH, HOME } = process.env;
-    const child = spawn('script', ['-qfec', `'${process.execPath}' '${MAIN}' init`, '/dev/null'], {
-      env: { PATH, HOME, TERM: 'dumb' },
-      cwd: dir,
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    const answers: [question: string, answer: string][] = [
+    const { code, output } = await onTerminal(t, dir, 'init', [
       ['Base URL of the API', 'x.example/v1\n'],
       ['must begin with https://', 'https://x.example/v1\n'],
       ['Account (service, user, key, oauth2)', 'robot\n'],
       ['must be one of service, user, key, oauth2', 'user\n'],
-    ];
-    t.teardown(() => child.kill('SIGKILL'));
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const [question, answer] = answers[0] ?? [];
-      if (question === undefined || !output.includes(question)) return;
-      answers.shift();
-      child.stdin.write(answer);
-    });
-    const [code] = await happens(child, 'close');
+    ]);
     t.equal(code, 0, output);
     assertNoInternalError(output);
     const text = readFileSync(join(dir, 'bearerd.yaml'), 'utf8');

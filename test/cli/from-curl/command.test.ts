@@ -1,13 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { MAIN, run } from '../../support/cli.ts';
+import { run } from '../../support/cli.ts';
 import { assertNoInternalError } from '../../support/internal-errors.ts';
 import { inOneProcess } from '../../support/one-process.ts';
-import { happens } from '../../support/raw-client.ts';
+import { NO_TERMINAL, onTerminal } from '../../support/terminal.ts';
 
 const call = inOneProcess(t);
 
@@ -162,36 +161,16 @@ t.test('a placeholder in the URL is refused in the host, and marked in the call'
   );
 });
 
-const noTerminal =
-  spawnSync('script', ['--version']).status !== 0 && 'there is no `script` that would make a terminal';
-
 t.test(
   'on a terminal it asks for what stands in the place of a placeholder',
-  { skip: noTerminal },
+  { skip: NO_TERMINAL },
   async (t) => {
     const dir = t.testdir({ line: "curl 'https://{subdomain}.example.com/v1/{id}' -H 'X-Api-Key: k-1'" });
-    const { PATH, HOME } = process.env;
-    const command = `'${process.execPath}' '${MAIN}' init --from-curl "$(cat line)"`;
-    const child = spawn('script', ['-qfec', command, '/dev/null'], {
-      env: { PATH, HOME, TERM: 'dumb' },
-      cwd: dir,
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    t.teardown(() => child.kill('SIGKILL'));
-    const answers: [question: string, answer: string][] = [
+    const { code, output } = await onTerminal(t, dir, 'init --from-curl "$(cat line)"', [
       ['{subdomain} in the URL: ', 'a b\n'],
       ['must be what stands there', 'acme\n'],
       ['{id} in the URL: ', '7\n'],
-    ];
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const [question, answer] = answers[0] ?? [];
-      if (question === undefined || !output.includes(question)) return;
-      answers.shift();
-      child.stdin.write(answer);
-    });
-    const [code] = await happens(child, 'close');
+    ]);
     t.equal(code, 0, output);
     assertNoInternalError(output);
     t.match(readFileSync(join(dir, 'bearerd.yaml'), 'utf8'), /^baseUrl: https:\/\/acme\.example\.com$/m);
