@@ -1,7 +1,7 @@
 /**
  * Runs all tests at full length, also those that `.taprc` excludes from `npm test`, on several versions of Node:
- * `npm run test:all`, or `npm run test:all -- 26.10.0`. The versions are the lowest of each release line that package.json
- * supports, and the newest one; each is downloaded. With `--others` it skips the present version, with which `npm test`
+ * `npm run test:all`, or `npm run test:all -- 26.10.0`. The versions are the lowest and the newest of each release line that
+ * package.json supports; each is downloaded. With `--others` it skips the present version, with which `npm test`
  * runs, and runs only tests that depend on Node.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -26,13 +26,15 @@ const OF_NODE = [
 /** Files that are named run even if `.taprc` excludes them. */
 const ALL = ['test/**/*.test.ts'];
 
-/** The lowest version of each supported release line (`26.10.0` in `>=26.10.0`), and the newest version. */
+/** The lowest and the newest version of each supported release line. */
 function promised(): string[] {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string };
   };
-  const newest = execFileSync('npm', ['view', 'node', 'version'], { cwd: ROOT, encoding: 'utf8' }).trim();
-  return [...new Set([...(engines.node.match(/\d+\.\d+\.\d+/g) ?? []), newest])];
+  const view = ['view', '--json', `node@${engines.node}`, 'version'];
+  const versions = JSON.parse(execFileSync('npm', view, { cwd: ROOT, encoding: 'utf8' })) as string[];
+  const lines = Object.values(Object.groupBy(versions, (version) => version.split('.')[0] as string));
+  return lines.flatMap((line = []) => [...new Set([line[0] as string, line.at(-1) as string])]);
 }
 
 function run(version: string, files: readonly string[]): boolean {
