@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import './support/folder-last.ts';
 
 // Rules for the tests themselves, as far as their text shows whether they are kept.
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
@@ -194,4 +195,15 @@ t.test('no two tests share a file outside their own folders', async (t) => {
     files.filter(({ text }) => shared.test(text)).map(({ name }) => name),
     [],
   );
+});
+
+t.test('the folder of a test is removed after its teardowns', async (t) => {
+  const seen: boolean[] = [];
+  let dir = '';
+  await t.test('the folder is made first', async (t) => {
+    dir = t.testdir({ file: '' });
+    t.teardown(() => seen.push(existsSync(join(dir, 'file'))));
+  });
+  t.same(seen, [true]);
+  t.notOk(existsSync(dir));
 });

@@ -13,3 +13,4 @@ if (!COUNTS_LINES) {
   (onSpawn as { listeners: unknown[] } | undefined)?.listeners.splice(0);
 }
 delete process.env.NODE_COMPILE_CACHE;
+await import('./folder-last.ts');
