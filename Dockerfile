@@ -13,7 +13,7 @@ RUN node scripts/build.ts
 
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
-# The version of package.json; scripts/image.ts adds the commit.
+# The version of package.json; scripts/image/build.ts adds the commit.
 ARG VERSION=0.1.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="bearerd" \
@@ -36,8 +36,8 @@ USER 1000:1000
 # set BEARERD_LISTEN=0.0.0.0:9180 together with a caller key (docker-compose.yml does).
 EXPOSE 9180
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["bearerd", "healthcheck"]
-# No shell and no npm in between: SIGTERM reaches bearerd itself. Allow it more than BEARERD_DRAIN_TIMEOUT (25s).
-# Both reduce memory under load (docs/containers.md): 8 MiB for young objects in place of 16, and one heap of the C
-# library for all threads in place of one each.
+# MALLOC_ARENA_MAX and --max-semi-space-size reduce memory under load (docs/containers.md): one heap of the C library for
+# all threads in place of one each, and 8 MiB for young objects in place of 16.
 ENV MALLOC_ARENA_MAX=1
+# No shell and no npm in between: SIGTERM reaches bearerd itself. Allow it more than BEARERD_DRAIN_TIMEOUT (25s).
 ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/main.js"]

@@ -11,7 +11,8 @@ import type { UpstreamAddress } from './values/addresses.ts';
 import type { Upstream } from './values/urls.ts';
 
 /**
- * The whole configuration: complete, checked and frozen. Nothing else reads the environment or a file. `SETTINGS`
+ * The whole configuration: complete, checked and frozen. No other code reads bearerd's settings, except that
+ * `cli/quick-healthcheck.ts` looks for the admin address. Files of `LoginFile` are read anew at each login. `SETTINGS`
  * describes each of the single settings; durations are in milliseconds, and a listener that is off has no address.
  */
 export interface Config extends SettingsInForce, CallersInForce {

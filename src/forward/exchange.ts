@@ -19,7 +19,7 @@ const SMALL_BODY_BYTES = 8 * 1024;
 const NO_BODY = { take: () => {}, end: () => {} };
 
 /**
- * One request and its answer, from the token to the last byte, or to the problem that explains the failure. `course.ts`
+ * One request and its answer, from admission to the last byte, or to the problem that explains the failure. `course.ts`
  * lists the states. `Sending` sends the request to the upstream, and `Answer` writes the answer to the client; the
  * exchange connects the two, sets their time limits and ends them. The methods are in the order of events.
  */
