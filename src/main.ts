@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import type { EndingCommand } from './cli/commands.ts';
 
-// Before the rest is loaded, which needs it. An older Node would run it, and lose data. package.json promises the same.
+// Checks Node before anything else is loaded. An older Node would run bearerd, but lose data. `engines` in package.json names
+// the same versions.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 18) || major === 25 || (major === 26 && minor < 10)) {
   process.stderr.write(
@@ -12,7 +13,8 @@ if (major < 24 || (major === 24 && minor < 18) || major === 25 || (major === 26 
 
 // As process 1 of a container, a process that listens for no signal gets none: while the rest is being loaded,
 // SIGTERM would be lost, and the container killed in the end. A proxy that has taken no request yet is done at once.
-// The other commands by their names: which argument is a flag's value can't be known without the settings.
+// A command that ends by itself is recognised by its name anywhere in the arguments: telling a flag's value from a command
+// needs the settings, which are not loaded yet.
 const ENDING: Readonly<Record<EndingCommand | 'help' | 'version', true>> = {
   init: true,
   check: true,

@@ -34,7 +34,7 @@ export type Event =
       readonly credential: string;
       readonly state: TokenState;
       readonly fingerprint: string;
-      /** Until the next login begins; 0 where it begins now, or runs. */
+      /** Until the next login begins; 0 if it begins now, or runs. */
       readonly nextTryInMs: number;
     }
   /** The upstream answered 401 to a token that had just come from a login. */
@@ -130,7 +130,7 @@ export interface RequestEvent extends Journey {
   /** The name of the caller whose key the request had; empty for a key without a name. */
   caller?: string;
   status: number;
-  /** Set if bearerd itself answered. */
+  /** Set if bearerd answered itself, or broke the upstream's answer off (`brokeOff`). */
   code: ProblemCode | undefined;
   readonly startedMonoMs: number;
   durationMs: number;

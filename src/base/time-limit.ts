@@ -8,7 +8,7 @@ const SETTINGS = {
   tokenWait: 'BEARERD_TOKEN_WAIT (session.tokenWait)',
 } as const;
 
-/** A time limit that has passed, as it was in force: that of the route where the route has its own. */
+/** A time limit that has passed, as it was in force: that of the route if the route has its own. */
 export interface TimeLimit {
   readonly setting: keyof typeof SETTINGS;
   readonly ms: number;

@@ -23,7 +23,7 @@ const SILENT = [
   'Look at it: ps -eo pid,stat,pcpu,args | grep bearerd. With T as STAT it is stopped, and kill -CONT PID lets it go on; requests wait until then.',
 ];
 
-/** What a person can look at where no bearerd answers, a line each. */
+/** What a person can look at if no bearerd answers, a line each. */
 export async function absence({ kind }: Unanswered, values: OptionValues): Promise<readonly string[]> {
   if (kind === 'silent') return SILENT;
   return kind === 'absent' ? [...(await takenPlaces(values)), ...ENDED] : [];

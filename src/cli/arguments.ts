@@ -26,7 +26,7 @@ const ANYWHERE: Options = { ...COMMON, ...SETTING_OPTIONS };
 const isText = (name: string): boolean =>
   Object.hasOwn(ANYWHERE, name) && ANYWHERE[name]?.type === 'string' && !BARE.has(name);
 
-/** The first argument that is no option and no option's value; -1 where there is none before a `--`. */
+/** The first argument that is no option and no option's value; -1 if there is none before a `--`. */
 export function commandIndex(argv: readonly string[]): number {
   for (let i = 0; i < argv.length; i++) {
     const argument = argv[i]!;

@@ -29,7 +29,7 @@ export function warningLines({ warnings }: Pick<Config, 'warnings'>): string {
   return warnings.map((warning) => `# Warning: ${formatFault(warning)}\n`).join('');
 }
 
-/** What is said of credentials where none is tried. */
+/** The `login` findings of a check that is not online. */
 export function keysNotTried({ credentials }: Config): Finding[] {
   return [...credentials.values()]
     .filter(({ kind }) => kind === 'api-key' || kind === 'basic')

@@ -83,7 +83,7 @@ const NO_REQUEST =
 /**
  * Lines for a person, and on stderr why the exit code is not 0.
  *
- * @param note what to say besides where nothing has failed
+ * @param note what to add if nothing has failed
  */
 async function tell(findings: readonly Finding[], note = ''): Promise<number> {
   const failures = findings.filter(({ ok }) => ok === false);

@@ -42,7 +42,7 @@ function withoutProxy(
   const local = routes.flatMap(({ host }) => (host !== undefined && isLoopbackHost(host) ? [host] : []));
   const added = (list: string) => {
     const entries = list.split(/[,\s]+/).filter((entry) => entry !== '');
-    // curl takes `*` as a wildcard only where it stands alone.
+    // curl takes `*` as a wildcard only if it stands alone.
     if (entries.includes('*')) return list;
     return [...new Set([...entries, 'localhost', '127.0.0.1', '::1', ...local])].join(',');
   };

@@ -55,7 +55,7 @@ function checkTemplate(option: string, name: string, template: string): void {
   }
 }
 
-/** @throws UsageError where a host is asked for, and the proxy has none. */
+/** @throws UsageError if a host is asked for, and the proxy has none. */
 export function filledIn({ templates }: ChildVariables, { url, key = '' }: ProxyFacts): Map<string, string> {
   const address = url.startsWith('http') ? new URL(url) : undefined;
   const facts: Readonly<Record<string, string | undefined>> = {

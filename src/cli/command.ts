@@ -19,7 +19,7 @@ export interface Command {
   readonly settings?: true | readonly string[];
   /** How many arguments it takes besides options: the fewest and the most. */
   readonly positionals: readonly [number, number];
-  /** What to do instead, where arguments that can't be read show a likely slip. */
+  /** What to do instead, if arguments that can't be read show a likely slip. */
   readonly slip?: (args: readonly string[]) => string | undefined;
   /** Resolves with the exit code. */
   readonly run: (values: OptionValues, positionals: readonly string[]) => Promise<number>;

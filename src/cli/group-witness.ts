@@ -75,7 +75,7 @@ function fieldsOf(stat: string): string[] {
 
 /**
  * Whether our process group is the foreground group of a terminal: to it go the signals that keys make (Ctrl-C,
- * Ctrl-\) and that of a new window size. False where it can't be told.
+ * Ctrl-\) and that of a new window size. False if it can't be told.
  */
 function isForeground(): boolean {
   try {

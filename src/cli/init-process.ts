@@ -27,7 +27,7 @@ const ENVIRONMENT = { ...process.env };
 /**
  * As process 1 of a container, bearerd becomes the parent of the processes that a helper leaves behind. Node reaps its own
  * children only, so those become zombies. Here a shell replaces this process, and runs bearerd as its child. Returns
- * where this is not process 1, and where there is no shell.
+ * if this is not process 1, or if there is no shell.
  */
 export function leaveReapingToShell(): void {
   if (process.pid !== 1 || process.execve === undefined || !existsSync(SHELL)) return;

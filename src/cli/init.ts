@@ -72,7 +72,7 @@ interface Answers {
   readonly account: string;
 }
 
-/** Asks a person for what is missing; takes the defaults where there is none to ask. */
+/** Asks a person for what is missing; takes the defaults if there is none to ask. */
 async function asked({ url, account }: { [K in keyof Answers]: string | undefined }): Promise<Answers> {
   const defaults = { url: url ?? EXAMPLE_URL, account: account ?? ACCOUNTS[0] };
   const person = url === undefined || account === undefined ? questions() : undefined;

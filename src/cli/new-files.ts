@@ -9,7 +9,7 @@ export interface NewFile {
   readonly mode?: number;
 }
 
-/** @throws NotWrittenError where one of them exists */
+/** @throws NotWrittenError if one of them exists */
 export function assertNew(paths: readonly string[]): void {
   const existing = paths.find((path) => existsSync(path));
   if (existing !== undefined) throw notWritten(existing, EXISTS);

@@ -4,7 +4,7 @@ import { didYouMean, nearest } from '../config/values/nearest.ts';
 
 export interface OneRequest {
   readonly method: string;
-  /** As it stands in a request: path and query, or a URL where it matters which host is asked. */
+  /** As it stands in a request: path and query, or a URL if it matters which host is asked. */
   readonly target: string;
 }
 
@@ -12,7 +12,7 @@ export interface OneRequest {
 const PATH = /^(?:\/|https?:\/\/)/i;
 
 /**
- * `METHOD PATH` (or a URL) of a command line, or that alone for a GET; undefined where there is neither.
+ * `METHOD PATH` (or a URL) of a command line, or that alone for a GET; undefined if there is neither.
  *
  * @throws UsageError
  */

@@ -32,7 +32,7 @@ export interface Opened {
   readonly reloads: Reloads;
   /** The one in use by now. */
   readonly config: () => Config;
-  /** Ends what is around the gateway, once that is closed; false where traces are still being sent, and keep the process. */
+  /** Ends what is around the gateway, once that is closed; false if traces are still being sent, and keep the process. */
   readonly end: () => Promise<boolean>;
 }
 

@@ -7,14 +7,14 @@ export interface Questions {
   /**
    * Asks until the answer can be used: a slip must not end it.
    *
-   * @param check throws where an answer is of no use
+   * @param check throws if an answer is of no use
    * @param preset taken for an empty answer
    */
   readonly ask: (question: string, check: (answer: string) => unknown, preset?: string) => Promise<string>;
   readonly close: () => void;
 }
 
-/** Undefined where no terminal is there to ask on. Questions go to stderr: stdout has the result alone. */
+/** Undefined if no terminal is there to ask on. Questions go to stderr: stdout has the result alone. */
 export function questions(): Questions | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -27,12 +27,12 @@ interface AdminAddress {
 }
 
 /**
- * `bearerd healthcheck` where the admin address is plain to see, which it mostly is: a container that asks every few
- * seconds doesn't load what reads a configuration.
+ * `bearerd healthcheck` if the admin address can be seen without reading a whole configuration, which is usual: a container
+ * that asks every few seconds then doesn't load the code for that.
  *
  * @param args behind the command's name
- * @param cwd gives the working directory, or throws where it is gone
- * @returns the exit code; undefined where the configuration has to be read, or has something to complain of.
+ * @param cwd gives the working directory, or throws if it is gone
+ * @returns the exit code; undefined if the configuration has to be read, or has something to complain of.
  */
 export async function quickHealthcheck(
   args: readonly string[],
@@ -48,7 +48,7 @@ export async function quickHealthcheck(
   return UNREADY;
 }
 
-/** Undefined where it takes more to find it. */
+/** Undefined if it takes more to find it. */
 export function plainPlace(
   args: readonly string[],
   env: Environment,
@@ -80,7 +80,7 @@ function given(value: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** What stands in the configuration file, empty where there is none; undefined where there is more than it. */
+/** What stands in the configuration file, empty if there is none; undefined if there is more than it. */
 function fileText(named: string | undefined, env: Environment, folder: () => string): string | undefined {
   try {
     const cwd = folder(); // It may be gone.

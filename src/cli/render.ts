@@ -42,7 +42,7 @@ It needs a sink in the file, by which HAProxy is given the credentials:
   },
 };
 
-/** HAProxy binds each address by itself, and doesn't start where one is missing. */
+/** HAProxy binds each address by itself, and doesn't start if one is missing. */
 function listenOf(text: string): readonly ListenAddress[] {
   const parsed = addresses.parse(text);
   if ('problem' in parsed) throw new ConfigError([{ key: '--listen', problem: parsed.problem }]);

@@ -22,9 +22,9 @@ export interface Explanation {
   /** Headers of the client that do not go upstream. */
   readonly removed: readonly string[];
   readonly why: string;
-  /** `60/1m`: past it a request is refused with 429. There only where the route has one. */
+  /** `60/1m`: past it a request is refused with 429. There only if the route has one. */
   readonly limit?: string;
-  /** What to do about a refusal, where more than the code's own words is known; for a person only. */
+  /** What to do about a refusal, if more than the code's own words is known; for a person only. */
   readonly remedy?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function explain(tables: RoutesByHost, config: Config, { method, target }
   };
 }
 
-/** How an upstream might read a path, where that belongs to a route that the path as written doesn't reach. */
+/** How an upstream might read a path, if that belongs to a route that the path as written doesn't reach. */
 function misreading({ routes }: RouteTable, path: string): string | undefined {
   const reading = readPath(path);
   if (!reading.ok) return undefined;

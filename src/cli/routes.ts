@@ -34,7 +34,7 @@ export const routes: Command = {
 };
 
 const COLUMNS = ['PREFIX', 'CREDENTIAL', 'METHODS', 'LIMIT', 'UPSTREAM'];
-/** Its column: there only where a route has one. */
+/** Its column: there only if a route has one. */
 const LIMIT = 3;
 
 /** The table of each host, with an empty line between two. */

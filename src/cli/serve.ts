@@ -9,7 +9,7 @@ import { open } from './open.ts';
 import { serviceOf } from './service.ts';
 import { stopOnSignal } from './signals.ts';
 
-/** By then the first login is mostly over, and no request waits for the memory to be released. */
+/** The first login has mostly ended by then, so no request waits while memory is released. */
 const STARTED_MS = 1_000;
 
 export interface ServeOptions {

@@ -18,9 +18,9 @@ export interface Service {
 }
 
 /**
- * Takes systemd's variables out of the environment; undefined where there are none.
+ * Takes systemd's variables out of the environment; undefined if there are none.
  *
- * @throws ListenError where a passed socket has an unknown name
+ * @throws ListenError if a passed socket has an unknown name
  */
 export async function serviceOf(env: NodeJS.ProcessEnv, pid: number): Promise<Service | undefined> {
   if (env.LISTEN_FDS === undefined && env.NOTIFY_SOCKET === undefined) return undefined;

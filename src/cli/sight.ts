@@ -61,7 +61,7 @@ export async function askAdmin(address: ListenAddress, path: string): Promise<Ad
   return { reason, kind: 'absent' };
 }
 
-/** What to say where another server has answered. */
+/** What to say if another server has answered. */
 export function notBearerd(address: ListenAddress): string {
   return `what listens at ${formatAddress(address)} is not bearerd: ${GIVE_ADDRESS}`;
 }

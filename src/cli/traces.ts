@@ -5,7 +5,7 @@ import type { Log } from '../observe/log.ts';
 /** OpenTelemetry's own variables; with one of them each request is traced. */
 export const ASK_FOR_TRACES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
-/** Traces each request where OpenTelemetry's own variables ask for it; else nothing of it is loaded. */
+/** Traces each request if OpenTelemetry's own variables ask for it; else loads no code for it. */
 export async function tracesAskedFor(events: EventBus, log: Log): Promise<OpenTelemetry | undefined> {
   if (ASK_FOR_TRACES.every((name) => (process.env[name] ?? '') === '')) return undefined;
   const { tracingWish } = await import('../integrations/otel/wish.ts');

@@ -60,7 +60,7 @@ async function unanswered(why: Unanswered, values: OptionValues): Promise<number
   return EXIT.unavailable;
 }
 
-/** What a probe may know, where no more is told: at an address that is not loopback. */
+/** What a probe may know. An address that is not loopback tells no more. */
 function failingLine(readyz: AdminAnswer | Unanswered): string {
   const readiness = 'reason' in readyz ? undefined : jsonIn(readyz);
   if (!isReadiness(readiness)) return '';
@@ -69,14 +69,14 @@ function failingLine(readyz: AdminAnswer | Unanswered): string {
     .join('');
 }
 
-/** Undefined where it isn't told, or another server has answered. */
+/** Undefined if it isn't told, or another server has answered. */
 function situationIn(answer: AdminAnswer | Unanswered): Situation | undefined {
   if ('reason' in answer || answer.status !== 200) return undefined;
   const situation = jsonIn(answer) as Partial<Situation> | null | undefined;
   return Array.isArray(situation?.lately) ? (situation as Situation) : undefined;
 }
 
-/** Undefined where the answer holds no report, or another server has answered. */
+/** Undefined if the answer holds no report, or another server has answered. */
 function reportIn(answer: AdminAnswer): Why | undefined {
   const report = answer.status === 200 ? (jsonIn(answer) as Partial<Why> | null | undefined) : undefined;
   return Array.isArray(report?.attempts) ? (report as Why) : undefined;

@@ -24,10 +24,10 @@ type State = 'between' | 'line' | 'head' | 'length' | 'size' | 'extension' | 'da
  * chunk, and a tab after a field value. Anything else is left to the parser.
  */
 export class RequestBounds {
-  /** After `read`: the range of the bytes that the parser gets, */
+  /** After `read`: the range of bytes that the parser gets. */
   start = 0;
   end = 0;
-  /** and where to read on. After a `part`, the bytes from here on belong before the next piece. */
+  /** Where to read on. After a `part`, the bytes from here on belong before the next piece. */
   next = 0;
   #state: State = 'between';
   /** The end of a request line so far, as long as its version. */

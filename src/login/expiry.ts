@@ -73,7 +73,7 @@ function parseSeconds(raw: unknown): number | undefined {
   return undefined;
 }
 
-/** When a JWT says that it ends, as epoch milliseconds; undefined where it does not, or is none. */
+/** When a JWT says that it ends, as epoch milliseconds; undefined if it does not, or is none. */
 export function jwtEndMs(token: string): number | undefined {
   return parseEpochSeconds(jwtExp(token));
 }

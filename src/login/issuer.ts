@@ -75,7 +75,7 @@ async function discover(
   );
 }
 
-/** RFC 8414 §3.1 inserts its path between host and path; OpenID Connect Discovery §4 appends it. */
+/** RFC 8414 §3.1 puts the well-known path between the host and the issuer's path; OpenID Connect Discovery §4 appends it. */
 export function metadataPaths(issuer: string): readonly string[] {
   const path = new URL(issuer).pathname.replace(/\/$/, '');
   return [`/.well-known/oauth-authorization-server${path}`, `${path}/.well-known/openid-configuration`];

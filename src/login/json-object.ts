@@ -1,4 +1,4 @@
-/** The members of a JSON object in UTF-8; undefined where the bytes are anything else. */
+/** The members of a JSON object in UTF-8; undefined if the bytes are anything else. */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -128,7 +128,7 @@ function countResult<L extends string>(
     counter.inc({ ...labels, result: each } as Record<L | 'result', string>, each === result ? 1 : 0);
 }
 
-/** The counter exists only where tokens are shared. */
+/** The counter exists only if tokens are shared. */
 function shareOperations(registers: Registry[]): Counting {
   let counter: Counter<'op' | 'result'> | undefined;
   return {

@@ -14,7 +14,7 @@ const CLOSE_LIMIT_MS = 300;
 /** Lines of the log that could not be written. */
 export interface LogLoss {
   readonly lines: number;
-  /** The system's code of the last failure; `full` where lines were held until there was no more room. */
+  /** The system's code of the last failure; `full` if lines were held until there was no more room. */
   readonly code: string;
   /** When the last were lost, on the wall clock. */
   readonly lastMs: number;

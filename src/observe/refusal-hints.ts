@@ -10,7 +10,7 @@ const AGAIN_MS = 60_000;
 export class RefusalHints {
   readonly #toldMs = new Map<ProblemCode | number, number>();
 
-  /** @returns undefined where nothing was refused, or the hint has been given already */
+  /** @returns undefined if nothing was refused, or the hint has been given already */
   lineFor(event: RequestEvent, nowMs: number): Line | undefined {
     const { code, status, aborted, requestId } = event;
     if (code === undefined ? aborted || !isRefusal(status) : TOLD_ELSEWHERE.has(code)) return undefined;

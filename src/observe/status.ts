@@ -28,7 +28,7 @@ export interface Readiness {
   readonly ready: boolean;
   readonly draining: boolean;
   readonly credentials: Readonly<Record<string, CredentialReadiness>>;
-  /** Only where tokens are shared; never a reason to be unready. */
+  /** Only if tokens are shared; never a reason to be unready. */
   readonly share?: EngineState;
 }
 

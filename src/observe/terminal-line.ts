@@ -17,7 +17,7 @@ const METHOD_WIDTH = 6;
 /**
  * One line for people, without its end. Nothing that a client or an upstream chose can move their cursor.
  *
- * @param why the command that tells of a request, to which its ID is added; undefined where none can
+ * @param why the command that tells of a request, to which its ID is added; undefined if none can
  */
 export function terminalLine(record: LogRecord, colours: boolean, why?: string): string {
   const paint = colours ? coloured : plain;

@@ -29,14 +29,14 @@ const COLON = 0x3a;
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
-/** The states: the next byte is part of the status line, */
+/** States of the status line. */
 const START = 0;
 const EMPTY_LINE = 1;
 const VERSION = 2;
 const STATUS = 3;
 const AFTER_STATUS = 4;
 const REASON = 5;
-/** or of a line end or a header line. */
+/** States of header lines, and of the line ends between them. */
 const LINE_END = 6;
 const LINE_START = 7;
 const NAME = 8;

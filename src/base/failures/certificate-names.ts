@@ -3,10 +3,10 @@ const NAME = /^(?:DNS|IP Address):((?:\*\.)?[\w.:-]{1,253})$/;
 const MOST = 4;
 
 /**
- * The names that a certificate is for, where the fault is that it is for others than the one that was asked for.
+ * The names that a certificate is for, if the fault is that it is for others than the one that was asked for.
  *
  * @param error of Node's TLS
- * @returns words that go on after "for another host name"; empty where the error names none
+ * @returns words that go on after "for another host name"; empty if the error names none
  */
 export function otherNames(error: unknown): string {
   const { code, cert } = (error ?? {}) as { code?: unknown; cert?: { subjectaltname?: unknown } };

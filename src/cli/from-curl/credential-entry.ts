@@ -7,10 +7,10 @@ export type Entry = string | { readonly secret: Given } | { readonly [key: strin
 
 /** The credential of the line, as an entry of `credentials`. */
 export interface FoundCredential {
-  /** Undefined where a client certificate is all there is. */
+  /** Undefined if a client certificate is all there is. */
   readonly name: 'token' | 'apiKey' | 'account' | undefined;
   readonly fields: Readonly<Record<string, Entry>>;
-  /** The path of the session endpoint, where the line is a login there. */
+  /** The path of the session endpoint, if the line is a login there. */
   readonly sessionPath?: string;
   /** The line asks for a token: it is no call of the API. */
   readonly isLogin: boolean;
@@ -20,7 +20,7 @@ export interface FoundCredential {
   readonly notes: readonly string[];
 }
 
-/** @throws UsageError where it is empty, or only a part of it is a variable. */
+/** @throws UsageError if it is empty, or only a part of it is a variable. */
 export function secret(text: string, line: CurlLine, what: string): { readonly secret: Given } {
   if (text === '') throw new UsageError(`${what} is empty: give the line with the credential in it`);
   return { secret: givenValue(text, line, what) };

@@ -9,7 +9,7 @@ import type { Piece, ShellLine } from './shell-line.ts';
  */
 export interface CurlLine {
   readonly url: string;
-  /** Undefined where curl would choose it. */
+  /** Undefined if curl would choose it. */
   readonly method: string | undefined;
   readonly options: readonly CurlOption[];
   readonly expansions: readonly Exclude<Piece, string>[];
@@ -31,7 +31,7 @@ export const EXPANSION_BASE = 0xf0000;
 /**
  * What a command line asks of curl. Pure.
  *
- * @throws UsageError where it is no line of curl, or asks for what bearerd refuses. No message holds a value.
+ * @throws UsageError if it is no line of curl, or asks for what bearerd refuses. No message holds a value.
  */
 export function readCurlLine({ words, behind }: ShellLine): CurlLine {
   const expansions: Exclude<Piece, string>[] = [];

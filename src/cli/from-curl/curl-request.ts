@@ -20,7 +20,7 @@ export interface CurlRequest {
   /** `USER:PASSWORD` of `-u`, or of the URL. */
   readonly user: string | undefined;
   readonly bearer: string | undefined;
-  /** Undefined where there is none, or it stands in a file. */
+  /** Undefined if there is none, or it stands in a file. */
   readonly body: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function isData(name: string): boolean {
 
 const FORMS = new Set(['form', 'form-string']);
 
-/** @throws UsageError where the URL can't be called, or a variable stands where no secret does. */
+/** @throws UsageError if the URL can't be called, or a variable stands where no secret does. */
 export function requestOf(line: CurlLine): CurlRequest {
   const { options } = line;
   const { origin, path, query, user } = readUrl(line);

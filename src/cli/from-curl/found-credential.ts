@@ -15,7 +15,7 @@ interface Candidate {
  * The credential of the line; of several, the one that bearerd carries (an `Authorization` header wins over `-u`, as
  * in curl). Pure.
  *
- * @throws UsageError where there is none that bearerd could send.
+ * @throws UsageError if there is none that bearerd could send.
  */
 export function findCredential(line: CurlLine, request: CurlRequest): FoundCredential {
   const login = loginOf(line, request);

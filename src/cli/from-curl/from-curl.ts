@@ -23,8 +23,8 @@ const MAX_LINE = 1024 * 1024;
  * Writes the configuration for what a line of curl does, and prints the same call by bearerd.
  *
  * @param given the line, or `-` for standard input
- * @returns the exit code: 1 where `isTried` and the two answers differ
- * @throws UsageError where the line can't be read (64); NotWrittenError where a file exists already (73)
+ * @returns the exit code: 1 if `isTried` and the two answers differ
+ * @throws UsageError if the line can't be read (64); NotWrittenError if a file exists already (73)
  */
 export async function fromCurl(given: string, output: string, isTried: boolean): Promise<number> {
   const written = given === '-' ? await text(process.stdin) : given;
@@ -65,7 +65,7 @@ function ofLine(error: unknown): unknown {
 /**
  * With a person's own values in the place of the URL's placeholders.
  *
- * @param output where the answers will go; undefined where standard input is not for answers
+ * @param output where the answers will go; undefined if standard input is not for answers
  */
 async function filledIn(line: CurlLine, output: string | undefined): Promise<CurlLine> {
   if (placeholdersIn(line.url).length === 0) return line;

@@ -21,7 +21,7 @@ export function replaceExpansions(text: string, by: (expansion: string) => strin
  * A value that may be a secret.
  *
  * @param what names it in the fault
- * @throws UsageError where a variable is only a part of it: a part can't be named in the configuration.
+ * @throws UsageError if a variable is only a part of it: a part can't be named in the configuration.
  */
 export function givenValue(text: string, { expansions }: Pick<CurlLine, 'expansions'>, what: string): Given {
   if (!hasExpansion(text)) return { text };
@@ -35,7 +35,7 @@ export function givenValue(text: string, { expansions }: Pick<CurlLine, 'expansi
 /**
  * A value that is no secret.
  *
- * @throws UsageError where a variable stands in it.
+ * @throws UsageError if a variable stands in it.
  */
 export function plainText(text: string, { expansions }: Pick<CurlLine, 'expansions'>, what: string): string {
   const found = EXPANSION.exec(text)?.[0];

@@ -52,7 +52,7 @@ export async function filledUrl(url: string, asked: Questions | undefined): Prom
   return filled;
 }
 
-/** @returns what to say where a placeholder has no place to stand */
+/** The fault of a placeholder that is still in the URL. */
 export function unfilled(placeholder: string): UsageError {
   return new UsageError(`the URL holds ${placeholder}, a placeholder: write your own value in its place`);
 }

@@ -21,7 +21,7 @@ export function headersLeftOut({ headers }: CurlRequest): string[] {
 /**
  * The same call by bearerd, without any credential: what a person types next. Pure.
  *
- * @throws UsageError where a variable stands outside of the secret.
+ * @throws UsageError if a variable stands outside of the secret.
  */
 export function sameCall(
   line: CurlLine,

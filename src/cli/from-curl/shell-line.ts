@@ -8,7 +8,7 @@ export type Word = readonly Piece[];
 
 export interface ShellLine {
   readonly words: readonly Word[];
-  /** What stands behind the command (`| jq .`), as written; empty where it is the end. */
+  /** What stands behind the command (`| jq .`), as written; empty if it is the end. */
   readonly behind: string;
 }
 

@@ -20,9 +20,9 @@ const AS_FORM = 'The line sends the token request as JSON; bearerd sends it as t
 const ONE_ORIGIN = 'The API is taken to be where the login is: change baseUrl if it is elsewhere.';
 
 /**
- * The credential that logs in as the line does; undefined where the line is no login. Pure.
+ * The credential that logs in as the line does; undefined if the line is no login. Pure.
  *
- * @throws UsageError where it is a login of a kind that bearerd does not make.
+ * @throws UsageError if it is a login of a kind that bearerd does not make.
  */
 export function loginOf(line: CurlLine, request: CurlRequest): FoundCredential | undefined {
   if (request.method !== 'POST' || request.body === undefined) return undefined;
@@ -47,7 +47,7 @@ function formFields(body: string): Fields | undefined {
   return new Map(fieldsOf(body, '&').map(({ name, value }) => [plus(name), plus(value)]));
 }
 
-/** The text members of a JSON object; undefined where it is none. */
+/** The text members of a JSON object; undefined if it is none. */
 function jsonFields(body: string): Fields | undefined {
   if (!body.trimStart().startsWith('{')) return undefined;
   try {

@@ -33,7 +33,7 @@ export interface Comparison {
  * Sends the line's request as it stands, and the same one through bearerd, and compares the answers.
  *
  * @param target of the call by bearerd, without a credential
- * @throws UsageError where a variable of the line is not set.
+ * @throws UsageError if a variable of the line is not set.
  */
 export async function tryBoth(
   line: CurlLine,
@@ -90,7 +90,7 @@ function local(url: string): LoginServer {
   };
 }
 
-/** @returns in words why there is no answer, where there is none */
+/** @returns the answer, or in words why there is none */
 async function answer(
   server: LoginServer,
   method: string,
@@ -132,7 +132,7 @@ function otherHeaders(line: CurlLine, { headers }: CurlRequest): string[] {
     .flatMap(({ name, value }) => [name, resolved(value, line)]);
 }
 
-/** With the credential, where the line has it. */
+/** The headers of the line, with the credential if it is in them. */
 function directHeaders(line: CurlLine, request: CurlRequest): string[] {
   const { headers, user, bearer, cookies } = request;
   const given = headers.filter(({ name }) => /^authorization$/i.test(name) || !OWN.test(name));
@@ -199,7 +199,7 @@ export function compare(direct: Answer | string, proxied: Answer | string): Comp
   return { equal: bodies && rows.every(([, x, y]) => x === y), words: words.join('') };
 }
 
-/** What to say where both get this status: it is no matter of bearerd. */
+/** What to say if both get this status: it has nothing to do with bearerd. */
 const REFUSED_ALIKE: Readonly<Record<number, string>> = {
   401: "The API refuses the line's own credential, with bearerd and without: put one that works in its place.",
   403: 'The API does not allow this call to the account of the line, with bearerd and without: ask those who run it.',

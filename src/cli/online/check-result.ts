@@ -2,7 +2,7 @@ import { EXIT } from '../exit-codes.ts';
 
 /** The steps on the way to a server, in their order. */
 export const SERVER_STEPS = ['outbound-proxy', 'dns', 'connect', 'tls'] as const;
-/** These, and what its answer says. */
+/** `SERVER_STEPS`, and the clock that the answer shows. */
 export const SERVER_CHECKS = [...SERVER_STEPS, 'clock'] as const;
 
 export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'share' | 'request';
@@ -11,10 +11,10 @@ export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login
 export interface CheckResult {
   readonly name: CheckName;
   readonly subject: string;
-  /** Null where it doesn't apply, or was not reached. */
+  /** Null if it doesn't apply, or was not reached. */
   readonly ok: boolean | null;
   readonly detail: string;
-  /** What to do about it, where that is known. */
+  /** What to do about it, if that is known. */
   readonly remedy: string | null;
 }
 

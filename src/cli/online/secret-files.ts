@@ -23,7 +23,7 @@ export async function secretFilesCheck(config: Config): Promise<Finding> {
     : failed(about, { detail, remedy: REMEDY, exitCode: EXIT.unavailable });
 }
 
-/** The same where there is no configuration, because of its faults. */
+/** The finding for a configuration with faults. */
 export function faultySecretFiles(faults: readonly ConfigFault[]): Finding | undefined {
   const ofFiles = faults.filter(({ ofFile }) => ofFile);
   if (ofFiles.length === 0) return undefined;

@@ -22,12 +22,12 @@ interface Certified {
 
 /** What was seen of one server by asking it for one answer. */
 export interface Visit {
-  /** Undefined where no TLS was spoken. */
+  /** Undefined if no TLS was spoken. */
   readonly tls: Certified | undefined;
   readonly status: number | undefined;
-  /** How far our clock is ahead of the server's; undefined where the server tells no time. */
+  /** How far our clock is ahead of the server's; undefined if the server tells no time. */
   readonly clockAheadMs: number | undefined;
-  /** What it did in place of an answer, where it took the connection: some servers know no HEAD. */
+  /** What it did in place of an answer, if it took the connection: some servers know no HEAD. */
   readonly silence: string | undefined;
   /** Why it can't be reached. */
   readonly problem: ConnectionProblem | undefined;
@@ -69,7 +69,7 @@ export async function visit(
   }
 }
 
-/** Whether a port to which the URL says http:// takes TLS: then nothing but that is wrong. Sends no request. */
+/** True if a port that an `http://` URL names speaks TLS. Sends no request. */
 function speaksTls(server: LoginServer): Promise<boolean> {
   const timeout = AbortSignal.timeout(TLS_TIMEOUT_MS);
   return new Promise((resolve) => {

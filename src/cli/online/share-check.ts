@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed } from './check-result.ts';
 
-/** Whether tokens could be shared, by one connection that reads and writes. None where no share is configured. */
+/** Whether tokens could be shared, by one connection that reads and writes. None if no share is configured. */
 export async function shareCheck({ share, tls }: Config): Promise<Finding[]> {
   if (share === undefined) return [];
   const about = ['share', shareAddress(share.server)] as const;

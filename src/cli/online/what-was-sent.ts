@@ -18,7 +18,7 @@ function shapeOf(credential: CredentialConfig): string {
   return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
 }
 
-/** The same as the words about an answer's status tell it apart. @param name of a credential, or `none` */
+/** What was sent, in the terms of `STATUS_REMEDIES`. @param name of a credential, or `none` */
 export function sentAs({ credentials }: Config, name: string): SentAs {
   const credential = credentials.get(name);
   return credential === undefined ? 'nothing' : logsIn(credential) ? 'token' : 'key';

@@ -49,7 +49,7 @@ function reportLines(text: string, report: Report): boolean {
   return problems.length > 0;
 }
 
-/** The `.env` of a working directory, where there is one. */
+/** The `.env` of a working directory, if there is one. */
 export function readDotEnv(cwd: string, readFile: LoadInput['readFile'], report: Report): DotEnv {
   let text: string;
   try {

@@ -17,7 +17,7 @@ export interface TlsFiles {
   readonly key?: Secret;
 }
 
-/** The listener's certificate, where clients speak TLS. */
+/** The listener's certificate, if clients speak TLS. */
 export interface ListenTls extends Required<Pick<TlsFiles, 'certFile' | 'keyFile' | 'cert' | 'key'>> {
   /** When the first certificate of the chain expires, in epoch milliseconds. */
   readonly validUntilMs: number;

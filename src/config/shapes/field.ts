@@ -16,7 +16,7 @@ export interface Field<T = unknown> {
   readonly required?: boolean;
   /** It means nothing unless one of these fields has one of these values. */
   readonly onlyWith?: Conditions;
-  /** It must be there where one of these fields has one of these values. */
+  /** It must be there if one of these fields has one of these values. */
   readonly neededWith?: Conditions;
 }
 

@@ -52,7 +52,7 @@ function reportKey(key: string, at: At, { known, placeOf, elsewhere = [] }: Know
 }
 
 /**
- * In a map that holds secrets `{ key: ab,cd }` has a key `cd` to YAML. So a key is shown only where it has a value and looks
+ * In a map that holds secrets `{ key: ab,cd }` has a key `cd` to YAML. So a key is shown only if it has a value and looks
  * like a slip of a known one, or is one of another such map.
  */
 function reportBesideSecrets(unknown: readonly string[], map: YamlMap, at: At, rules: Known): void {

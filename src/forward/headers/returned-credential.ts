@@ -2,11 +2,11 @@ import { type FieldLines, SET_COOKIE } from '../../base/fields.ts';
 import type { Elsewhere } from '../../config/sections/credentials/placement.ts';
 import { setsCookie, unescaped, withoutParameter } from './injection.ts';
 
-/** The extent of a query in a value that is one URL, which may hold illegal characters (a blank, a quote), */
+/** A query in a value that is one URL, which may hold illegal characters (a blank, a quote). */
 const IN_REFERENCE = /\?([^#]*)/g;
-/** in a URL between `<` and `>`, */
+/** A query in a URL between `<` and `>`. */
 const IN_LINK = /\?([^#"<>]*)/g;
-/** and in any other text, where a `,` or `;` at its end doesn't belong to it. */
+/** A query in any other text; a `,` or `;` at its end is no part of it. */
 const IN_TEXT = /\?((?:[^#\s"<>,;')]|[,;')]+(?=[^#\s"<>,;')]))*)/g;
 
 const EXTENTS = new Map([

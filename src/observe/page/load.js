@@ -1,4 +1,4 @@
-/** @param {string} path @returns {Promise<unknown>} undefined where the request failed: the next event repeats it */
+/** @param {string} path @returns {Promise<unknown>} undefined if the request failed: the next event repeats it */
 export async function load(path) {
   try {
     const response = await fetch(path, { cache: 'no-store' });

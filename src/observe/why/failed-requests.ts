@@ -15,7 +15,7 @@ const RECENT_MS = 60_000;
 /** The latest moment that can be written as a date. */
 const LATEST_MS = 8.64e15;
 
-/** Null where none failed. */
+/** Null if none failed. */
 export function mostFailed(requests: readonly RequestEvent[]): MostFailed | null {
   const groups = [...Map.groupBy(requests.filter(isFailed), howFailed)];
   const [largest] = groups.sort(([, a], [, b]) => b.length - a.length);

@@ -16,7 +16,7 @@ interface Met {
  * What requests met that were served all the same: a failure after which they were sent again, a wait for a token.
  *
  * @param requests the newest first
- * @param bootMs what a moment on the monotonic clock is to be added to, to be one on the wall clock
+ * @param bootMs the wall-clock time at zero of the monotonic clock
  */
 export function overcome(requests: readonly RequestEvent[], bootMs: number): Trouble[] {
   const met = new Map<string, Met>();

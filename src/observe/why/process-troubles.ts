@@ -4,14 +4,14 @@ import type { LogLoss } from '../log-output.ts';
 import type { Jump } from './clock-watch.ts';
 import type { Trouble } from './trouble.ts';
 
-/** The heap, and where the system says so all memory that the process may have. */
+/** The heap, and all memory that the process may have, if the system tells it. */
 export interface Memory {
   readonly heapBytes: number;
   readonly heapLimitBytes: number;
   readonly residentBytes: number;
   /** The most that was resident since the start. */
   readonly peakBytes: number;
-  /** Of the container; undefined where there is no limit. */
+  /** Of the container; undefined if there is no limit. */
   readonly allowedBytes: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export function pauseTrouble({ ms, endedMs }: Pause): Trouble {
   };
 }
 
-/** @param bootMs what a moment on the monotonic clock is to be added to, to be one on the wall clock */
+/** @param bootMs the wall-clock time at zero of the monotonic clock */
 export function jumpTrouble({ byMs, noticedMonoMs }: Jump, bootMs: number): Trouble {
   const noticedMs = bootMs + noticedMonoMs;
   const back = byMs < 0;

@@ -7,7 +7,7 @@ const UNREADY = ['starting', 'expired', 'refused'];
 /**
  * Why a proxy is not ready, a line for each reason: at least one.
  *
- * @param status the body of `GET /status`, where this machine may read it: it has the failure in words
+ * @param status the body of `GET /status`, if this machine may read it: it has the failure in words
  */
 export function whyUnready(readiness: Readiness, status: unknown): string[] {
   const lines = credentialsIn(UNREADY, readiness, status);
@@ -21,7 +21,7 @@ export function whyUnready(readiness: Readiness, status: unknown): string[] {
 /**
  * A line for each credential that has no token, or whose last login failed while it has one.
  *
- * @param wasRejected whether the upstream rejected the token of that credential before its expiry, where that is known
+ * @param wasRejected whether the upstream rejected the token of that credential before its expiry, if that is known
  */
 export function failingLogins(readiness: Readiness, status: unknown, wasRejected?: WasRejected): string[] {
   return credentialsIn([...UNREADY, 'degraded'], readiness, status, wasRejected);

@@ -20,7 +20,7 @@ import { isFailed } from './why.ts';
 /** What the situation is made of. Moments are on the wall clock. */
 export interface SituationView {
   readonly nowMs: number;
-  /** What a moment on the monotonic clock is to be added to, to be one on the wall clock. */
+  /** The wall-clock time at zero of the monotonic clock. */
   readonly bootMs: number;
   readonly pid: number;
   readonly readiness: Readiness;
@@ -49,7 +49,7 @@ export interface Situation {
     /** Of the requests that are over, those that are known, and how many of them failed. */
     readonly requestsKnown: number;
     readonly requestsFailed: number;
-    /** Null where none failed. */
+    /** Null if none failed. */
     readonly mostFailed: MostFailed | null;
     readonly memoryMib: number;
     /** Since the start. */
@@ -57,7 +57,7 @@ export interface Situation {
     readonly heapMib: number;
     readonly heapLimitMib: number;
   };
-  /** What goes on; empty where nothing is known to be wrong. */
+  /** What goes on; empty if nothing is known to be wrong. */
   readonly now: readonly Told[];
   /** What is over, or took no time; the newest first. */
   readonly lately: readonly Told[];
@@ -70,9 +70,9 @@ export interface Told {
   readonly since: string;
   readonly times: number;
   readonly what: string;
-  /** Null where nothing has to be done. */
+  /** Null if nothing has to be done. */
   readonly remedy: string | null;
-  /** Null where it goes on, where that is not known, and where it took no time. */
+  /** Null if it goes on, if that is not known, or if it took no time. */
   readonly overAt: string | null;
 }
 

@@ -22,7 +22,7 @@ type Told = Exclude<Event, RequestEvent>;
 type Table = { readonly [T in Told['type']]?: (event: Extract<Told, { type: T }>) => Said };
 
 const only = (subject: string) => (other: string) => other === subject;
-/** They read everything; another name is that of a file, or of a credential. */
+/** Reloads that read everything; any other `by` names a file or a credential. */
 const WHOLE = new Set(['SIGHUP', 'POST /reload']);
 const wholeReload = (by: string) => (WHOLE.has(by) ? '' : by);
 

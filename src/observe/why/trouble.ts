@@ -9,9 +9,9 @@ export interface Trouble {
   readonly times: number;
   /** In sentences. */
   readonly what: string;
-  /** What to do about it; undefined where nothing has to be done. */
+  /** What to do about it; undefined if nothing has to be done. */
   readonly remedy?: string | undefined;
-  /** When it was over; undefined where that is not known, or where it has no length. */
+  /** When it was over; undefined if that is not known, or if it has no length. */
   readonly overMs?: number | undefined;
   /** It goes on until something says that it is over. */
   readonly lasts: boolean;

@@ -58,7 +58,7 @@ export class Troubles {
   /**
    * The newest first.
    *
-   * @param endOf when something that the events don't tell of has ended, on the monotonic clock; -1 where it has not
+   * @param endOf the end, on the monotonic clock, of something that the events don't tell of; -1 if it goes on
    */
   list(endOf: (subject: string, sinceMonoMs: number) => number): Trouble[] {
     const bootMs = this.#clock.wallMs() - this.#clock.monoMs();

@@ -120,7 +120,7 @@ function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['ans
   return (code === undefined && attempt !== undefined) || brokeOff ? 'upstream' : 'bearerd';
 }
 
-/** What to do about a request; undefined where its status says enough. */
+/** What to do about a request; undefined if its status says enough. */
 export function remedyFor(event: RequestEvent): string | undefined {
   return (
     [remedyOf(event) ?? [], event.limit ? limitWords(event.limit) : [], checkFirst(event)].flat().join(' ') ||

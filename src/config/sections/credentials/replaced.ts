@@ -13,7 +13,7 @@ export interface Replacement {
 }
 
 /**
- * Reports where a variable takes the place of an entry that was meant to count: the entry itself names that variable, or
+ * Reports a variable that takes the place of an entry that was meant to count: the entry itself names that variable, or
  * the variables give only half of what the entry has. Other faults would be about an entry that is not in the file.
  *
  * @param at the entry, with the variables in force below it
