@@ -41,7 +41,7 @@ export class JoinedRequest extends DirectRequest {
     }
     this.#join(piece);
     if (!this.isPaused()) this.#passOnSoon();
-    return this.readableLength + this.#bytes < this.readableHighWaterMark;
+    return this.unreadBytes + this.#bytes < this.readableHighWaterMark;
   }
 
   override resume(): this {

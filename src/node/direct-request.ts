@@ -31,6 +31,11 @@ export class DirectRequest extends IncomingMessage {
     return true;
   }
 
+  /** Bytes of the body that have come and were not passed on. */
+  get unreadBytes(): number {
+    return this.#consumer === undefined ? this.readableLength : this.#waitingBytes;
+  }
+
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     const consumer = this.#consumer;
     if (consumer === undefined) return super.push(piece, encoding);
