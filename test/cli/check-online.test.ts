@@ -16,6 +16,7 @@ import { configOf } from '../support/gateway.ts';
 import type { Lifetime } from '../support/lifetime.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { inOneProcess } from '../support/one-process.ts';
+import { until } from '../support/raw-client.ts';
 import { NO_REDIS, RedisServer } from '../support/redis.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
@@ -443,4 +444,23 @@ t.test(
     const cluster = await RedisServer.startedFor(t, '--cluster-enabled', 'yes');
     t.same((await checks({ BEARERD_SHARE_URL: cluster.url })).at(-1), ['share', false]);
   }),
+);
+
+t.test(
+  'the request of a check has a token of a login of its own, and shares it with no instance',
+  { skip: NO_REDIS },
+  async (t) => {
+    const redis = await RedisServer.startedFor(t);
+    const { port, requests } = await secureApi(t);
+    const env = { ...CA, BEARERD_SHARE_URL: redis.url };
+    const config = await configOf({ baseUrl: `https://localhost:${port}`, env });
+    const { socket, text } = await redis.monitor();
+    t.teardown(() => socket.destroy());
+    const findings = await onlineChecks(config, { method: 'GET', target: '/x' });
+    t.match(findings.at(-1), { name: 'request', ok: true });
+    t.equal(requests.filter(({ method }) => method === 'POST').length, 2, 'the login check, and the request');
+    await redis.command('SET', 'the', 'end');
+    await until(() => text().includes('"the"'), 'Redis does not say what it was told');
+    t.notMatch(text(), /"bearerd:(?!probe)/, 'only the check of Redis itself writes there');
+  },
 );

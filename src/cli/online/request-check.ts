@@ -39,9 +39,9 @@ export async function requestCheck(config: Config, method: string, target: strin
   });
 }
 
-/** On a port of its own, for this check alone; sinks and shares are left to the proxy that runs. */
+/** On a port of its own, for this check alone. Only the proxy that runs writes to sinks and shares tokens. */
 export function forOneRequest(config: Config, key: string): Config {
-  const { listenTls: _, ...rest } = config;
+  const { listenTls: _, share: _share, ...rest } = config;
   const listen = [{ kind: 'tcp', host: '127.0.0.1', port: 0 }] as const;
   return {
     ...rest,
