@@ -40,4 +40,6 @@ export interface Forwardable extends ClientSide {
   readonly trace: RequestTrace | undefined;
   /** The client has sent its own credential and the route lets it pass, so the route's credential is not sent. */
   readonly keepsClientCredential: boolean;
+  /** The names of the caller's routes: an answer tells of no other route. Undefined if it may use all. */
+  readonly ownRoutes: ReadonlySet<string> | undefined;
 }

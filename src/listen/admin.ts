@@ -96,7 +96,7 @@ export class AdminListener {
     const endpoint = target && this.#endpoints.get(endpointOf(target.path));
     if (!isLoopback(arrival) && endpoint?.openToProbes !== true) {
       // Named callers may use only their routes: the admin listener shows what all callers did.
-      if (guard.callers?.identify(head, '')?.caller.name !== '') return new Problem('caller-key-required');
+      if (guard.callers?.identify(head, '')?.caller?.name !== '') return new Problem('caller-key-required');
     }
     if (forServer) return undefined;
     if (endpoint === undefined) return notHere();

@@ -8,7 +8,8 @@ import { clientCredentials } from '../forward/headers/request-headers.ts';
 import { splitTarget } from '../routes/path.ts';
 import { type Match, type Route, upstreamTarget } from '../routes/route-table.ts';
 import type { RoutesByHost } from '../routes/routes-by-host.ts';
-import type { Identification } from './callers.ts';
+import type { Arrival } from './arrival.ts';
+import { type Caller, type Identification, mayUse, type OwnRoutes } from './callers.ts';
 import { arrivalOf } from './client-connection.ts';
 import type { Guard } from './guard.ts';
 import { headOf } from './joined-request.ts';
@@ -36,6 +37,7 @@ export type Admission =
       readonly corsOrigin: string | undefined;
       readonly dropCookies: boolean;
       readonly keepsClientCredential: boolean;
+      readonly ownRoutes: ReadonlySet<string> | undefined;
     }
   | { readonly kind: 'preflight'; readonly head: RequestHead; readonly corsOrigin: string }
   | { readonly kind: 'options'; readonly corsOrigin: string | undefined }
@@ -43,6 +45,7 @@ export type Admission =
 
 const KEY_REQUIRED = new Problem('caller-key-required');
 const ROUTE_DENIED = new Problem('route-denied');
+const BAD_PATH = new Problem('bad-path');
 /** Illegal in a query: a fragment (RFC 9112 §3.2), blanks and control characters. All other bytes pass as they are. */
 const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
@@ -68,32 +71,40 @@ export function admit(
   const split = splitTarget(target);
   if (split !== undefined) event.path = ownPath(split.path, target);
   const arrival = arrivalOf(request.socket);
-  const host = rules.guard.checkHosts(head.host, split?.authority, arrival);
-  if (host instanceof Problem) return refuse(host);
-  const origin = rules.guard.checkOrigin(head, split?.authority, arrival);
+  const { guard } = rules;
+  const host = guard.checkHosts(head.host, split?.authority, arrival);
+  if (host instanceof Problem && !(guard.hidesHosts && host.code === 'host-refused')) return refuse(host);
+  const origin = guard.checkOrigin(head, split?.authority, arrival);
   if (origin instanceof Problem) return refuse(origin);
   if (origin !== undefined && method === 'OPTIONS' && head.preflightMethod !== undefined) {
     return { kind: 'preflight', head, corsOrigin: origin };
   }
   let known: Identification | undefined;
-  if (rules.guard.callers !== undefined) {
-    known = rules.guard.callers.identify(head, split?.query ?? '');
-    if (known === undefined) return refuse(KEY_REQUIRED, origin);
-    event.caller = known.caller.name;
+  if (guard.callers !== undefined) {
+    known = guard.callers.identify(head, split?.query ?? '');
+    const hidden = checkKnown(known, guard, [head.host, split?.authority], arrival, event);
+    if (hidden !== undefined) return refuse(hidden, origin);
   }
+  if (host instanceof Problem) return refuse(host);
   if (head.expectation === 'unknown' && httpVersion !== '1.0') {
     return refuse(new Problem('expectation-failed'), origin);
   }
   if (head.via !== '' && head.via.toLowerCase().includes(rules.loopMark))
     return refuse(new Problem('loop-detected'), origin);
   if (asksForServer(method, target)) return { kind: 'options', corsOrigin: origin };
-  if (split === undefined || ILLEGAL_IN_QUERY.test(split.query))
-    return refuse(new Problem('bad-path'), origin);
+  if (split === undefined || ILLEGAL_IN_QUERY.test(split.query)) return refuse(BAD_PATH, origin);
 
   const match = rules.routes.at(host).match(method, split.path);
   if (match.route !== undefined) noteRoute(event, match.route);
-  const callerProblem = known === undefined ? undefined : checkCaller(known, match, event);
-  if (callerProblem !== undefined) return refuse(callerProblem, origin);
+  const caller =
+    known &&
+    checkCaller(
+      known,
+      match,
+      ({ names }) => rules.routes.only(names).at(host).match(method, split.path),
+      event,
+    );
+  if (caller instanceof Problem) return refuse(caller, origin);
   if (!match.ok) {
     event.why = match.why;
     return refuse(new Problem(match.code, { allow: match.route?.allow, remedy: match.remedy }), origin);
@@ -111,6 +122,7 @@ export function admit(
     corsOrigin: origin,
     dropCookies: head.fromBrowser && !rules.browserCookies,
     keepsClientCredential: keeps,
+    ownRoutes: caller?.own?.names,
   };
 }
 
@@ -133,15 +145,39 @@ export function asksForServer(method: string, target: string): boolean {
 
 const WITHOUT_PATH = /^https?:\/\/[^/?#]*$/i;
 
-/** Checks whether the key counts on this route and its caller may use it, before any answer that tells of the route. */
-function checkCaller(known: Identification, match: Match, event: RequestEvent): Problem | undefined {
-  if (!match.ok && match.code === 'bad-path') return undefined; // Which route the path leads to is uncertain.
+/** Checks whether there is a key, and whether its caller may know the hosts of the request. */
+function checkKnown(
+  known: Identification | undefined,
+  guard: Guard,
+  hosts: readonly (string | undefined)[],
+  arrival: Arrival,
+  event: RequestEvent,
+): Problem | undefined {
+  if (known !== undefined) event.caller = known.name;
+  if (known?.caller === undefined) return KEY_REQUIRED;
+  return guard.hidesHosts && !guard.mayKnowHosts(known.caller, hosts, arrival) ? ROUTE_DENIED : undefined;
+}
+
+/**
+ * Checks whether the key counts on this route and its caller may use it, before any answer that tells of the route. What a
+ * caller gets outside its own routes depends on these alone. @param among matches as if there were only its own routes
+ */
+function checkCaller(
+  known: Identification,
+  match: Match,
+  among: (own: OwnRoutes) => Match,
+  event: RequestEvent,
+): Problem | Caller {
   const { route } = match;
-  const caller = route === undefined ? known.caller : known.callerOn(route);
-  if (caller === undefined) return KEY_REQUIRED;
+  const isAmbiguous = !match.ok && match.code === 'bad-path';
+  const here = known.callerOn(route);
+  const caller = here ?? known.caller!;
   event.caller = caller.name;
-  const { routes } = caller;
-  return routes === undefined || (route !== undefined && routes.has(route.name)) ? undefined : ROUTE_DENIED;
+  if (here !== undefined && mayUse(here, route) && !isAmbiguous) return here;
+  if (caller.own === undefined) return isAmbiguous ? caller : KEY_REQUIRED;
+  const view = among(caller.own);
+  if ((!view.ok && view.code === 'bad-path') || (isAmbiguous && view.route !== undefined)) return BAD_PATH;
+  return here === undefined ? KEY_REQUIRED : ROUTE_DENIED;
 }
 
 /** True if the client's own credential is sent in place of the route's. A Problem if the client may not send one. */

@@ -2,6 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { AUTHORIZATION, foldedName } from '../base/fields.ts';
 import { asBytes, type Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
+import type { RouteConfig } from '../config/sections/routes.ts';
+import { routeName } from '../config/values/route-names.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import { queryWithout } from '../forward/headers/injection.ts';
 import type { Credential } from '../login/credential.ts';
@@ -11,16 +13,30 @@ import type { Route } from '../routes/route-table.ts';
 export interface Caller {
   /** Empty for the key of `callerKey`, which has no name. */
   readonly name: string;
-  /** Names of the routes that the caller may use; undefined for all. */
-  readonly routes: ReadonlySet<string> | undefined;
+  /** The routes that the caller may use; undefined for all. */
+  readonly own: OwnRoutes | undefined;
+}
+
+/** What a caller with `routes` may know of the configuration. */
+export interface OwnRoutes {
+  readonly names: ReadonlySet<string>;
+  /** The names of bearerd that these routes have added, in lower case. */
+  readonly hosts: ReadonlySet<string>;
+  /** Where their credentials are: elsewhere no key of this caller counts. */
+  readonly places: ReadonlySet<KeyPlace>;
 }
 
 /** The caller of a request, by a key that the request holds. */
 export interface Identification {
-  /** The caller by any key, wherever it is in the request; for answers of bearerd's own. */
-  readonly caller: Caller;
-  /** The caller on this route, where a key doesn't count if it is in the place of another route's credential. */
-  callerOn(route: Route): Caller | undefined;
+  /** The name of the caller by any key, wherever it is in the request; for the log. */
+  readonly name: string;
+  /** The caller by a key in any place that its routes may have; for answers that depend on no route. */
+  readonly caller: Caller | undefined;
+  /**
+   * The caller on this route. A key in the place of another route's credential doesn't count; nor does it, if its caller has
+   * `routes`, where the caller may not call, so that it can't find out which credential another route has.
+   */
+  callerOn(route: Route | undefined): Caller | undefined;
   /** The head without the lines that hold a key: they are for bearerd, and are no credential of the client. */
   readonly head: RequestHead;
   /** The query without its keys. */
@@ -51,9 +67,20 @@ function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>
   return elsewhere.in === 'query' ? `query ${asBytes(elsewhere.name)}` : undefined;
 }
 
+/** True if the caller may use the route, if there is one. */
+export function mayUse({ own }: Caller, route: Route | undefined): boolean {
+  return own === undefined || (route !== undefined && own.names.has(route.name));
+}
+
 /** True if clients need a key. */
 export function asksForKey({ callerKey, callers }: Pick<Config, 'callerKey' | 'callers'>): boolean {
   return callerKey !== undefined || callers.length > 0;
+}
+
+/** The names of bearerd that a route adds: its `host`, and with an address for its upstream, the upstream's name. */
+export function namesOf({ host, upstream, upstreamAddress }: RouteConfig): readonly string[] {
+  const led = upstreamAddress === undefined ? [] : [new URL(upstream.origin).hostname];
+  return host === undefined ? led : [host, ...led];
 }
 
 /** Undefined if clients need no key. */
@@ -61,20 +88,26 @@ export function createCallers(
   config: Pick<Config, 'callerKey' | 'callers' | 'routes' | 'credentials'>,
 ): Callers | undefined {
   const { callerKey, callers, routes, credentials } = config;
-  const keys = callers.map(({ name, key, routes: prefixes }) => ({
+  const placesOf = (some: Config['routes']) =>
+    new Set(
+      some.flatMap(({ credential }) => {
+        const known = credentials.get(credential);
+        return (known && placeOf(known)) ?? [];
+      }),
+    );
+  const ownRoutes = (names: ReadonlySet<string>): OwnRoutes => {
+    const own = routes.filter((route) => names.has(routeName(route)));
+    return { names, hosts: new Set(own.flatMap(namesOf)), places: placesOf(own) };
+  };
+  const keys = callers.map(({ name, key, routes: names }) => ({
     digest: digestOf(key),
-    caller: { name, routes: prefixes && new Set(prefixes) },
+    caller: { name, own: names && ownRoutes(new Set(names)) },
   }));
   if (callerKey !== undefined) {
-    keys.unshift({ digest: digestOf(callerKey), caller: { name: '', routes: undefined } });
+    keys.unshift({ digest: digestOf(callerKey), caller: { name: '', own: undefined } });
   }
   if (keys.length === 0) return undefined;
-  const places = new Set(
-    routes.flatMap(({ credential }) => {
-      const known = credentials.get(credential);
-      return (known && placeOf(known)) ?? [];
-    }),
-  );
+  const places = placesOf(routes);
 
   /** Compares with every key, so that the time tells nothing about which one is nearest. */
   const callerWith = (given: string): Caller | undefined => {
@@ -118,11 +151,16 @@ function identify(
   const otherQuery = query.length > 1 ? queryWithout(query, isKey) : query;
   const [first] = found;
   if (first === undefined) return undefined;
+  const counts = ({ place, caller: { own } }: FoundKey) =>
+    place === undefined || own === undefined || own.places.has(place);
   return {
-    caller: first.caller,
-    callerOn: ({ credential }) => {
-      const own = credential && placeOf(credential);
-      return found.find(({ place }) => place === undefined || place === own)?.caller;
+    name: first.caller.name,
+    caller: found.find(counts)?.caller,
+    callerOn: (route) => {
+      const here = route?.credential && placeOf(route.credential);
+      const countsHere = ({ place, caller }: FoundKey) =>
+        place === undefined || (mayUse(caller, route) && (route === undefined || place === here));
+      return found.find(countsHere)?.caller;
     },
     head: keyLines.size === 0 ? head : without(keyLines, head),
     query: otherQuery,

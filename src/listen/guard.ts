@@ -2,12 +2,19 @@ import { Problem } from '../base/problem.ts';
 import type { Config } from '../config/config.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import type { Arrival } from './arrival.ts';
-import { type Callers, createCallers } from './callers.ts';
+import { type Caller, type Callers, createCallers, namesOf } from './callers.ts';
 
 /** Decides which clients may call. The checks are independent: a web page that passes one still meets the others. */
 export interface Guard {
   /** Finds callers by their keys; undefined if clients need no key. */
   readonly callers: Callers | undefined;
+  /**
+   * True if clients need a key, and a route has a name that is no name of ours otherwise. Then a host is refused only after
+   * the key is known: a client without one gets the same answer for every host.
+   */
+  readonly hidesHosts: boolean;
+  /** True if the hosts of a request tell the caller of no route that it may not use. */
+  mayKnowHosts(caller: Caller, hosts: readonly (string | undefined)[], arrival: Arrival): boolean;
   /**
    * The host of a request, in lower case, without port and final dot: that of an absolute-form target, else of `Host` (RFC
    * 9112 §3.2.2); undefined if there is none. A Problem if one of the two is malformed, or not ours.
@@ -38,7 +45,9 @@ const REFUSED_HOST = new Problem('host-refused');
 const REFUSED_ORIGIN = new Problem('origin-refused');
 
 type HostNames = Pick<Config, 'allowedHosts' | 'upstreamAddresses' | 'routes'>;
-type GuardConfig = HostNames & Pick<Config, 'allowedOrigins'> & Parameters<typeof createCallers>[0];
+type GuardConfig = HostNames &
+  Pick<Config, 'allowedOrigins' | 'upstream'> &
+  Parameters<typeof createCallers>[0];
 
 /** The guard of the listener for clients. */
 export function createGuard(config: GuardConfig): Guard {
@@ -64,8 +73,18 @@ function guardOf(config: GuardConfig, isOwn: (name: string) => boolean): Guard {
     // clients of one write anything into `Host`: `unix`, or the path of the socket in escapes.
     (name !== undefined && (isOwn(name) || name === arrivedAt(arrival))) || arrival.byUnixSocket;
 
+  const callers = createCallers(config);
+  const isCommon = ownNames(commonNames(config));
+
   return {
-    callers: createCallers(config),
+    callers,
+    hidesHosts: callers !== undefined && !config.routes.flatMap(namesOf).every(isCommon),
+
+    mayKnowHosts({ own }, hosts, arrival) {
+      if (own === undefined || arrival.byUnixSocket) return true;
+      const isKnown = (name: string) => isCommon(name) || own.hosts.has(name) || name === arrivedAt(arrival);
+      return hosts.every((host) => host === undefined || isKnown(hostName(host) ?? ''));
+    },
 
     checkHosts(host, authority, arrival) {
       const name = host === undefined ? undefined : hostName(host);
@@ -96,6 +115,12 @@ export function ownHosts(config: HostNames): readonly string[] {
   // A configured address for a name means that clients reach bearerd by that name.
   const led = [...upstreamAddresses.keys()].map((origin) => new URL(origin).hostname);
   return ['localhost', '127.0.0.1', '[::1]', '*.localhost', ...allowedHosts, ...led, ...routeHosts(config)];
+}
+
+/** What the names of ours are without those that routes add. */
+function commonNames({ allowedHosts, upstreamAddresses, upstream }: GuardConfig): HostNames {
+  const ofBase = [...upstreamAddresses].filter(([origin]) => origin === upstream.origin);
+  return { allowedHosts, upstreamAddresses: new Map(ofBase), routes: [] };
 }
 
 function routeHosts({ routes }: Pick<Config, 'routes'>): readonly string[] {

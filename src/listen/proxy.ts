@@ -187,6 +187,7 @@ export class ProxyListener {
         corsOrigin,
         dropCookies,
         keepsClientCredential,
+        ownRoutes,
       } = admission;
       const pool = settings.pools.of(route);
       return {
@@ -199,6 +200,7 @@ export class ProxyListener {
         corsOrigin,
         dropCookies,
         keepsClientCredential,
+        ownRoutes,
         event,
         trace,
       };

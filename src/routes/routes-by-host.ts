@@ -11,6 +11,8 @@ export interface RoutesByHost {
   readonly tables: readonly [RouteTable, ...RouteTable[]];
   /** @param host in lower case, without port and final dot; undefined if the request has none */
   at(host: string | undefined): RouteTable;
+  /** The same as if there were only these routes. @param names of routes; the result is kept for as long as they are */
+  only(names: ReadonlySet<string>): Pick<RoutesByHost, 'at'>;
 }
 
 /** The routes of a configuration. */
@@ -28,18 +30,25 @@ export function createRoutes(
 ): RoutesByHost {
   const routes: Route[] = [];
   for (const config of configs) routes.push(createRoute(config, credentials, routes));
-  const groups = Map.groupBy(routes, ({ host }) => host);
-  const tableOf = (own: readonly Route[], host: string | undefined) =>
-    createRouteTable({ own, all: routes, host, place }, sessions);
-  const others = tableOf(groups.get(undefined) ?? [], undefined);
-  const byHost = new Map<string | undefined, RouteTable>();
-  for (const [host, own] of groups) {
-    if (host !== undefined) byHost.set(host, tableOf(own, host));
-  }
-  return {
-    routes,
-    tables: [others, ...byHost.values()],
-    // If no route has a host, nothing is looked up.
-    at: byHost.size === 0 ? () => others : (host) => byHost.get(host) ?? others,
+  const kept = new WeakMap<ReadonlySet<string>, ReturnType<RoutesByHost['only']>>();
+  const only = (names: ReadonlySet<string>) => {
+    const known = kept.get(names) ?? tablesOf(routes.filter(({ name }) => names.has(name)));
+    kept.set(names, known);
+    return known;
   };
+  const tablesOf = (some: readonly Route[]) => {
+    const groups = Map.groupBy(some, ({ host }) => host);
+    const tableOf = (own: readonly Route[], host: string | undefined) =>
+      createRouteTable({ own, all: some, host, place }, sessions);
+    const others = tableOf(groups.get(undefined) ?? [], undefined);
+    const byHost = new Map<string | undefined, RouteTable>();
+    for (const [host, own] of groups) {
+      if (host !== undefined) byHost.set(host, tableOf(own, host));
+    }
+    const tables = [others, ...byHost.values()] as const;
+    // If no route has a host, nothing is looked up.
+    const at = byHost.size === 0 ? () => others : (host: string | undefined) => byHost.get(host) ?? others;
+    return { tables, at };
+  };
+  return { routes, ...tablesOf(routes), only };
 }

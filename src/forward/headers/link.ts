@@ -13,7 +13,7 @@ const NOTHING_MORE = /[ \t,]*$/y;
  * subject of a link, is mapped, too. Every other byte stays. A value that is no list of links stays as it is, because
  * readers disagree on how to read it.
  */
-export function clientLinks(value: string, route: Route): string {
+export function clientLinks(value: string, route: Route, own?: ReadonlySet<string>): string {
   let mapped = '';
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -28,16 +28,20 @@ export function clientLinks(value: string, route: Route): string {
     const target = take(TARGET);
     if (target === null) return value;
     const [, before = '', reference = ''] = target;
-    mapped += `${before}${clientLocation(reference, route)}>`;
+    mapped += `${before}${clientLocation(reference, route, own)}>`;
     for (let parameter = take(PARAMETER); parameter !== null; parameter = take(PARAMETER))
-      mapped += clientParameter(parameter, route);
+      mapped += clientParameter(parameter, route, own);
     const end = take(END);
     if (end === null) return value;
     mapped += end[0];
   }
 }
 
-function clientParameter([text, name, quoted]: RegExpExecArray, route: Route): string {
+function clientParameter(
+  [text, name, quoted]: RegExpExecArray,
+  route: Route,
+  own: ReadonlySet<string> | undefined,
+): string {
   if (quoted === undefined || name?.toLowerCase() !== 'anchor') return text;
-  return `${text.slice(0, -quoted.length - 1)}${clientLocation(quoted, route)}"`;
+  return `${text.slice(0, -quoted.length - 1)}${clientLocation(quoted, route, own)}"`;
 }

@@ -24,6 +24,8 @@ interface ResponseContext {
   readonly dropCookies: boolean;
   /** The allowed origin of a cross-origin request from a browser; else undefined. */
   readonly corsOrigin: string | undefined;
+  /** The names of the routes that the caller may use; undefined for all. */
+  readonly ownRoutes: ReadonlySet<string> | undefined;
 }
 
 /** A 204 has no `Content-Length` (RFC 9110 §8.6), even if the upstream sent one. */
@@ -40,7 +42,7 @@ export function replyHead(
   given: FieldLines,
   status: number,
   framed: boolean,
-  { route, dropCookies, corsOrigin, event, keepsClientCredential }: ResponseContext,
+  { route, dropCookies, corsOrigin, event, keepsClientCredential, ownRoutes }: ResponseContext,
 ): ReplyHead {
   const { elsewhere } = route;
   const lines =
@@ -64,9 +66,9 @@ export function replyHead(
       hasLength = true;
       nodeDecodes = Number(value) > 0;
     } else if (field === LOCATION) {
-      value = clientLocation(value, route);
+      value = clientLocation(value, route, ownRoutes);
     } else if (field === LINK) {
-      value = clientLinks(value, route);
+      value = clientLinks(value, route, ownRoutes);
     } else if (field === CONTENT_DISPOSITION && nodeDecodes) {
       value = encodedForNode(value);
     }
