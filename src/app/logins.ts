@@ -10,7 +10,7 @@ import { COOKIE_VALUE } from '../config/values/header-values.ts';
 import { createExecLogin } from '../login/command-token.ts';
 import type { Login } from '../login/http-login.ts';
 import { createOAuth2Login } from '../login/oauth2-endpoint.ts';
-import { createLogin } from '../login/session-endpoint.ts';
+import { createSessionLogin } from '../login/session-endpoint.ts';
 import type { SessionPlaces } from '../routes/route-table.ts';
 import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
@@ -59,7 +59,7 @@ function loginOf(
   switch (credential.kind) {
     case 'session': {
       const { origin, basePath, path } = sessionPlaceOf(credential, config);
-      return createLogin(endpointAt(origin, basePath + path), credential.grant, clock);
+      return createSessionLogin(endpointAt(origin, basePath + path), credential.grant, clock);
     }
     case 'oauth2':
       return createOAuth2Login(tokenServers(config, pools, credential.tls), credential, clock);

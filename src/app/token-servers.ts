@@ -3,8 +3,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { ClientCertificate } from '../config/sections/credentials/oauth2-client-fields.ts';
 import { readLoginFile } from '../login/login-file.ts';
-import type { TokenServers } from '../login/oauth2-endpoint.ts';
-import type { LoginServer } from '../login/one-answer.ts';
+import type { LoginServer, TokenServers } from '../login/login-server.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 
 /** The connections of one credential to token endpoints: shared ones, or with its own client certificate. */

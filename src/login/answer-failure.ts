@@ -1,14 +1,23 @@
-import type { AnswerFailure } from '../base/failures/login-words.ts';
-import type { LoginError } from '../base/login-error.ts';
+import { ANSWER_FAILURES, type AnswerFailure } from '../base/failures/login-words.ts';
+import { LoginError } from '../base/login-error.ts';
 import { parseHttpDate, parseRetryAfter } from './http-date.ts';
 import type { LoginAnswer, RedirectTarget } from './login-answer.ts';
-import { answerFailure } from './login-failure.ts';
 import type { OAuthError } from './oauth-error.ts';
 
 /** The words for an OAuth error that is a refusal, by the kind of endpoint. */
 export type RefusalWords = 'oauth-refused' | 'oauth-at-session';
 
-/** The error for an answer that is no login, by its status and its OAuth error, if it has one. Pure. */
+/** The error for an answer that is no login. `withSubject` adds its subject. */
+export function answerFailure(
+  failure: AnswerFailure,
+  notes: readonly string[],
+  detail: { status?: number | undefined; retryAfterMs?: number | undefined } = {},
+): LoginError {
+  const { login, what, remedy } = ANSWER_FAILURES[failure];
+  return new LoginError(login, `${what} (${notes.join(', ')})`, { ...detail, remedy });
+}
+
+/** The same by the status of the answer and its OAuth error, if it has one. Pure. */
 export function failureOf(
   { status, headers, redirect, receivedWallMs }: LoginAnswer,
   error: OAuthError | undefined,

@@ -9,7 +9,7 @@ import { readLoginFile } from './login-file.ts';
 import { type Assertion, signAssertion } from './signed-assertion.ts';
 
 /** RFC 7523 §2.2. */
-const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const JWT_BEARER_ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** A client assertion is sent at once and used once. */
 const CLIENT_ASSERTION_MS = 60_000;
@@ -64,7 +64,7 @@ export async function signedBy(
 }
 
 function asserting(named: Readonly<Record<string, Secret>>, assertion: Secret): ClientProof {
-  const type = new Secret(JWT_BEARER);
+  const type = new Secret(JWT_BEARER_ASSERTION_TYPE);
   return { parameters: { ...named, client_assertion_type: type, client_assertion: assertion } };
 }
 

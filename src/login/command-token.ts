@@ -4,11 +4,11 @@ import { LoginError } from '../base/login-error.ts';
 import { type CommandEnd, runCommand } from '../base/run-command.ts';
 import type { ExecCredentialConfig } from '../config/sections/credentials/exec.ts';
 import { shownProgram } from '../config/values/commands.ts';
+import { withSubject } from './connection-failure.ts';
 import type { AnswerTiming } from './expiry.ts';
 import type { Login } from './http-login.ts';
 import { firstFilled, type IssuedToken, issueToken, unusable } from './issued-token.ts';
 import { parseJsonObject } from './json-object.ts';
-import { withSubject } from './login-failure.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 const MAX_OUTPUT_BYTES = 64 * 1024;

@@ -6,6 +6,8 @@ import { parseTimestamp } from './timestamp.ts';
 const ASSUMED_LIFETIME_MS = 15 * 60_000;
 /** The end of the year 9999. A larger number may be in milliseconds, and is not read. */
 const MAX_EPOCH_SECONDS = 253_402_300_799;
+/** `Date` has whole seconds: the server's clock may be this much later. */
+const DATE_PRECISION_MS = 999;
 
 export interface AnswerTiming {
   /** Wall clock when the answer was complete. */
@@ -56,8 +58,14 @@ export function expiryOf(fields: Record<string, unknown>, token: string, timing:
  */
 export function serverNowMs({ receivedWallMs, elapsedMs, serverDateMs }: AnswerTiming): number {
   if (serverDateMs === undefined) return receivedWallMs;
-  const latest = serverDateMs + 999 + elapsedMs;
-  return receivedWallMs >= serverDateMs && receivedWallMs <= latest ? receivedWallMs : latest;
+  return isWithinDatePrecision(receivedWallMs - serverDateMs, elapsedMs)
+    ? receivedWallMs
+    : serverDateMs + DATE_PRECISION_MS + elapsedMs;
+}
+
+/** True if our clock may be equal to the server's. @param aheadMs our clock at the answer's arrival, less its `Date` */
+export function isWithinDatePrecision(aheadMs: number, elapsedMs: number): boolean {
+  return aheadMs >= 0 && aheadMs <= DATE_PRECISION_MS + elapsedMs;
 }
 
 /** As epoch milliseconds. */

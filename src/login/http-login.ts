@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { LoginError } from '../base/login-error.ts';
+import { withSubject } from './connection-failure.ts';
 import type { IssuedToken } from './issued-token.ts';
 import type { LoginAnswer } from './login-answer.ts';
-import { withSubject } from './login-failure.ts';
 import { type LoginEndpoint, type LoginRequest, postLogin } from './login-request.ts';
 
 /**

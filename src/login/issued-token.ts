@@ -1,7 +1,7 @@
 import type { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
+import { answerFailure } from './answer-failure.ts';
 import { type AnswerTiming, expiryOf } from './expiry.ts';
-import { answerFailure } from './login-failure.ts';
 
 export interface IssuedToken {
   readonly token: Secret;

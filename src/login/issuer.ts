@@ -5,8 +5,8 @@ import { LoginError } from '../base/login-error.ts';
 import { USER_AGENT } from '../base/version.ts';
 import { isInsecure, parseTokenUrl, type TokenEndpoint } from '../config/values/urls.ts';
 import { parseJsonObject } from './json-object.ts';
-import { connectionError, withSubject } from './login-failure.ts';
-import type { LoginServer } from './one-answer.ts';
+import { connectionError, withSubject } from './connection-failure.ts';
+import type { LoginServer } from './login-server.ts';
 
 /** The time limit of a discovery, from the first request to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;

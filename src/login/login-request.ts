@@ -4,11 +4,11 @@ import { codeOf } from '../base/failures/kind.ts';
 import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
 import { redirectTargetOf } from './answer-failure.ts';
+import { connectionError } from './connection-failure.ts';
 import { decodeContent } from './content-coding.ts';
 import { unusable } from './issued-token.ts';
 import type { LoginAnswer } from './login-answer.ts';
-import { connectionError } from './login-failure.ts';
-import { answerOf, type LoginServer, type Steps } from './one-answer.ts';
+import { answerOf, type LoginServer, type Steps } from './login-server.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 /** The time limit of a login, from the first byte sent to the last byte read (docs/tokens.md). */
@@ -50,14 +50,14 @@ export async function postLogin(
   const timeoutMs = endpoint.timeoutMs ?? LOGIN_TIMEOUT_MS;
   const timeout = AbortSignal.timeout(timeoutMs);
   const stop = startStopwatch(clock);
-  const progress = { connected: false, answered: false };
+  const steps = { connected: false, answered: false };
   try {
-    const answer = await post(endpoint, request, progress, AbortSignal.any([signal, timeout]));
+    const answer = await post(endpoint, request, steps, AbortSignal.any([signal, timeout]));
     return { ...answer, ...stop() };
   } catch (error) {
     if (error instanceof LoginError) throw error;
     const late = timeout.aborted;
-    throw connectionError(error, endpoint.server.origin, { ...progress, late, limitMs: timeoutMs });
+    throw connectionError(error, endpoint.server.origin, { ...steps, late, limitMs: timeoutMs });
   }
 }
 
@@ -67,25 +67,23 @@ async function post(
   steps: Steps,
   signal: AbortSignal,
 ): Promise<Pick<LoginAnswer, 'status' | 'headers' | 'redirect' | 'body'>> {
-  signal.throwIfAborted();
   const body = Buffer.from(request.body.expose());
   const { authorization } = request;
   const proof = authorization === undefined ? [] : ['authorization', authorization.expose()];
   const headers = [...request.headers, ...proof, 'content-length', `${body.byteLength}`];
   const question = { method: 'POST', path: endpoint.path, headers, body };
   const answer = await answerOf(endpoint.server, question, steps, signal);
-  steps.answered = true;
   const { date, location, 'retry-after': retryAfter } = answer.headers;
   return {
     status: answer.statusCode!,
     headers: { date, retryAfter },
     ...(location !== undefined && { redirect: redirectTargetOf(location, endpoint.server.origin) }),
-    body: answer.statusCode === 200 ? await readLogin(answer) : await readFailure(answer),
+    body: answer.statusCode === 200 ? await loginBody(answer) : await failureBody(answer),
   };
 }
 
-async function readLogin(answer: IncomingMessage): Promise<Uint8Array> {
-  const coded = await readLimited(answer);
+async function loginBody(answer: IncomingMessage): Promise<Uint8Array> {
+  const coded = await limitedBody(answer);
   if (coded === undefined) throw tooLarge();
   try {
     return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
@@ -101,10 +99,10 @@ function tooLarge(): LoginError {
 }
 
 /** The status says enough, so a body that is too long, breaks off or never ends is ignored. */
-async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
+async function failureBody(answer: IncomingMessage): Promise<Uint8Array> {
   const limit = setTimeout(() => answer.destroy(), FAILURE_BODY_MS);
   try {
-    const coded = (await readLimited(answer)) ?? new Uint8Array();
+    const coded = (await limitedBody(answer)) ?? new Uint8Array();
     return decodeContent(coded, answer.headers['content-encoding'], MAX_ANSWER_BYTES);
   } catch {
     return new Uint8Array();
@@ -113,8 +111,8 @@ async function readFailure(answer: IncomingMessage): Promise<Uint8Array> {
   }
 }
 
-/** Undefined if the body is too large. */
-async function readLimited(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
+/** The body of an answer; undefined if it is larger than 64 KiB. */
+export async function limitedBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {

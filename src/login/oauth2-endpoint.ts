@@ -9,19 +9,11 @@ import type { Discovery } from './issuer.ts';
 import { parseJsonObject } from './json-object.ts';
 import type { LoginAnswer } from './login-answer.ts';
 import type { LoginRequest } from './login-request.ts';
+import type { TokenServers } from './login-server.ts';
 import { grantParameters, isSigned } from './oauth2-grants.ts';
-import type { LoginServer } from './one-answer.ts';
 import { ServerClock } from './server-clock.ts';
-import { readLogin } from './session-response.ts';
 import { signedLogin } from './signed-login.ts';
-
-/** Connects to token endpoints. */
-export interface TokenServers {
-  /** The server of an origin; uses the credential's client certificate if it has one. Rejects with a LoginError. */
-  at(origin: string): Promise<LoginServer>;
-  /** See `LoginEndpoint`. */
-  readonly timeoutMs?: number;
-}
+import { tokenInAnswer } from './token-in-answer.ts';
 
 /** A login at a token endpoint (RFC 6749 §3.2). Refresh tokens are not used. */
 export function createOAuth2Login(
@@ -37,8 +29,7 @@ export function createOAuth2Login(
   };
   let discovery: Discovery | undefined;
   const find = async (signal: AbortSignal) => {
-    // Loaded on demand: otherwise every start would load undici.
-    const { createDiscovery } = await import('./issuer.ts');
+    const { createDiscovery } = await import('./issuer.ts'); // Loaded only if an issuer is configured.
     discovery ??= createDiscovery({ issuer: issuer!, withCertificate: tls !== undefined }, servers, clock);
     return discovery.find(signal);
   };
@@ -67,7 +58,7 @@ export function createOAuth2Login(
  * @throws LoginError for every answer that is no login
  */
 function readTokenAnswer(answer: LoginAnswer, scheme: string): IssuedToken {
-  const issued = readLogin(answer, 'oauth-refused');
+  const issued = tokenInAnswer(answer, 'oauth-refused');
   const type = parseJsonObject(answer.body)?.token_type;
   const fits = typeof type !== 'string' || type.toLowerCase() === 'bearer';
   if (fits || scheme.toLowerCase() !== 'bearer') return issued;

@@ -8,7 +8,7 @@ import { readLoginFile } from './login-file.ts';
 /** RFC 8693 §2.1. */
 const TOKEN_EXCHANGE = new Secret('urn:ietf:params:oauth:grant-type:token-exchange');
 /** RFC 7523 §2.1. */
-const JWT_BEARER = new Secret('urn:ietf:params:oauth:grant-type:jwt-bearer');
+const JWT_BEARER_GRANT = new Secret('urn:ietf:params:oauth:grant-type:jwt-bearer');
 
 /**
  * The form parameters of the grant in a token request. Reads its files at each call.
@@ -33,7 +33,7 @@ export async function grantParameters(
       'assertion' in assertionGrant
         ? jwtOnly(await readLoginFile(assertionGrant.assertion, 'assertion'), 'assertion')
         : await signedBy({ ...assertionGrant, clientId }, endpoint, clock);
-    return { grant_type: JWT_BEARER, assertion };
+    return { grant_type: JWT_BEARER_GRANT, assertion };
   }
   if (owner !== undefined) {
     return { grant_type: new Secret('password'), ...owner };

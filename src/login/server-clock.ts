@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { isWithinDatePrecision } from './expiry.ts';
 import { parseHttpDate } from './http-date.ts';
 import type { LoginAnswer } from './login-answer.ts';
 
@@ -25,7 +26,7 @@ export class ServerClock {
     const dateMs = parseHttpDate(headers.date);
     if (dateMs === undefined) return;
     const ahead = receivedWallMs - dateMs;
-    this.#skewMs = ahead >= 0 && ahead <= 999 + elapsedMs ? 0 : ahead;
+    this.#skewMs = isWithinDatePrecision(ahead, elapsedMs) ? 0 : ahead;
   }
 }
 

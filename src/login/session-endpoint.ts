@@ -3,15 +3,15 @@ import { Secret } from '../base/secret.ts';
 import type { SessionGrant } from '../config/sections/credentials/session.ts';
 import { httpLogin, type Login } from './http-login.ts';
 import type { LoginEndpoint, LoginRequest } from './login-request.ts';
-import { readSessionAnswer } from './session-response.ts';
+import { tokenInAnswer } from './token-in-answer.ts';
 
-export function createLogin(endpoint: LoginEndpoint, grant: SessionGrant, clock: Clock): Login {
+export function createSessionLogin(endpoint: LoginEndpoint, grant: SessionGrant, clock: Clock): Login {
   const request = {
     ...encodeGrant(grant),
     to: 'session endpoint',
     secrets: secretsOf(grant),
   };
-  return httpLogin(endpoint, request, readSessionAnswer, clock);
+  return httpLogin(endpoint, request, (answer) => tokenInAnswer(answer, 'oauth-at-session'), clock);
 }
 
 function secretsOf(grant: SessionGrant): Record<string, Secret> {

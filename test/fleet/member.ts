@@ -7,7 +7,7 @@ import { accountOf } from '../../src/integrations/fleet/account.ts';
 import type { Engine } from '../../src/integrations/fleet/engine.ts';
 import { AccountKeys } from '../../src/integrations/fleet/keys.ts';
 import { SharedLogin } from '../../src/integrations/fleet/shared-login.ts';
-import { createLogin } from '../../src/login/session-endpoint.ts';
+import { createSessionLogin } from '../../src/login/session-endpoint.ts';
 import { RenewingSource } from '../../src/tokens/renewing-source.ts';
 import { configOf } from '../support/gateway.ts';
 import { loginServer } from '../support/login-server.ts';
@@ -47,7 +47,7 @@ export function simulated({ issuer, clock, observe }: Surroundings, engine: Engi
   const shared = new SharedLogin({
     keys: new AccountKeys(account, 'bearerd'),
     engine,
-    login: createLogin({ server: loginServer(issuer), path: SESSION_PATH }, grant, clock),
+    login: createSessionLogin({ server: loginServer(issuer), path: SESSION_PATH }, grant, clock),
     news: { fresher: () => source.loginDue(), refused },
     clock,
     observe,

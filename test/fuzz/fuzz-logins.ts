@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
-import { createLogin } from '../../src/login/session-endpoint.ts';
+import { createSessionLogin } from '../../src/login/session-endpoint.ts';
 import { loginServer } from '../support/login-server.ts';
 import { loginAnswerOf, type ScriptedAnswer } from './answer-grammar.ts';
 import { canary, leaks } from './canaries.ts';
@@ -56,7 +56,7 @@ const grants = [
 
 function loginTo(path: string, chance: Chance) {
   const endpoint = { server: loginServer(origin), path, timeoutMs: 250 };
-  if (chance.odds(0.7)) return createLogin(endpoint, chance.pick(grants), systemClock);
+  if (chance.odds(0.7)) return createSessionLogin(endpoint, chance.pick(grants), systemClock);
   return createOAuth2Login(
     { at: async () => endpoint.server, timeoutMs: endpoint.timeoutMs },
     {

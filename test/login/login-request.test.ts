@@ -5,9 +5,9 @@ import { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Login } from '../../src/login/http-login.ts';
 import type { LoginEndpoint } from '../../src/login/login-request.ts';
+import type { LoginServer } from '../../src/login/login-server.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
-import type { LoginServer } from '../../src/login/one-answer.ts';
-import { createLogin } from '../../src/login/session-endpoint.ts';
+import { createSessionLogin } from '../../src/login/session-endpoint.ts';
 import { loginServer } from '../support/login-server.ts';
 import { outcomeOf } from '../support/outcome.ts';
 import { until } from '../support/raw-client.ts';
@@ -20,7 +20,7 @@ const clientSecret = new Secret('secret');
 
 const KINDS: Readonly<Record<string, (endpoint: LoginEndpoint) => Login>> = {
   session: (endpoint) =>
-    createLogin(endpoint, { kind: 'service-account', clientId, clientSecret }, systemClock),
+    createSessionLogin(endpoint, { kind: 'service-account', clientId, clientSecret }, systemClock),
   oauth2: (endpoint) =>
     createOAuth2Login(
       {

@@ -4,7 +4,7 @@ import type { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { VERSION } from '../../src/base/version.ts';
 import type { SessionGrant } from '../../src/config/sections/credentials/session.ts';
-import { createLogin } from '../../src/login/session-endpoint.ts';
+import { createSessionLogin } from '../../src/login/session-endpoint.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { HttpMessage } from '../support/http-message.ts';
 import { later } from '../support/later.ts';
@@ -50,7 +50,7 @@ async function logIn(t: Test, script: Script, world: World = {}) {
     path: PATH,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
-  const result = await outcomeOf(createLogin(place, grant, clock)(signal));
+  const result = await outcomeOf(createSessionLogin(place, grant, clock)(signal));
   return { result, endpoint };
 }
 

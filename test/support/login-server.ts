@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { LoginServer } from '../../src/login/one-answer.ts';
+import type { LoginServer } from '../../src/login/login-server.ts';
 
 /** Where a login goes, without the pools: a plain connection for each. */
 export function loginServer(origin: string): LoginServer {

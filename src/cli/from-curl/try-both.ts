@@ -6,7 +6,7 @@ import { UsageError } from '../../base/errors.ts';
 import { type Event, EventBus } from '../../base/events.ts';
 import { asBytes } from '../../base/secret.ts';
 import type { Config } from '../../config/config.ts';
-import { answerOf, type LoginServer } from '../../login/one-answer.ts';
+import { answerOf, type LoginServer } from '../../login/login-server.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
 import { forOneRequest } from '../online/request-check.ts';
 import { endingInOrder } from '../signals.ts';

@@ -3,10 +3,10 @@ import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf, failureOfCode } from '../../base/failures/kind.ts';
 import type { ConnectionFailure } from '../../base/failures/words.ts';
+import { type ConnectionProblem, connectionProblem } from '../../login/connection-failure.ts';
 import { serverNowMs } from '../../login/expiry.ts';
 import { parseHttpDate } from '../../login/http-date.ts';
-import { type ConnectionProblem, connectionProblem } from '../../login/login-failure.ts';
-import { answerOf, type LoginServer } from '../../login/one-answer.ts';
+import { answerOf, type LoginServer } from '../../login/login-server.ts';
 
 /** From the first step to the answer's head: as long as a login has. */
 const VISIT_TIMEOUT_MS = 10_000;

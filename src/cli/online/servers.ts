@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { OAuth2CredentialConfig } from '../../config/sections/credentials/oauth2.ts';
-import type { LoginServer } from '../../login/one-answer.ts';
+import type { LoginServer } from '../../login/login-server.ts';
 import { outboundWay } from '../../upstream/outbound-proxy.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
 import type { Visited } from './server-checks.ts';

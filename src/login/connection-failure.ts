@@ -1,25 +1,13 @@
 import { OutboundProxyError } from '../base/errors.ts';
 import { otherNames } from '../base/failures/certificate-names.ts';
 import { codeOf, connectionFailureOf } from '../base/failures/kind.ts';
-import { ANSWER_FAILURES, type AnswerFailure } from '../base/failures/login-words.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../base/failures/words.ts';
 import { LoginError } from '../base/login-error.ts';
 import type { Secret } from '../base/secret.ts';
-
-/** The error for an answer that is no login. `withSubject` adds its subject. */
-export function answerFailure(
-  failure: AnswerFailure,
-  notes: readonly string[],
-  detail: { status?: number | undefined; retryAfterMs?: number | undefined } = {},
-): LoginError {
-  const { login, what, remedy } = ANSWER_FAILURES[failure];
-  return new LoginError(login, `${what} (${notes.join(', ')})`, { ...detail, remedy });
-}
+import type { Steps } from './login-server.ts';
 
 /** How far a login got, which its error doesn't say. */
-export interface Progress {
-  readonly connected: boolean;
-  readonly answered: boolean;
+export interface LoginProgress extends Readonly<Steps> {
   /** The time limit is over. */
   readonly late: boolean;
   readonly limitMs: number;
@@ -33,7 +21,11 @@ export interface ConnectionProblem {
 }
 
 /** @param origin whose scheme says whether TLS was used */
-export function connectionProblem(cause: unknown, origin: string, progress: Progress): ConnectionProblem {
+export function connectionProblem(
+  cause: unknown,
+  origin: string,
+  progress: LoginProgress,
+): ConnectionProblem {
   const failure = connectionFailure(cause, origin, progress);
   const { what, remedy } = CONNECTION_FAILURES[failure];
   const message =
@@ -44,12 +36,12 @@ export function connectionProblem(cause: unknown, origin: string, progress: Prog
 }
 
 /** The same as a LoginError. */
-export function connectionError(cause: unknown, origin: string, progress: Progress): LoginError {
+export function connectionError(cause: unknown, origin: string, progress: LoginProgress): LoginError {
   const { failure, message, remedy } = connectionProblem(cause, origin, progress);
   return new LoginError(CONNECTION_FAILURES[failure].login, message, { remedy, cause });
 }
 
-function connectionFailure(cause: unknown, origin: string, progress: Progress): ConnectionFailure {
+function connectionFailure(cause: unknown, origin: string, progress: LoginProgress): ConnectionFailure {
   if (cause instanceof OutboundProxyError) return 'outbound-proxy';
   if (progress.late) return progress.connected ? 'answer-timeout' : 'connect-timeout';
   const failure = connectionFailureOf(cause);

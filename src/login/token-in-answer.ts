@@ -6,16 +6,11 @@ import type { LoginAnswer } from './login-answer.ts';
 import { oauthErrorIn } from './oauth-error.ts';
 
 /**
- * The token in the answer of a session endpoint. Pure.
+ * The token in the answer to a login. An OAuth `error` decides, whatever the status, even beside a token. Pure.
  *
  * @throws LoginError unless the status is 200 and the answer has a usable token
  */
-export function readSessionAnswer(answer: LoginAnswer): IssuedToken {
-  return readLogin(answer, 'oauth-at-session');
-}
-
-/** The same for any endpoint. An OAuth `error` decides, whatever the status, even beside a token. */
-export function readLogin(answer: LoginAnswer, whenRefused: RefusalWords): IssuedToken {
+export function tokenInAnswer(answer: LoginAnswer, whenRefused: RefusalWords): IssuedToken {
   const error = oauthErrorIn(answer.body);
   if (answer.status !== 200 || error !== undefined) throw failureOf(answer, error, whenRefused);
   const fields = parseJsonObject(answer.body);

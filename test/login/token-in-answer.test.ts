@@ -2,7 +2,7 @@ import t from 'tap';
 import { LoginError } from '../../src/base/login-error.ts';
 import { redirectTargetOf } from '../../src/login/answer-failure.ts';
 import type { LoginAnswer, RedirectTarget } from '../../src/login/login-answer.ts';
-import { readSessionAnswer } from '../../src/login/session-response.ts';
+import { tokenInAnswer } from '../../src/login/token-in-answer.ts';
 import { readable } from '../support/outcome.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -22,9 +22,11 @@ function answer(body: unknown, sent: Sent = {}): LoginAnswer {
   return { status, headers, redirect, body: bytes, receivedWallMs: NOW, elapsedMs };
 }
 
+const read = (sent: LoginAnswer) => tokenInAnswer(sent, 'oauth-at-session');
+
 function failure(body: unknown, sent?: Sent): LoginError {
   try {
-    readSessionAnswer(answer(body, sent));
+    read(answer(body, sent));
   } catch (error) {
     if (error instanceof LoginError) return error;
     throw error;
@@ -42,14 +44,14 @@ t.test('a token is read from accessToken and from access_token', async (t) => {
     { accessToken: null, access_token: TOKEN },
     { accessToken: 1, access_token: TOKEN, token_type: 'Bearer', user: { name: 'Ada' } },
   ]) {
-    const issued = readSessionAnswer(answer({ ...fields, ...expiry }));
+    const issued = read(answer({ ...fields, ...expiry }));
     t.same(readable(issued), { token: TOKEN, lifetimeMs: 60_000, warnings: [] }, JSON.stringify(fields));
   }
   for (const token of ['x', '~', 'a.b-c_d/e+f==', 'Bearer abc', 'x'.repeat(20_000)]) {
-    t.equal(readSessionAnswer(answer({ accessToken: token, ...expiry })).token.expose(), token);
+    t.equal(read(answer({ accessToken: token, ...expiry })).token.expose(), token);
   }
   t.equal(
-    readSessionAnswer(answer(`\ufeff  {"accessToken":"x","expires_in":1}\r\n`)).token.expose(),
+    read(answer(`\ufeff  {"accessToken":"x","expires_in":1}\r\n`)).token.expose(),
     'x',
     'a byte order mark',
   );
@@ -117,7 +119,7 @@ t.test('a token that has expired on arrival fails the login', async (t) => {
 });
 
 t.test('an assumed or unreadable expiry gives a warning, without a byte of the answer', async (t) => {
-  const { lifetimeMs, warnings } = readSessionAnswer(answer({ accessToken: TOKEN, expiresAt: 'SECRET' }));
+  const { lifetimeMs, warnings } = read(answer({ accessToken: TOKEN, expiresAt: 'SECRET' }));
   t.equal(lifetimeMs, 900_000);
   t.equal(warnings.length, 2);
   t.match(warnings[0], /^expiresAt can't be read/);
@@ -129,7 +131,7 @@ t.test('the Date of the server corrects our clock', async (t) => {
   const expiresAt = '2026-01-02T02:05:05.000000';
   t.equal(failure({ accessToken: TOKEN, expiresAt }).code, 'unusable', 'by our clock the token has expired');
   const headers = { date: 'Fri, 02 Jan 2026 02:04:05 GMT' };
-  t.equal(readSessionAnswer(answer({ accessToken: TOKEN, expiresAt }, { headers })).lifetimeMs, 60_000 - 999);
+  t.equal(read(answer({ accessToken: TOKEN, expiresAt }, { headers })).lifetimeMs, 60_000 - 999);
   const junk = { date: 'yesterday' };
   t.equal(
     failure({ accessToken: TOKEN, expiresAt }, { headers: junk }).code,
@@ -239,7 +241,7 @@ t.test('an OAuth error decides, whatever the status, even beside a token', async
     status: 200,
   });
   for (const error of ['', null, 0, false, {}, 'SECRET', 'Invalid_client']) {
-    const issued = readSessionAnswer(answer({ error, ...token }));
+    const issued = read(answer({ error, ...token }));
     t.equal(issued.token.expose(), TOKEN, `${JSON.stringify(error)} is none`);
     t.match(failure(JSON.stringify({ error })), { code: 'unusable' });
   }

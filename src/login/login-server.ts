@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { USER_AGENT } from '../base/version.ts';
 
-/** A server for logins. Each login uses a new connection: a POST on a stale one could not be sent again. */
+/** A server for logins. Each request uses a new connection: a POST on a stale one could not be sent again. */
 export interface LoginServer {
   readonly origin: string;
   /** For `Host`. */
@@ -14,6 +14,14 @@ export interface LoginServer {
     callback: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
     signal: AbortSignal,
   ): void;
+}
+
+/** Connects to the servers of one credential: its token endpoint, and its issuer. */
+export interface TokenServers {
+  /** The server of an origin; uses the credential's client certificate if it has one. Rejects with a LoginError. */
+  at(origin: string): Promise<LoginServer>;
+  /** The time limit of a login, and of a discovery; 10 s unless a test sets less. */
+  readonly timeoutMs?: number;
 }
 
 /** A request. Headers alternate name and value. */
@@ -32,7 +40,7 @@ export interface Steps {
 
 /**
  * Sends a request on a new connection, and gives the head of the answer. Uses `node:http`, which skips each 1xx
- * (RFC 9110 §15.2); undici fails at a 100.
+ * (RFC 9110 §15.2); undici fails at a 100. Follows no redirect. `steps` says how far it got if it fails.
  */
 export function answerOf(
   server: LoginServer,
@@ -41,6 +49,7 @@ export function answerOf(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     // A request without a connection emits nothing when it is aborted. Deferred, since an error of `connect` says more.
     signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)), { once: true });
     http
@@ -65,7 +74,10 @@ export function answerOf(
           return undefined;
         },
       })
-      .on('response', resolve)
+      .on('response', (answer) => {
+        steps.answered = true;
+        resolve(answer);
+      })
       .on('error', (error) => reject(withoutBytes(error)))
       .end(body);
   });
