@@ -31,7 +31,7 @@ const CONFIG_ORDER = ['values', 'declaration', 'reading', 'shapes', 'sections', 
 const OWNERS: Record<string, string[]> = {
   fastify: ['listen', 'library'],
   '@fastify/http-proxy': ['listen'],
-  undici: ['cli', 'login'],
+  undici: ['cli'],
   jose: ['login'],
   pino: ['observe'],
   'prom-client': ['node', 'observe'],

@@ -1,16 +1,14 @@
-import { Client } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
 import { LoginError } from '../base/login-error.ts';
-import { USER_AGENT } from '../base/version.ts';
 import { isInsecure, parseTokenUrl, type TokenEndpoint } from '../config/values/urls.ts';
-import { parseJsonObject } from './json-object.ts';
 import { connectionError, withSubject } from './connection-failure.ts';
-import type { LoginServer } from './login-server.ts';
+import { parseJsonObject } from './json-object.ts';
+import { limitedBody } from './login-request.ts';
+import { answerOf, type LoginServer, type Steps, type TokenServers } from './login-server.ts';
 
 /** The time limit of a discovery, from the first request to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
 /** How long metadata is cached. */
 const AGE_MS = 3_600_000;
 
@@ -28,11 +26,7 @@ export interface Discovery {
 }
 
 /** Finds the token endpoint of an issuer, and caches it. */
-export function createDiscovery(
-  question: Question,
-  servers: { at(origin: string): Promise<LoginServer> },
-  clock: Clock,
-): Discovery {
+export function createDiscovery(question: Question, servers: TokenServers, clock: Clock): Discovery {
   let known: { readonly endpoint: TokenEndpoint; readonly until: Deadline } | undefined;
   return {
     async find(signal) {
@@ -49,21 +43,18 @@ export function createDiscovery(
 
 async function discover(
   question: Question,
-  servers: { at(origin: string): Promise<LoginServer> },
+  servers: TokenServers,
   signal: AbortSignal,
 ): Promise<TokenEndpoint> {
   const { origin } = new URL(question.issuer);
   const server = await servers.at(origin);
-  const timeout = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
+  const limitMs = servers.timeoutMs ?? DISCOVERY_TIMEOUT_MS;
+  const timeout = AbortSignal.timeout(limitMs);
   const limit = AbortSignal.any([signal, timeout]);
   for (const path of metadataPaths(question.issuer)) {
-    const body = await ask(server, origin, path, limit).catch((cause: unknown) => {
-      const progress = {
-        connected: true,
-        answered: true,
-        late: timeout.aborted,
-        limitMs: DISCOVERY_TIMEOUT_MS,
-      };
+    const steps = { connected: false, answered: false };
+    const body = await ask(server, path, steps, limit).catch((cause: unknown) => {
+      const progress = { ...steps, late: timeout.aborted, limitMs };
       throw withSubject(`the issuer ${origin}${path}`, connectionError(cause, origin, progress), {});
     });
     const metadata = body === undefined ? undefined : parseJsonObject(body);
@@ -114,25 +105,16 @@ export function tokenEndpointOf(
   return parsed.value;
 }
 
-/** The body of a 200; undefined for any other answer. undici follows no redirects by default. */
+/** The body of a 200; undefined for any other answer, and if it is larger than 64 KiB. Follows no redirect. */
 async function ask(
   server: LoginServer,
-  origin: string,
   path: string,
+  steps: Steps,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  const client = new Client(origin, {
-    connect: (_options, done) => server.connect((...result) => done(...result), signal),
-    maxHeaderSize: server.headerSizeBytes,
-    maxResponseSize: MAX_ANSWER_BYTES,
-  });
-  try {
-    const headers = { host: server.host, accept: 'application/json', 'user-agent': USER_AGENT };
-    const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
-    if (statusCode === 200) return new Uint8Array(await body.arrayBuffer());
-    body.on('error', () => {}).destroy();
-    return undefined;
-  } finally {
-    await client.destroy();
-  }
+  const question = { method: 'GET', path, headers: ['accept', 'application/json'] };
+  const answer = await answerOf(server, question, steps, signal);
+  if (answer.statusCode === 200) return limitedBody(answer);
+  answer.on('error', () => {}).destroy();
+  return undefined;
 }

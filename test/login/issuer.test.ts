@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { createDiscovery, metadataPaths, tokenEndpointOf } from '../../src/login/issuer.ts';
+import type { LoginServer } from '../../src/login/login-server.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { loginServer } from '../support/login-server.ts';
 import { settled } from '../support/outcome.ts';
@@ -66,7 +68,7 @@ t.test(
       [ok('<html>canary</html>'), 'server-error'],
       [ok('{"token_endpoint":"https://a.example/canary"}'), 'server-error'],
       [ok('{"issuer":"https://canary.example/t","token_endpoint":"https://a.example/t"}'), 'unusable'],
-      [ok(`{"issuer":"x","filler":"${'x'.repeat(70_000)}"}`), 'unreachable'],
+      [ok(`{"issuer":"x","filler":"${'x'.repeat(70_000)}"}`), 'server-error'],
       ['HTTP/1.1 nonsense canary\r\n\r\n', 'unreachable'],
     ] as const) {
       const { find, server } = await issuerAt(t, () => answer);
@@ -77,6 +79,53 @@ t.test(
     }
   },
 );
+
+t.test('a 1xx before the metadata of an issuer is skipped', async (t) => {
+  const world = await issuerAt(t, () =>
+    Buffer.concat([
+      Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'),
+      world.metadata(`${world.server.url}/token`),
+    ]),
+  );
+  t.same(await world.find(), { origin: world.server.url, path: '/token' });
+});
+
+t.test('a failed discovery says how far it got', async (t) => {
+  const { server } = await issuerAt(t, () => undefined);
+  const reached = loginServer(server.url);
+  const open = await new Promise<Socket>((resolve) => {
+    reached.connect((_error, socket) => resolve(socket!), AbortSignal.timeout(PATIENCE_MS));
+  });
+  t.teardown(() => open.destroy());
+  const failure = async (connect: LoginServer['connect'], timeoutMs = PATIENCE_MS) => {
+    const question = { issuer: server.url, withCertificate: false };
+    const servers = { at: async () => ({ ...reached, connect }), timeoutMs };
+    const error = await settled(
+      createDiscovery(question, servers, systemClock).find(new AbortController().signal),
+    );
+    return (error as Error).message;
+  };
+  t.match(await failure(() => {}, 20), /can't be reached: no connection was made in time \(within 0\.02 s\)/);
+  t.match(
+    await failure((done) => done(null, open), 20),
+    /gives no complete answer in time \(within 0\.02 s\)/,
+  );
+  server.onRequest = ({ connection }) => connection.end();
+  t.match(
+    await failure(reached.connect),
+    /closed the connection without an answer, as a port that speaks TLS/,
+  );
+  server.onRequest = ({ connection }) => {
+    connection.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{').end();
+  };
+  t.match(await failure(reached.connect), /closed the connection before its answer was complete/);
+});
+
+t.test('a cancelled discovery opens no connection', async (t) => {
+  const { server, discovery } = await issuerAt(t, () => ok('{}'));
+  t.match(await settled(discovery.find(AbortSignal.abort())), { code: 'unreachable' });
+  t.same(server.connections, []);
+});
 
 t.test('no secret is sent to a token endpoint in clear text, whatever the metadata says', async (t) => {
   const issuer = 'https://a.example';
