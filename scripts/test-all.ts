@@ -1,8 +1,8 @@
 /**
  * Runs all tests at full length, also those that `.taprc` excludes from `npm test`, on several versions of Node:
  * `npm run test:all`, or `npm run test:all -- 26.10.0`. The versions are the lowest and the newest of each release line that
- * package.json supports; each is downloaded. With `--others` it skips the present version, with which `npm test`
- * runs, and runs only tests that depend on Node.
+ * package.json supports; each is downloaded. With `--others` it skips the present version, and runs only tests that depend
+ * on Node, as `npm test` runs them: with the bundle, and a tenth of the random cases.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,6 +23,8 @@ const OF_NODE = [
   'test/package.test.ts',
 ];
 
+const AS_NPM_TEST = { TESTED_PROGRAM: 'dist/main.js', TESTED_SHARE: '0.1' };
+
 /** Files that are named run even if `.taprc` excludes them. */
 const ALL = ['test/**/*.test.ts'];
 
@@ -37,13 +39,13 @@ function promised(): string[] {
   return lines.flatMap((line = []) => [...new Set([line[0] as string, line.at(-1) as string])]);
 }
 
-function run(version: string, files: readonly string[]): boolean {
+function run(version: string, files: readonly string[], settings: NodeJS.ProcessEnv): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'bearerd-node-'));
   try {
     const npm = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', folder, `node@${version}`];
     if (spawnSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0) return false;
     const node = join(folder, 'node_modules/node/bin/node');
-    const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+    const env = { ...process.env, ...settings, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
     const tap = [TAP, 'run', '--disable-coverage', '--allow-empty-coverage', '--reporter=terse', ...files];
     return spawnSync(node, tap, { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
   } finally {
@@ -60,7 +62,7 @@ for (const version of positionals.length > 0 ? positionals : promised()) {
     console.log(`Node ${version}: skipped, the present one`);
     continue;
   }
-  const passed = run(version, values.others ? OF_NODE : ALL);
+  const passed = values.others ? run(version, OF_NODE, AS_NPM_TEST) : run(version, ALL, {});
   console.log(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`);
   if (!passed) process.exitCode = 1;
 }
