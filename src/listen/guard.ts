@@ -155,7 +155,8 @@ function hostName(host: string): string | undefined {
 function arrivedAt({ address }: Arrival): string | undefined {
   if (address === undefined) return undefined;
   if (address.startsWith('::ffff:')) return address.slice(7);
-  return address.includes(':') ? `[${address.toLowerCase()}]` : address;
+  // Node adds the zone to a link-local address, and no `Host` has one (RFC 6874 §1).
+  return address.includes(':') ? hostName(`[${address.replace(/%.*$/, '')}]`) : address;
 }
 
 /**
