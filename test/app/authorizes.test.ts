@@ -88,6 +88,9 @@ routes:
     await proxy.get('/', 'X-Original-URL-2: a', 'X-HTTP-Methods: b', 'X-Original: c', 'XOriginal-URL: d');
     for (const name of ['x-original-url-2', 'x-http-methods', 'x-original', 'xoriginal-url'])
       t.equal(upstream.last.all(name).length, 1, `${name} is not one of them`);
+    await proxy.get('/', 'X-Original-URI: /asked-about', 'X-Original-Method: GET');
+    for (const name of ['x-original-uri', 'x-original-method'])
+      t.equal(upstream.last.all(name).length, 1, `${name} asks an authorization service its question`);
   },
 );
 
