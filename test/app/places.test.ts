@@ -26,6 +26,7 @@ routes:
   - { prefix: /keep, credential: query, clientAuthorization: keep }
   - { prefix: /reject, credential: query, clientAuthorization: reject }
   - { prefix: /cookie, credential: cookie }
+  - { prefix: /keep-cookie, credential: cookie, clientAuthorization: keep }
   - { prefix: /reject-cookie, credential: cookie, clientAuthorization: reject }
   - { prefix: /named, credential: named }
   - { prefix: /basic, credential: basic }
@@ -62,6 +63,29 @@ t.test(
     t.equal(api.last.target, '/?api_key=mine', "another route's parameter is the client's");
   },
 );
+
+t.test("an empty parameter or cookie of the client's is replaced by ours, even with keep", async (t) => {
+  const { api, proxy } = await world(t);
+  for (const query of [
+    '?api_key=&x',
+    '?api_key&x',
+    '?api_key=%20&x',
+    '?api%5fkey=+&x',
+    '?api_key=;api_key=&x',
+  ]) {
+    await proxy.get(`/keep${query}`);
+    t.equal(api.last.target, `/keep?x&api_key=${ON_THE_WIRE}`, query);
+  }
+  for (const cookie of ['sid=', 'sid', 'sid= ; sid=', 'a=1; sid=']) {
+    await proxy.get('/keep-cookie', `cookie: ${cookie}`);
+    t.match(api.last.all('cookie'), [/(?:^|^a=1; )sid=canary-cookie$/], cookie);
+  }
+  await proxy.get('/keep?api_key=&api_key=mine');
+  t.equal(api.last.target, '/keep?api_key=&api_key=mine');
+  await proxy.get('/keep-cookie', 'cookie: sid=; sid=mine');
+  t.same(api.last.all('cookie'), ['sid=; sid=mine']);
+  t.equal(JSON.parse((await proxy.get('/reject?api_key=')).text).code, 'client-authorization');
+});
 
 t.test(
   "a client's parameter or cookie of the credential's name counts as the client's own credential",

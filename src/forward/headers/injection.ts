@@ -11,10 +11,13 @@ export function withParameter(target: string, name: string, value: string): stri
   return `${path}?${before}${encoded(name)}=${encoded(Buffer.from(value, 'latin1').toString('utf8'))}`;
 }
 
-/** True if the query of the target has the parameter, with or without a value. */
-export function hasParameter(target: string, name: string): boolean {
-  const { query } = split(target);
-  return withoutParameter(query, name) !== query;
+/** The unescaped values of the parameter in the query of the target; empty text for one without a value. */
+export function parameterValues(target: string, name: string): string[] {
+  const wanted = asBytes(name);
+  return split(target)
+    .query.split(/[&;]/)
+    .filter((part) => parameterName(part) === wanted)
+    .map(parameterValue);
 }
 
 /** A query with its `?`, without parameters that are `taken`. @param taken gets name and value unescaped, a character a byte */
@@ -30,8 +33,12 @@ export function withoutCookie(line: string, name: string): string {
   return kept.join(';').replace(/^[ \t]+/, '');
 }
 
-export function hasCookie(line: string, name: string): boolean {
-  return line.split(';').some((pair) => cookieName(pair) === name);
+/** The values of the cookies of exactly that name; empty text for one without a value. */
+export function cookieValues(line: string, name: string): string[] {
+  return line
+    .split(';')
+    .filter((pair) => cookieName(pair) === name)
+    .map((pair) => pair.slice(pair.indexOf('=') + 1 || pair.length));
 }
 
 /** True if a `Set-Cookie` value sets the cookie of that name. */

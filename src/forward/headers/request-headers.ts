@@ -11,7 +11,7 @@ import type { Elsewhere } from '../../config/sections/credentials/placement.ts';
 import type { AccessToken } from '../../login/access-token.ts';
 import type { Forwardable } from '../forwardable.ts';
 import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';
-import { hasCookie, hasParameter, withoutCookie, withParameter } from './injection.ts';
+import { cookieValues, parameterValues, withoutCookie, withParameter } from './injection.ts';
 
 /** What is added to a request, and what is removed for it. */
 interface Injection {
@@ -140,25 +140,30 @@ export function clientCredentials(
 ): { readonly any: boolean; readonly usable: boolean; readonly repeated: boolean } {
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
+  const { place, target } = elsewhere ?? {};
   let usable = false;
   let authorizations = 0;
   let others = 0;
-  const inQuery = elsewhere?.place.in === 'query' && hasParameter(elsewhere.target, elsewhere.place.name);
-  const inCookie = (field: number, value: string) =>
-    field === COOKIE && elsewhere?.place.in === 'cookie' && hasCookie(value, elsewhere.place.name);
-  if (inQuery) {
-    others++;
-    usable = true;
+  if (place?.in === 'query') {
+    const values = parameterValues(target!, place.name);
+    if (values.length > 0) others++;
+    usable = values.some(isFilled);
   }
   for (let i = 0; i < fields.length; i++) {
     const name = pairs[2 * i]!;
-    if (fields[i] === AUTHORIZATION) authorizations++;
-    else if (isCredential(fields[i]!, name, credentialHeader) || inCookie(fields[i]!, pairs[2 * i + 1]!))
-      others++;
+    const field = fields[i]!;
+    const isCookie = field === COOKIE && place?.in === 'cookie';
+    const values = isCookie ? cookieValues(pairs[2 * i + 1]!, place.name) : [pairs[2 * i + 1]!];
+    if (field === AUTHORIZATION) authorizations++;
+    else if (isCookie ? values.length > 0 : isCredential(field, name, credentialHeader)) others++;
     else continue;
-    if (pairs[2 * i + 1]!.trim() !== '' && named?.has(name.toLowerCase()) !== true) usable = true;
+    if (values.some(isFilled) && named?.has(name.toLowerCase()) !== true) usable = true;
   }
   return { any: authorizations + others > 0, usable, repeated: authorizations > 1 || others > 1 };
+}
+
+function isFilled(value: string): boolean {
+  return value.trim() !== '';
 }
 
 /**

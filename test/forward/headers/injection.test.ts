@@ -1,7 +1,7 @@
 import t from 'tap';
 import {
-  hasCookie,
-  hasParameter,
+  cookieValues,
+  parameterValues,
   withoutCookie,
   withParameter,
 } from '../../../src/forward/headers/injection.ts';
@@ -57,10 +57,16 @@ t.test('cookies of exactly that name are removed, and all other bytes stay', asy
     ['a="x;y"; b', 'a="x;y"; b'],
   ] as const) {
     t.equal(withoutCookie(given, 'sid'), left, given);
-    t.equal(hasCookie(given, 'sid'), given !== left && !given.startsWith('SID'), given);
+    t.equal(cookieValues(given, 'sid').length > 0, given !== left && !given.startsWith('SID'), given);
   }
 });
 
-t.test('a parameter is found with a value or without one, but not in a path', async (t) => {
-  t.same([hasParameter('/a?api%5Fkey', 'api_key'), hasParameter('/api_key?x', 'api_key')], [true, false]);
+t.test('the values of a parameter are found, also an empty one, but not in a path', async (t) => {
+  t.same(parameterValues('/a?api%5Fkey&x;api_key=a%3Db&api_key==c', 'api_key'), ['', 'a=b', '=c']);
+  t.same(parameterValues('/api_key?x=api_key', 'api_key'), []);
+});
+
+t.test('the values of a cookie are found, also an empty one', async (t) => {
+  t.same(cookieValues('sid=1; sid; a=sid; sid=b=c;sid=', 'sid'), ['1', '', 'b=c', '']);
+  t.same(cookieValues('', 'sid'), []);
 });
