@@ -23,18 +23,22 @@ export class Automaton {
   readonly columns = new Uint8Array(256);
   /** The length of the longest word; 0 if there is none. */
   readonly longestWord: number;
+  readonly #words: readonly Buffer[];
   readonly #width: number;
   readonly #tree: Tree;
   readonly #fail: Int32Array;
   /** Nodes form a tree by their failure links: the place of each in its preorder, and how many are below it. */
   readonly #rank: Int32Array;
   readonly #below: Int32Array;
+  /** For other automata: the states here, by their nodes. */
+  readonly #statesFor = new WeakMap<Automaton, Int32Array>();
 
   /** @param words each character is a byte; empty ones don't count */
   constructor(words: readonly string[]) {
     const bytes = [...new Set(words)]
       .filter((word) => word !== '')
       .map((word) => Buffer.from(word, 'latin1'));
+    this.#words = bytes;
     let width = 1;
     for (const word of bytes) for (const byte of word) this.columns[byte] ||= width++;
     this.#width = width;
@@ -65,6 +69,28 @@ export class Automaton {
   step(state: number, byte: number): number {
     const next = this.table[state + this.columns[byte]!]!;
     return next < 0 ? ~next : next;
+  }
+
+  /** The state that stands for the same beginning of a word as a state of another automaton. */
+  stateFor(other: Automaton, state: number): number {
+    return other === this ? state : this.#statesOf(other)[state / other.#width]!;
+  }
+
+  /** Made at once for all states, so that the time tells nothing about the one that is asked for. */
+  #statesOf(other: Automaton): Int32Array {
+    const known = this.#statesFor.get(other);
+    if (known !== undefined) return known;
+    const states = new Int32Array(other.#tree.nodes);
+    for (const word of other.#words) {
+      let [theirs, ours] = [ROOT, ROOT];
+      for (const byte of word) {
+        theirs = other.step(theirs, byte);
+        ours = this.step(ours, byte);
+        states[theirs / other.#width] = ours;
+      }
+    }
+    this.#statesFor.set(other, states);
+    return states;
   }
 
   /** True if the beginning of a word that `outer` has read ends with the one that `inner` has read. */

@@ -70,13 +70,17 @@ export class Base64Reading implements Reading {
     this.#at = at;
   }
 
-  copy(): Base64Reading {
-    const copy = new Base64Reading(this.#searcher, this.#at, this.#decodes);
-    copy.#states = [...this.#states];
+  copy(searcher: Searcher): Base64Reading {
+    const copy = new Base64Reading(searcher, this.#at, this.#decodes);
+    const moved = (state: number) => searcher.automaton.stateFor(this.#automaton, state);
+    const [first, second, third, fourth] = this.#states;
+    copy.#states = [moved(first), moved(second), moved(third), moved(fourth)];
     copy.#before = this.#before;
     copy.#replacements = this.#replacements;
     copy.#breaks = this.#breaks;
-    copy.#literal = this.#literal?.copy();
+    copy.#lineFrom = this.#lineFrom;
+    copy.linesFrom = this.linesFrom;
+    copy.#literal = this.#literal?.copy(searcher);
     return copy;
   }
 

@@ -49,12 +49,15 @@ export class HexReading implements Reading {
     }
   }
 
-  copy(): HexReading {
-    const copy = new HexReading(this.#searcher, this.#at);
-    copy.#ends = this.#ends;
-    copy.#begins = this.#begins;
+  copy(searcher: Searcher): HexReading {
+    const copy = new HexReading(searcher, this.#at);
+    copy.#ends = searcher.automaton.stateFor(this.#automaton, this.#ends);
+    copy.#begins = searcher.automaton.stateFor(this.#automaton, this.#begins);
     copy.#before = this.#before;
     copy.#replacements = this.#replacements;
+    copy.#digits = this.#digits;
+    copy.#afterLetter = this.#afterLetter;
+    copy.pairsFrom = this.pairsFrom;
     return copy;
   }
 

@@ -55,11 +55,14 @@ export class PlainReading implements Reading {
     this.#endJumps(onMatch);
   }
 
-  copy(): PlainReading {
-    const copy = new PlainReading(this.#searcher, this.#at);
-    copy.#path = { ...this.#path };
-    copy.#others = this.#others.map((path) => ({ ...path }));
-    copy.#jumps = [...this.#jumps];
+  copy(searcher: Searcher): PlainReading {
+    const copy = new PlainReading(searcher, this.#at);
+    const moved = <P extends Path>(path: P): P => {
+      return { ...path, state: searcher.automaton.stateFor(this.#automaton, path.state) };
+    };
+    copy.#path = moved(this.#path);
+    copy.#others = this.#others.map(moved);
+    copy.#jumps = this.#jumps.map(moved);
     return copy;
   }
 

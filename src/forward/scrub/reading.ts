@@ -1,3 +1,5 @@
+import type { Searcher } from './searcher.ts';
+
 /** A part of an answer. All positions count from the answer's first byte. */
 export interface TextPart {
   readonly bytes: Uint8Array;
@@ -15,6 +17,6 @@ export type OnMatch = (start: number, end: number) => void;
 /** Searches an answer, read in one way, for credentials. Each part follows the one before. */
 export interface Reading {
   read(text: TextPart, onMatch: OnMatch): void;
-  /** A copy, to read ahead without a change to this one. */
-  copy(): Reading;
+  /** A copy that goes on from here, and searches for these values. What it has begun to match, it ends. */
+  copy(searcher: Searcher): Reading;
 }

@@ -20,6 +20,12 @@ interface Mark {
   readonly untilMonoMs: number;
 }
 
+/** Reads from the bytes on that were held when values were added. It is dropped behind the longest match. */
+interface LateReading {
+  readonly reading: Reading;
+  readonly until: number;
+}
+
 /**
  * Masks each byte of a match by `*` in a text that comes in pieces. What is held back, for how long, and where the rest is
  * cut doesn't depend on a secret: at the end of a piece, a run is held if an encoded credential could be part of it,
@@ -28,14 +34,16 @@ interface Mark {
 export class Scrubber {
   /** A match was found. */
   found = false;
-  readonly searcher: Searcher;
-  readonly #plain: PlainReading;
-  readonly #base64: Base64Reading;
-  readonly #hex: HexReading;
+  #searcher: Searcher;
+  #plain: PlainReading;
+  #base64: Base64Reading;
+  #hex: HexReading;
+  /** Readings of the matches that began in held bytes, of values that were added after that. */
+  #late: readonly LateReading[] = [];
   /** The position after the last byte that has come. */
-  #end: number;
+  #end = 0;
   /** Where the last run of the text begins. */
-  #runFrom: number;
+  #runFrom = 0;
   /** An escape that the end of the text cuts. It has not been read yet, whether or not it is held. */
   #tail: Buffer = NOTHING;
   /** Bytes that are held from earlier pieces; they end at `#end`, or where the present piece begins. */
@@ -45,25 +53,39 @@ export class Scrubber {
   #copied = false;
   #marks: Mark[] = [];
 
-  /** @param at the position of the first byte that will come */
-  constructor(searcher: Searcher, at = 0) {
-    this.searcher = searcher;
-    this.#end = at;
-    this.#runFrom = at;
-    this.#plain = new PlainReading(searcher, at);
-    this.#base64 = new Base64Reading(searcher, at);
-    this.#hex = new HexReading(searcher, at);
+  constructor(searcher: Searcher) {
+    this.#searcher = searcher;
+    this.#plain = new PlainReading(searcher, 0);
+    this.#base64 = new Base64Reading(searcher, 0);
+    this.#hex = new HexReading(searcher, 0);
   }
 
-  /** A scrubber that searches for other values from here on, and takes over the held bytes. */
-  with(searcher: Searcher): Scrubber {
-    const other = new Scrubber(searcher, this.#end - this.#held.length);
-    other.found = this.found;
-    const passed = this.#held.length === 0 ? [] : other.push(this.#held, 0);
-    other.#held = Buffer.concat([...passed, other.#held]);
-    other.#runFrom = Math.min(this.#runFrom, other.#runFrom);
-    other.#marks = this.#marks;
-    return other;
+  /**
+   * Searches for these values from here on, and in the held bytes. A match of a value that stays may have begun in bytes
+   * that were passed on: its rest is masked all the same.
+   */
+  use(searcher: Searcher): void {
+    if (searcher === this.#searcher) return;
+    this.#searcher = searcher;
+    this.#plain = this.#plain.copy(searcher);
+    this.#base64 = this.#base64.copy(searcher);
+    this.#hex = this.#hex.copy(searcher);
+    this.#late = this.#late.map(({ reading, until }) => ({ reading: reading.copy(searcher), until }));
+    if (this.#held.length > 0) this.#readHeld();
+  }
+
+  /** Searches the held bytes for new values. */
+  #readHeld(): void {
+    const [held, searcher] = [this.#held, this.#searcher];
+    const base = this.#end - held.length;
+    const readings = [
+      new PlainReading(searcher, base),
+      new Base64Reading(searcher, base),
+      new HexReading(searcher, base),
+    ];
+    this.#read({ bytes: held, base, until: this.#end - this.#tail.length, final: false }, readings);
+    const until = this.#end + searcher.maxHeldBytes;
+    this.#late = [...this.#late, ...readings.map((reading) => ({ reading, until }))];
   }
 
   /** @returns what may be passed on of the held bytes and the piece; the last part may share the piece's memory */
@@ -75,13 +97,14 @@ export class Scrubber {
     const base = this.#end - text.length;
     const unfinished = unfinishedFrom(text);
     this.#read({ bytes: text, base, until: base + unfinished, final: false }, this.#readings);
+    if (this.#late.length > 0) this.#late = this.#late.filter(({ until }) => until > this.#end);
     // A copy, because the reader may use the piece's memory again.
     this.#tail = unfinished === text.length ? NOTHING : Buffer.from(text.subarray(unfinished));
-    const at = lastBreak(text, this.searcher.breaks);
+    const at = lastBreak(text, this.#searcher.breaks);
     if (at !== -1) this.#runFrom = base + at + 1;
     const { linesFrom } = this.#base64;
     const runFrom = Math.min(this.#runFrom, linesFrom, this.#hex.pairsFrom, base + unfinished);
-    const passed = this.#pass(Math.max(runFrom, this.#end - this.searcher.maxHeldBytes), piece);
+    const passed = this.#pass(Math.max(runFrom, this.#end - this.#searcher.maxHeldBytes), piece);
     if (this.#held.length > 0) this.#mark(nowMonoMs);
     return passed;
   }
@@ -103,7 +126,7 @@ export class Scrubber {
     let until = 0;
     for (const { end, untilMonoMs } of this.#marks) if (untilMonoMs <= nowMonoMs) until = end;
     if (until === 0) return [];
-    if (this.#tail.length > 0) this.#readTail(this.#readings.map((reading) => reading.copy()));
+    if (this.#tail.length > 0) this.#readTail(this.#readings.map((reading) => reading.copy(this.#searcher)));
     return this.#pass(until, NOTHING);
   }
 
@@ -114,7 +137,8 @@ export class Scrubber {
   }
 
   get #readings(): readonly Reading[] {
-    return [this.#plain, this.#base64, this.#hex];
+    const readings = [this.#plain, this.#base64, this.#hex];
+    return this.#late.length === 0 ? readings : [...readings, ...this.#late.map(({ reading }) => reading)];
   }
 
   /** Reads a cut escape as if nothing followed it. */

@@ -59,7 +59,7 @@ export class Scrubbing implements Held {
     const { clock, secrets, heldRuns } = this.#context;
     this.#scrubber ??= new Scrubber(secrets.searcher);
     // The rest of a long answer, events say, may hold a token that is newer than its beginning.
-    if (this.#scrubber.searcher !== secrets.searcher) this.#scrubber = this.#scrubber.with(secrets.searcher);
+    this.#scrubber.use(secrets.searcher);
     const passes = this.#scrubber.push(piece, clock.monoMs());
     if (this.dueMonoMs !== undefined) heldRuns.add(this);
     return passes;
