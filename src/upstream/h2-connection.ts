@@ -15,8 +15,8 @@ const MOST_REQUESTS = 800;
 const STREAM_WINDOW_BYTES = 1024 ** 2;
 /** For all streams together. Bytes leave it as they come, so it only has to cover the round trip. */
 const CONNECTION_WINDOW_BYTES = 16 * 1024 ** 2;
-/** How often a connection with requests is checked by PING. It is dead if the last PING has no answer by then. */
-const PING_MS = 15_000;
+/** How often a connection with requests is checked. It is dead if nothing has come since the check before. */
+const CHECK_MS = 15_000;
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
 
@@ -55,7 +55,9 @@ export class Http2Connection implements StreamOwner {
   #doubted = false;
   readonly #ending = new Http2Ending();
   #idle: NodeJS.Timeout | undefined;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #age: NodeJS.Timeout;
+  /** These go on until the connection is closed: it may carry requests long after it takes no more of them. */
+  readonly #checks: NodeJS.Timeout[] = [];
 
   constructor(owner: ConnectionOwner, socket: Socket) {
     this.#owner = owner;
@@ -73,14 +75,15 @@ export class Http2Connection implements StreamOwner {
       .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
       .on('error', (error) => this.#end(error))
       .on('close', () => {
+        for (const check of this.#checks) clearTimeout(check);
         this.#end();
         owner.closed(this);
       });
-    this.#timers.push(setTimeout(() => this.retire(), CONNECTION_MAX_AGE_MS).unref());
+    this.#age = setTimeout(() => this.retire(), CONNECTION_MAX_AGE_MS).unref();
     if (owner.connectTimeoutMs > 0) {
-      this.#timers.push(setTimeout(() => this.#expectSettled(), owner.connectTimeoutMs).unref());
+      this.#checks.push(setTimeout(() => this.#expectSettled(), owner.connectTimeoutMs).unref());
     }
-    this.#pingAtIntervals();
+    this.#checkAtIntervals();
   }
 
   #watch(socket: Socket): void {
@@ -198,23 +201,33 @@ export class Http2Connection implements StreamOwner {
     if (!this.#taking) return;
     this.#taking = false;
     clearTimeout(this.#idle);
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearTimeout(this.#age);
     this.#owner.gone(this, this.#ending.problem);
   }
 
   /** Without it, each new request on a dead network path would wait for the whole response timeout. */
-  #pingAtIntervals(): void {
+  #checkAtIntervals(): void {
     let unanswered = false;
+    let before = 0;
     const check = () => {
-      if (unanswered) {
-        this.destroy(upstreamFailure('connect-timeout'));
-      } else if (this.#streams.size > 0) {
-        unanswered = this.#session.ping(() => {
+      const { bytesReceived } = this;
+      if (unanswered && bytesReceived === before) {
+        this.destroy(upstreamFailure('connection-lost'));
+      } else if (!unanswered && this.#streams.size > 0 && !this.#session.destroyed) {
+        unanswered = true;
+        this.#probe(() => {
           unanswered = false;
         });
       }
+      before = bytesReceived;
     };
-    this.#timers.push(setInterval(check, PING_MS).unref());
+    this.#checks.push(setInterval(check, CHECK_MS).unref());
+  }
+
+  /** Sends what the peer must answer: PING, or empty SETTINGS after its GOAWAY, when the library sends no PING any more. */
+  #probe(answered: () => void): void {
+    if (this.#session.closed) this.#session.settings({}, answered);
+    else this.#session.ping(answered);
   }
 }
 

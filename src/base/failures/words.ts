@@ -177,6 +177,13 @@ export const CONNECTION_FAILURES = {
     what: 'sent nothing for too long in the middle of its answer',
     remedy: 'Look at the load and the log of that server, or raise the limit if such pauses are usual.',
   },
+  'connection-lost': {
+    ...LATE,
+    proxyStatus: 'connection_read_timeout',
+    what: 'stopped answering on an open connection',
+    remedy:
+      "Check this machine's network: a firewall or a VPN may have dropped the connection. If it is in order, the server hangs: look at its load and its log.",
+  },
   'no-sockets': {
     login: 'unreachable',
     problem: 'overloaded',

@@ -36,6 +36,7 @@ const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   'head-too-large': 'connect',
   'answer-timeout': 'connect',
   'answer-stalled': 'connect',
+  'connection-lost': 'connect',
   'no-sockets': 'connect',
   other: 'connect',
 };
