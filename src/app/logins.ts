@@ -11,8 +11,8 @@ import { createExecLogin } from '../login/command-token.ts';
 import type { Login } from '../login/http-login.ts';
 import { createOAuth2Login } from '../login/oauth2-endpoint.ts';
 import { createSessionLogin } from '../login/session-endpoint.ts';
+import type { SessionPlace } from '../routes/closed-session-path.ts';
 import type { SessionPlaces } from '../routes/route-table.ts';
-import type { SessionPlace } from '../routes/session-closure.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { tokenServers } from './token-servers.ts';
 

@@ -64,7 +64,7 @@ export class Prefixes<T extends { readonly prefix: string; readonly denied: bool
    * The owner that denies a path because of its format ending: many servers answer `/reports/archive.json` like
    * `/reports/archive`, so a `.` or `;` behind a denied prefix is denied, too, unless a longer prefix matches.
    */
-  closing(readings: readonly string[]): T | undefined {
+  deniedByEnding(readings: readonly string[]): T | undefined {
     for (const [denied, { owner }] of this.#denying) {
       for (const reading of readings) {
         if (!goesOn(reading, denied)) continue;

@@ -4,9 +4,9 @@ import type { Elsewhere } from '../config/sections/credentials/placement.ts';
 import type { UpstreamAddress } from '../config/values/addresses.ts';
 import type { RateLimit } from '../config/values/rates.ts';
 import type { Credential } from '../login/credential.ts';
+import { ClosedSessionPath, type SessionPlace } from './closed-session-path.ts';
 import { readPath } from './path.ts';
 import { Prefixes } from './prefixes.ts';
-import { SessionClosure, type SessionPlace } from './session-closure.ts';
 import { type TableFacts, unmatched } from './unmatched.ts';
 
 /** Which requests a route matches, where they go, and with which credential. Everything is computed once. */
@@ -83,8 +83,8 @@ export interface RouteTable {
 export function createRouteTable(facts: TableFacts<Route>, [session, ...others]: SessionPlaces): RouteTable {
   const { own: routes, host } = facts;
   const prefixes = new Prefixes(routes);
-  const closure = new SessionClosure(session);
-  const closing = closingRoutes(routes, { closure, basePath: session.basePath }, others);
+  const closed = new ClosedSessionPath(session);
+  const sessionPaths = sessionPathsByRoute(routes, { closed, basePath: session.basePath }, others);
   const noRoute = { ok: false, code: 'no-route', route: undefined, ...unmatched(facts) } as const;
 
   function match(method: string, path: string): Match {
@@ -93,19 +93,19 @@ export function createRouteTable(facts: TableFacts<Route>, [session, ...others]:
     }
     const reading = readPath(path);
     if (!reading.ok) return refused('bad-path', undefined, 'the path can be read in more than one way');
-    if (closure.closes(reading.readings)) {
+    if (closed.closes(reading.readings)) {
       return refused('route-denied', undefined, 'the session endpoint is never forwarded');
     }
     const route = prefixes.find(path);
     if (!reading.readings.every((text) => prefixes.agrees(text, route))) {
       return refused('bad-path', route, 'another reading of the path leads to another route');
     }
-    const denying = prefixes.closing(reading.readings);
+    const denying = prefixes.deniedByEnding(reading.readings);
     if (denying !== undefined) {
       return refused('route-denied', denying, 'the route also denies its path with a format ending');
     }
     if (route === undefined) return noRoute;
-    if (closing.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
+    if (sessionPaths.get(route)?.some((each) => each.reaches(upstreamTarget(route, path, '')))) {
       return refused('route-denied', route, 'the session endpoint is never forwarded');
     }
     if (route.denied) return refused('route-denied', route, 'the route denies all requests');
@@ -116,31 +116,31 @@ export function createRouteTable(facts: TableFacts<Route>, [session, ...others]:
   }
 
   function closedBeginnings(route?: Route): readonly string[] {
-    if (route === undefined) return closure.beginnings;
-    return (closing.get(route) ?? []).flatMap((each) => each.beginningsOn(route));
+    if (route === undefined) return closed.beginnings;
+    return (sessionPaths.get(route) ?? []).flatMap((each) => each.beginningsOn(route));
   }
 
   return { host, routes, match, closedBeginnings };
 }
 
 /** For each route, the session endpoints that it could lead to by another path, or that belong to single credentials. */
-function closingRoutes(
+function sessionPathsByRoute(
   routes: readonly Route[],
-  session: { readonly closure: SessionClosure; readonly basePath: string },
+  session: { readonly closed: ClosedSessionPath; readonly basePath: string },
   others: readonly SessionPlace[],
-): ReadonlyMap<Route, readonly SessionClosure[]> {
-  const { closure, basePath } = session;
-  const otherClosures = others.map((place) => new SessionClosure(place));
-  const closing = new Map<Route, SessionClosure[]>();
+): ReadonlyMap<Route, readonly ClosedSessionPath[]> {
+  const { closed, basePath } = session;
+  const otherPaths = others.map((place) => new ClosedSessionPath(place));
+  const byRoute = new Map<Route, ClosedSessionPath[]>();
   for (const route of routes) {
     const { prefix, upstreamPrefix, upstreamOrigin } = route;
-    const reached = otherClosures.filter((each) => each.isAt(upstreamOrigin));
+    const reached = otherPaths.filter((each) => each.isAt(upstreamOrigin));
     // Only a route that changes the path can reach the session endpoint under another name.
     const isRenamed = upstreamPrefix !== basePath + withoutSlash(prefix);
-    if (isRenamed && closure.isAt(upstreamOrigin)) reached.push(closure);
-    if (reached.length > 0) closing.set(route, reached);
+    if (isRenamed && closed.isAt(upstreamOrigin)) reached.push(closed);
+    if (reached.length > 0) byRoute.set(route, reached);
   }
-  return closing;
+  return byRoute;
 }
 
 function refused(code: ProblemCode, route: Route | undefined, why: string): Match {

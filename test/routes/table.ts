@@ -1,9 +1,9 @@
 import { Secret } from '../../src/base/secret.ts';
 import type { RouteConfig } from '../../src/config/sections/routes.ts';
 import type { FixedCredential } from '../../src/login/credential.ts';
+import type { SessionPlace } from '../../src/routes/closed-session-path.ts';
 import { type RouteTable, upstreamTarget } from '../../src/routes/route-table.ts';
 import { createRoutes, type RoutesByHost } from '../../src/routes/routes-by-host.ts';
-import type { SessionPlace } from '../../src/routes/session-closure.ts';
 
 export const ORIGIN = 'https://api.example.com';
 export const OTHER_ORIGIN = 'https://other.example.com';

@@ -13,7 +13,7 @@ export interface SessionPlace {
  * Closes the session path and all paths that begin with it. A client that could log in through the proxy could also guess
  * passwords, or get a token of its own.
  */
-export class SessionClosure {
+export class ClosedSessionPath {
   readonly #asked: readonly string[];
   readonly #sent: readonly string[];
   readonly #server: string;
