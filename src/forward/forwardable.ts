@@ -36,6 +36,8 @@ export interface Forwardable extends ClientSide {
   readonly pool: UpstreamPool;
   /** Path and query as the upstream gets them, but for a credential in the query. */
   readonly target: string;
+  /** Pages of other origins may call, so that each answer says that it depends on `Origin`. */
+  readonly variesByOrigin: boolean;
   readonly dropCookies: boolean;
   readonly trace: RequestTrace | undefined;
   /** The client has sent its own credential and the route lets it pass, so the route's credential is not sent. */

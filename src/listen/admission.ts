@@ -35,6 +35,7 @@ export type Admission =
       readonly route: Route;
       readonly target: string;
       readonly corsOrigin: string | undefined;
+      readonly variesByOrigin: boolean;
       readonly dropCookies: boolean;
       readonly keepsClientCredential: boolean;
       readonly ownRoutes: ReadonlySet<string> | undefined;
@@ -120,6 +121,7 @@ export function admit(
     route,
     target: upstreamTarget(route, split.path, query),
     corsOrigin: origin,
+    variesByOrigin: guard.allowsOrigins,
     dropCookies: head.fromBrowser && !rules.browserCookies,
     keepsClientCredential: keeps,
     ownRoutes: caller?.own?.names,

@@ -8,6 +8,8 @@ import { type Caller, type Callers, createCallers, namesOf } from './callers.ts'
 export interface Guard {
   /** Finds callers by their keys; undefined if clients need no key. */
   readonly callers: Callers | undefined;
+  /** True if pages of other origins may call: what they may read depends on their `Origin`. */
+  readonly allowsOrigins: boolean;
   /**
    * True if clients need a key, and a route has a name that is no name of ours otherwise. Then a host is refused only after
    * the key is known: a client without one gets the same answer for every host.
@@ -78,6 +80,7 @@ function guardOf(config: GuardConfig, isOwn: (name: string) => boolean): Guard {
 
   return {
     callers,
+    allowsOrigins: origins.size > 0,
     hidesHosts: callers !== undefined && !config.routes.flatMap(namesOf).every(isCommon),
 
     mayKnowHosts({ own }, hosts, arrival) {

@@ -219,6 +219,17 @@ t.test('an allowed origin may read answers and problems, and no other origin may
   t.equal((await proxy.get('/denied')).header('access-control-allow-origin'), undefined);
 });
 
+t.test('with allowed origins each answer of the upstream says that it varies by Origin', async (t) => {
+  upstream.onRequest = () => ok('ok', 'vary: accept');
+  for (const more of [[], ['sec-fetch-site: same-site'], ['origin: http://localhost']]) {
+    const answer = await proxy.get('/', ...more);
+    t.same([answer.status, ...answer.all('vary')], [200, 'accept', 'Origin'], `${more}`);
+    t.equal(answer.header('access-control-allow-origin'), undefined);
+  }
+  const without = await gatewayFor(t, { baseUrl: upstream.url });
+  t.same((await without.get('/')).all('vary'), ['accept'], 'without allowed origins nothing is added');
+});
+
 t.test('a configured caller key is required of each request, and is not forwarded', async (t) => {
   for (const good of [
     ['x-bearerd-key: caller-key'],

@@ -24,6 +24,8 @@ interface ResponseContext {
   readonly dropCookies: boolean;
   /** The allowed origin of a cross-origin request from a browser; else undefined. */
   readonly corsOrigin: string | undefined;
+  /** Pages of other origins may call: a browser must not give them an answer that it kept for another client of ours. */
+  readonly variesByOrigin: boolean;
   /** The names of the routes that the caller may use; undefined for all. */
   readonly ownRoutes: ReadonlySet<string> | undefined;
 }
@@ -42,7 +44,15 @@ export function replyHead(
   given: FieldLines,
   status: number,
   framed: boolean,
-  { route, dropCookies, corsOrigin, event, keepsClientCredential, ownRoutes }: ResponseContext,
+  {
+    route,
+    dropCookies,
+    corsOrigin,
+    variesByOrigin,
+    event,
+    keepsClientCredential,
+    ownRoutes,
+  }: ResponseContext,
 ): ReplyHead {
   const { elsewhere } = route;
   const lines =
@@ -83,8 +93,8 @@ export function replyHead(
   if (corsOrigin !== undefined) {
     headers.push('access-control-allow-origin', corsOrigin);
     headers.push('access-control-expose-headers', '*');
-    headers.push('vary', 'Origin');
   }
+  if (variesByOrigin) headers.push('vary', 'Origin');
   return { headers, hasLength };
 }
 
