@@ -22,7 +22,7 @@ function loginFile(path: string, { reading }: At): LoginFile {
 const TEXT = { type: 'string', minLength: 1 };
 
 /** `{file: PATH}`, read anew at each login. No fault shows the value, which may be a secret by mistake. */
-export const file: Shape<LoginFile, { readonly file: string }> = {
+export const fileShape: Shape<LoginFile, { readonly file: string }> = {
   schema: mapSchema({ file: TEXT }, ['file']),
   read(raw, at) {
     if (isAbsent(raw)) return undefined;
@@ -34,7 +34,7 @@ export const file: Shape<LoginFile, { readonly file: string }> = {
 };
 
 /** Such a file, named by its path alone. */
-export const path: Shape<LoginFile, string> = {
+export const pathShape: Shape<LoginFile, string> = {
   schema: TEXT,
   read(raw, at) {
     if (isAbsent(raw)) return undefined;

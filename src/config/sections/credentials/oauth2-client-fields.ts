@@ -1,16 +1,16 @@
 import type { Fields } from '../../shapes/field.ts';
-import { file, path } from '../../shapes/login-file.ts';
+import { fileShape, pathShape } from '../../shapes/login-file.ts';
 import { type Declared, object } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import * as kinds from '../../values/vocabulary.ts';
 
 const CERTIFICATE = object({
   certFile: {
-    kind: path,
+    kind: pathShape,
     required: true,
     description: 'its certificate, with the chain below it; read anew at each login',
   },
-  keyFile: { kind: path, required: true, description: 'the private key of it; read anew at each login' },
+  keyFile: { kind: pathShape, required: true, description: 'the private key of it; read anew at each login' },
 });
 
 const BY_SECRET = { clientAuthentication: ['basic', 'body'] } as const;
@@ -40,14 +40,14 @@ export const CLIENT_FIELDS = {
       'how the client says who it is: by its secret in the Authorization header or in the body, by a signed assertion from a file or of its own, by its certificate, or not at all',
   },
   assertion: {
-    kind: file,
+    kind: fileShape,
     onlyWith: { ...BY_ASSERTION, ...OR_GRANT },
     neededWith: BY_ASSERTION,
     description:
       'a JWT that another program signs for the client (RFC 7523), such as a projected token of Kubernetes; read anew at each login',
   },
   privateKey: {
-    kind: file,
+    kind: fileShape,
     onlyWith: { ...BY_KEY, ...OR_GRANT },
     neededWith: BY_KEY,
     description:

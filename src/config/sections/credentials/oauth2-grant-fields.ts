@@ -1,7 +1,7 @@
 import type { Secret } from '../../../base/secret.ts';
 import type { YamlMap } from '../../reading/maps.ts';
 import type { Fields } from '../../shapes/field.ts';
-import { file, type LoginFile } from '../../shapes/login-file.ts';
+import { fileShape, type LoginFile } from '../../shapes/login-file.ts';
 import type { Declared, Entry } from '../../shapes/object.ts';
 import { HIDDEN, secret } from '../../shapes/secret.ts';
 import type { Shape } from '../../shapes/shape.ts';
@@ -39,7 +39,7 @@ export const GRANT_FIELDS = {
       'for itself, in exchange for the token in subjectToken (RFC 8693), for an assertion (RFC 7523), or for a user name and a password (RFC 6749, section 4.3)',
   },
   subjectToken: {
-    kind: file,
+    kind: fileShape,
     onlyWith: BY_EXCHANGE,
     neededWith: BY_EXCHANGE,
     description: 'the token that is exchanged; read anew at each login',
