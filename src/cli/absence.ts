@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
 import { WHAT_STARTED_IT } from '../observe/why/trouble-words.ts';
+import type { Unanswered } from './admin-client.ts';
 import type { OptionValues } from './command.ts';
 import { listenOf } from './configuration.ts';
-import type { Unanswered } from './sight.ts';
 
 const LIMIT_MS = 1_000;
 

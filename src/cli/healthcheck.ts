@@ -1,6 +1,7 @@
+import { adminAddress } from './admin-address.ts';
+import { reasonsUnready } from './admin-client.ts';
 import { type Command, complain } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { readinessProbe } from './probe.ts';
 
 export const healthcheck: Command = {
   synopsis: '[--admin-listen ADDRESS] [--config FILE]',
@@ -12,8 +13,7 @@ export const healthcheck: Command = {
   settings: ['admin-listen'],
   positionals: [0, 0],
   async run(values) {
-    const look = await readinessProbe(values);
-    const reasons = await look();
+    const reasons = await reasonsUnready(await adminAddress(values));
     for (const reason of reasons) complain(reason);
     return reasons.length === 0 ? EXIT.done : EXIT.failed;
   },

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defaultPlaces } from '../config/reading/default-places.ts';
 import { type ListenAddress, parseAddress } from '../config/values/addresses.ts';
+import { reasonsUnready } from './admin-client.ts';
 import { complain } from './command.ts';
-import { look } from './sight.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,7 +41,7 @@ export async function quickHealthcheck(
 ): Promise<number | undefined> {
   const place = plainPlace(args, env, cwd);
   if (place === undefined) return undefined;
-  const reasons = await look(place.address);
+  const reasons = await reasonsUnready(place.address);
   if (reasons.length === 0) return READY;
   if (!place.isSure) return undefined;
   for (const reason of reasons) complain(reason);

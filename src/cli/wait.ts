@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../base/errors.ts';
 import { parseDuration } from '../config/values/measures.ts';
+import { adminAddress } from './admin-address.ts';
+import { reasonsUnready } from './admin-client.ts';
 import { type Command, complain, textOption } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { readinessProbe } from './probe.ts';
 
 const INTERVAL_MS = 100;
 
@@ -18,11 +19,11 @@ export const wait: Command = {
   positionals: [0, 0],
   async run(values) {
     const limitMs = timeoutOf(textOption(values, 'timeout') ?? '60s');
-    const look = await readinessProbe(values);
+    const address = await adminAddress(values);
     const deadline = performance.now() + limitMs;
     let told = '';
     for (;;) {
-      const reasons = await look();
+      const reasons = await reasonsUnready(address);
       if (reasons.length === 0) {
         complain('ready');
         return EXIT.done;

@@ -7,10 +7,17 @@ import { troublesText } from '../observe/why/situation-text.ts';
 import type { Why } from '../observe/why/why.ts';
 import { whyText } from '../observe/why/why-text.ts';
 import { absence } from './absence.ts';
+import { adminAddress } from './admin-address.ts';
+import {
+  type AdminAnswer,
+  askAdmin,
+  isReadiness,
+  jsonIn,
+  notBearerd,
+  type Unanswered,
+} from './admin-client.ts';
 import { type Command, complain, type OptionValues, print } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { adminAddress } from './probe.ts';
-import { type AdminAnswer, askAdmin, isReadiness, jsonIn, notBearerd, type Unanswered } from './sight.ts';
 
 const REMEMBERED = 'the last 1,000 requests that are over, and the last 200 that failed';
 

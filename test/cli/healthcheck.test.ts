@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { reasonsUnready } from '../../src/cli/admin-client.ts';
 import { plainPlace } from '../../src/cli/quick-healthcheck.ts';
-import { look } from '../../src/cli/sight.ts';
 import { ConfigurationSource } from '../../src/config/source.ts';
 import { formatAddress, type ListenAddress } from '../../src/config/values/addresses.ts';
 
@@ -125,48 +125,49 @@ async function answering(t: Test, answer: (socket: Socket) => unknown, host = '1
 
 t.test('a probe says in words what it found', async (t) => {
   const ready = '{"ready":true,"draining":false,"credentials":{}}';
-  const cases: readonly [what: string, answer: (socket: Socket) => unknown, sight: RegExp | undefined][] = [
-    ['ready', (socket) => socket.end(`HTTP/1.1 200 OK\r\nx: y\r\n\r\n${ready}`), undefined],
+  const cases: readonly [what: string, answer: (socket: Socket) => unknown, expected: RegExp | undefined][] =
     [
-      'another server',
-      (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n<p>'),
-      /is not bearerd: give the address/,
-    ],
-    [
-      'no HTTP',
-      (socket) => socket.end('220 mail ESMTP\r\n'),
-      /^the admin listener at .* \(HTTPParserError\)\. See whether bearerd runs there/,
-    ],
-    ['nothing', (socket) => socket.end(), /^the admin listener at .* \(UND_ERR_SOCKET\)/],
-    ['a reset', (socket) => socket.resetAndDestroy(), /^the admin listener at .* \(ECONNRESET\)/],
-    ['silence', () => {}, /^the admin listener at .* \(UND_ERR_HEADERS_TIMEOUT\)/],
-    [
-      'no end',
-      (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat((1 << 20) + 1)}`),
-      /\(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/,
-    ],
-  ];
-  for (const [what, answer, sight] of cases) {
+      ['ready', (socket) => socket.end(`HTTP/1.1 200 OK\r\nx: y\r\n\r\n${ready}`), undefined],
+      [
+        'another server',
+        (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n<p>'),
+        /is not bearerd: give the address/,
+      ],
+      [
+        'no HTTP',
+        (socket) => socket.end('220 mail ESMTP\r\n'),
+        /^the admin listener at .* \(HTTPParserError\)\. See whether bearerd runs there/,
+      ],
+      ['nothing', (socket) => socket.end(), /^the admin listener at .* \(UND_ERR_SOCKET\)/],
+      ['a reset', (socket) => socket.resetAndDestroy(), /^the admin listener at .* \(ECONNRESET\)/],
+      ['silence', () => {}, /^the admin listener at .* \(UND_ERR_HEADERS_TIMEOUT\)/],
+      [
+        'no end',
+        (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${' '.repeat((1 << 20) + 1)}`),
+        /\(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/,
+      ],
+    ];
+  for (const [what, answer, expected] of cases) {
     const port = await answering(t, answer);
-    const [reason] = await look({ kind: 'tcp', host: '127.0.0.1', port });
-    if (sight === undefined) t.equal(reason, undefined, what);
-    else t.match(reason, sight, what);
+    const [reason] = await reasonsUnready({ kind: 'tcp', host: '127.0.0.1', port });
+    if (expected === undefined) t.equal(reason, undefined, what);
+    else t.match(reason, expected, what);
   }
 });
 
 t.test('localhost means both loopback addresses, and a wildcard address means this machine', async (t) => {
   const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n{"ready":true,"credentials":{}}');
   const v4 = await answering(t, answer);
-  t.same(await look({ kind: 'tcp', host: '0.0.0.0', port: v4 }), []);
-  t.same(await look({ kind: 'tcp', host: 'localhost', port: v4 }), []);
+  t.same(await reasonsUnready({ kind: 'tcp', host: '0.0.0.0', port: v4 }), []);
+  t.same(await reasonsUnready({ kind: 'tcp', host: 'localhost', port: v4 }), []);
   const v6 = await answering(t, answer, '::1').catch(() => undefined);
   if (v6 !== undefined) {
-    t.same(await look({ kind: 'tcp', host: 'localhost', port: v6 }), []);
-    t.same(await look({ kind: 'tcp', host: '::', port: v6 }), []);
+    t.same(await reasonsUnready({ kind: 'tcp', host: 'localhost', port: v6 }), []);
+    t.same(await reasonsUnready({ kind: 'tcp', host: '::', port: v6 }), []);
   }
   const none = (at: string) => [
     `nothing listens at ${at}. Start bearerd, or give the address of its admin listener with --admin-listen`,
   ];
-  t.same(await look({ kind: 'tcp', host: 'localhost', port: 1 }), none('localhost:1'));
-  t.same(await look({ kind: 'unix', path: '/nowhere/x.sock' }), none('unix:/nowhere/x.sock'));
+  t.same(await reasonsUnready({ kind: 'tcp', host: 'localhost', port: 1 }), none('localhost:1'));
+  t.same(await reasonsUnready({ kind: 'unix', path: '/nowhere/x.sock' }), none('unix:/nowhere/x.sock'));
 });

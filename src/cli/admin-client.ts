@@ -2,9 +2,6 @@ import { connect, type Socket } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
 import type { Readiness } from '../observe/status.ts';
 
-/** Why the proxy isn't ready, as the admin listener says; empty if it is. */
-export type Sight = readonly string[];
-
 export interface AdminAnswer {
   readonly status: number;
   readonly body: string;
@@ -26,8 +23,8 @@ const ANSWER = /^HTTP\/1\.\d \d{3}.*?\r\n\r\n/s;
 // `healthcheck` is started every few seconds: it asks by a bare socket, since a client for HTTP takes longer to load than
 // all else here to run, and what says why a proxy isn't ready is loaded when it isn't.
 
-/** Looks at the admin listener at an address. Never rejects. */
-export async function look(address: ListenAddress): Promise<Sight> {
+/** Asks the admin listener why the proxy isn't ready; empty if it is. Never rejects. */
+export async function reasonsUnready(address: ListenAddress): Promise<readonly string[]> {
   const answer = await askAdmin(address, '/readyz');
   if ('reason' in answer) return [answer.reason];
   const readiness = jsonIn(answer);
