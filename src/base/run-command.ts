@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Environment } from './environment.ts';
 import { codeOf } from './failures/kind.ts';
 
 interface CommandOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly timeoutMs: number;
   /** If stdout gets longer, the command is killed. */
   readonly maxOutputBytes: number;

@@ -2,7 +2,7 @@ import type { Gateway } from '../app/gateway.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
 import { type Command, print } from './command.ts';
-import { sourceOf } from './configuration.ts';
+import { configurationSource } from './configuration.ts';
 import { serve } from './serve.ts';
 
 export const demo: Command = {
@@ -16,7 +16,7 @@ export const demo: Command = {
   settings: true,
   async run(values) {
     const mock = await startMockApi();
-    const source = sourceOf(values, demoEnvironment(mock));
+    const source = configurationSource(values, demoEnvironment(mock));
     try {
       return await serve({ source, onListening: (gateway) => print(invitation(gateway, mock)) });
     } catch (error) {

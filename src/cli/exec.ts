@@ -9,7 +9,7 @@ import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
 import { type Command, complain } from './command.ts';
-import { sourceOf } from './configuration.ts';
+import { configurationSource } from './configuration.ts';
 import { GroupWitness } from './group-witness.ts';
 import { leaveReapingToShell } from './init-process.ts';
 import { open } from './open.ts';
@@ -63,7 +63,11 @@ stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
     leaveReapingToShell(); // The command may leave processes behind.
     const variables = childVariables(values);
     const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
-    const source = sourceOf({ ...values, 'caller-key-file': undefined }, execEnvironment(), DEFAULTS);
+    const source = configurationSource(
+      { ...values, 'caller-key-file': undefined },
+      execEnvironment(),
+      DEFAULTS,
+    );
     // systemd means the process that it started, and none of its children.
     for (const name of SERVICE_VARIABLES) delete process.env[name];
     const adapt = (loaded: Config) => forOneCommand(loaded, key === undefined ? undefined : new Secret(key));

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Environment } from '../base/environment.ts';
 import { defaultPlaces } from '../config/reading/default-places.ts';
 import { type ListenAddress, parseAddress } from '../config/values/addresses.ts';
 import { reasonsUnready } from './admin-client.ts';
 import { complain } from './command.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const READY = 0;
 const UNREADY = 1;

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { sourceOf } from './configuration.ts';
+import { configurationSource } from './configuration.ts';
 import { serve } from './serve.ts';
 
 export const start: Command = {
@@ -14,5 +14,5 @@ export const start: Command = {
   options: {},
   positionals: [0, 0],
   settings: true,
-  run: async (values) => serve({ source: sourceOf(values) }),
+  run: async (values) => serve({ source: configurationSource(values) }),
 };

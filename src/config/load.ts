@@ -6,7 +6,7 @@ import { readConfigFile } from './reading/config-file.ts';
 import { readEnvironment, reportUnknownVariables } from './reading/environment.ts';
 import { FaultList, type Report } from './reading/faults.ts';
 import { readOutboundProxies } from './reading/outbound-proxy.ts';
-import { type LoadInput, placeInFile, type Reading, sourceOf } from './reading/reading.ts';
+import { type LoadInput, placeInFile, type Reading, settingPlace } from './reading/reading.ts';
 import { SecretCommands } from './reading/secret-commands.ts';
 import { workingDirectory } from './reading/text-file.ts';
 import { callersInForce } from './sections/callers.ts';
@@ -70,7 +70,7 @@ export async function loadListen(
 ): Promise<Config['listen']> {
   const faults = new FaultList();
   const reading = await startReading(input, faults, new FaultList());
-  const { key } = sourceOf(SETTINGS[name], reading);
+  const { key } = settingPlace(SETTINGS[name], reading);
   const report: Reading['report'] = (at, problem) => {
     if (at === key) faults.report(at, problem);
   };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigFileError } from '../base/config-error.ts';
+import type { Environment } from '../base/environment.ts';
 import type { Config } from './config.ts';
 import { Disk } from './disk.ts';
 import { loadConfig, loadListen } from './load.ts';
@@ -9,7 +10,6 @@ import { readFailure } from './reading/text-file.ts';
 
 /** The sources besides the environment: flags of a command line, or an object of the host program. */
 export type CommandLine = Pick<LoadInput, 'configFile' | 'content' | 'flags' | 'defaults'>;
-export type Environment = LoadInput['env'];
 
 /** A file that has not changed for this long is complete. */
 const STILL_MS = 50;

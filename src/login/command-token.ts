@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Environment } from '../base/environment.ts';
 import { startFailure, stillRunning } from '../base/failures/command-words.ts';
 import { LoginError } from '../base/login-error.ts';
 import { type CommandEnd, runCommand } from '../base/run-command.ts';
@@ -13,8 +14,6 @@ import { startStopwatch } from './stopwatch.ts';
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
 const REMEDY = 'Run it by hand, as the user that bearerd runs as, to see what it says.';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A login that runs a command and reads the token that it prints. `environment` is the whole environment of the command. */
 export function createExecLogin(config: ExecCredentialConfig, environment: Environment, clock: Clock): Login {

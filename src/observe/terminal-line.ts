@@ -1,3 +1,4 @@
+import type { Environment } from '../base/environment.ts';
 import { visible, visibleJson } from './visible.ts';
 import { isFailed } from './why/why.ts';
 
@@ -90,10 +91,7 @@ function clockTime(time: unknown): string {
  * Whether lines may hold escape sequences. `NO_COLOR` (no-color.org) wins over `FORCE_COLOR`, which wins over the kind of
  * output. As in Node, `FORCE_COLOR=0` means no colours.
  */
-export function wantsColours(
-  env: Readonly<Record<string, string | undefined>>,
-  isTerminal: boolean,
-): boolean {
+export function wantsColours(env: Environment, isTerminal: boolean): boolean {
   const { NO_COLOR = '', FORCE_COLOR = '', TERM } = env;
   if (NO_COLOR !== '') return false;
   if (FORCE_COLOR === '0' || FORCE_COLOR === 'false') return false;

@@ -1,10 +1,8 @@
 import { isAbsolute, join } from 'node:path';
+import type { Environment } from '../../base/environment.ts';
 
 /** Where a configuration file is sought if none is named; the first one that exists is read. */
-export function defaultPlaces(
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-): readonly string[] {
+export function defaultPlaces(env: Environment, cwd: string): readonly string[] {
   // The XDG specification: ignore a relative path; unset means ~/.config.
   const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
   const home = absolute(env.HOME);

@@ -1,4 +1,5 @@
 import envSchema from 'env-schema';
+import type { Environment } from '../../base/environment.ts';
 import { FLAGS, type FlagTexts, flagName } from '../declaration/flags.ts';
 import { otherName } from '../declaration/other-names.ts';
 import { formsOf, withoutForm } from '../declaration/setting.ts';
@@ -6,7 +7,7 @@ import { KNOWN_VARIABLES, PLAIN_SETTINGS, SECRET_SETTINGS, URL_VARIABLE } from '
 import { didYouMean, nearest } from '../values/nearest.ts';
 import { readDotEnv } from './dot-env.ts';
 import type { Report } from './faults.ts';
-import type { Environment, LoadInput } from './reading.ts';
+import type { LoadInput, OwnVariables } from './reading.ts';
 
 const PREFIX = 'BEARERD_';
 
@@ -35,7 +36,7 @@ export function environmentSchema(): Record<string, unknown> {
 const SCHEMA = environmentSchema();
 const SECRET_VARIABLES = new Set(SECRET_SETTINGS.flatMap(formsOf));
 
-function namesIn(source: Readonly<Record<string, string | undefined>>): readonly string[] {
+function namesIn(source: Environment): readonly string[] {
   return Object.keys(source).filter((name) => name.startsWith(PREFIX) && source[name] !== undefined);
 }
 
@@ -48,7 +49,7 @@ function isSet(name: string, value: string | undefined): boolean {
 }
 
 /** The variables that are set. A secret's file from a flag takes the place of the secret itself, and of its command. */
-function ownVariables(source: Readonly<Record<string, string | undefined>>, flags: FlagTexts): Variables {
+function variablesIn(source: Environment, flags: FlagTexts): Variables {
   const replaced = SECRET_SETTINGS.map(formsOf)
     .filter(([, file]) => Object.hasOwn(flags, file))
     .flat();
@@ -56,7 +57,7 @@ function ownVariables(source: Readonly<Record<string, string | undefined>>, flag
   return Object.fromEntries(own.map((name) => [name, source[name] ?? '']));
 }
 
-export function readEnvironment(input: LoadInput, cwd: string, report: Report): Environment {
+export function readEnvironment(input: LoadInput, cwd: string, report: Report): OwnVariables {
   // A named file is the choice of the user; the working directory may be a checkout of another party.
   const named =
     input.content !== undefined ||
@@ -67,8 +68,8 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
   const ignored = namesIn(there.values).length > 0 ? 'ignored' : 'none';
   const { flags = {} } = input;
   const sources: [Variables, Variables, Variables] = [
-    ownVariables(dotEnv, flags),
-    ownVariables(input.env, flags),
+    variablesIn(dotEnv, flags),
+    variablesIn(input.env, flags),
     flags,
   ];
   const fromDotEnv = (name: string) =>
@@ -97,7 +98,7 @@ function isServiceLink(name: string, value: string | undefined): boolean {
 
 /** Faults for BEARERD_ variables that are neither settings nor named by the file's `{env: NAME}`. */
 export function reportUnknownVariables(
-  environment: Environment,
+  environment: OwnVariables,
   named: ReadonlySet<string>,
   report: Report,
 ): void {
@@ -124,7 +125,7 @@ function meantBy(name: string): string | undefined {
 /** The first of these variables that has a value, else the first that is set; undefined if none is. */
 export function inForceAmong(
   names: readonly string[],
-  { variables }: Pick<Environment, 'variables'>,
+  { variables }: Pick<OwnVariables, 'variables'>,
 ): string | undefined {
   const set = names.filter((name) => name in variables);
   // Compose files pass on variables without a value as empty strings.

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import type { Environment } from '../../base/environment.ts';
 import type { FlagTexts } from '../declaration/flags.ts';
 import type { Report } from './faults.ts';
 import type { PlaceOf } from './lines.ts';
@@ -7,7 +8,7 @@ import type { SecretCommands } from './secret-commands.ts';
 
 /** All that is read from outside; tests pass their own. */
 export interface LoadInput {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Reads a text file, or throws what `fs.readFileSync` throws. */
   readonly readFile: (path: string) => string;
   /** The content of a configuration file as an object from a program: then no file is sought, and no `.env`. */
@@ -24,7 +25,8 @@ export interface LoadInput {
   readonly cwd?: string | undefined;
 }
 
-export interface Environment {
+/** bearerd's own variables, and where they come from. */
+export interface OwnVariables {
   /** Our variables that have a value: from a flag, the environment or `.env`. */
   readonly variables: Readonly<Record<string, string>>;
   /** Every name with the prefix BEARERD_, known or not. */
@@ -56,7 +58,7 @@ export interface ConfigFile {
 /** One reading of the configuration: its sources, and what it has found so far. */
 export interface Reading {
   readonly cwd: string;
-  readonly environment: Environment;
+  readonly environment: OwnVariables;
   readonly file: ConfigFile;
   readonly report: Report;
   /** Reports what works and is probably a mistake. */
@@ -87,7 +89,7 @@ export function placeInFile(key: string, { path, placeOf }: ConfigFile): string 
 }
 
 /** The key by which faults name a setting, and the folder where its relative paths begin. */
-export function sourceOf(
+export function settingPlace(
   setting: { readonly variable: string; readonly key?: string },
   reading: Reading,
 ): { readonly key: string; readonly folder: string } {

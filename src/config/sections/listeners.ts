@@ -1,12 +1,12 @@
 import { SETTINGS, type Values } from '../declaration/settings.ts';
-import { type Reading, sourceOf } from '../reading/reading.ts';
+import { type Reading, settingPlace } from '../reading/reading.ts';
 import { clash, formatAddress, isRemotelyReachable, type ListenAddress } from '../values/addresses.ts';
 
 /** Each listener needs addresses of its own, and a proxy that other machines can reach needs a caller key. */
 export function checkListeners(values: Values, keyRequired: boolean, reading: Reading): void {
   const taken: { readonly key: string; readonly address: ListenAddress }[] = [];
   for (const name of ['listen', 'adminListen', 'probesListen'] as const) {
-    const { key } = sourceOf(SETTINGS[name], reading);
+    const { key } = settingPlace(SETTINGS[name], reading);
     for (const address of values[name]) {
       const other = taken.find((each) => clash(each.address, address));
       if (other !== undefined) {
@@ -24,7 +24,7 @@ export function checkListeners(values: Values, keyRequired: boolean, reading: Re
   if (remote === undefined || keyRequired || values.allowRemoteCallers) return;
   const { callerKey, allowRemoteCallers } = SETTINGS;
   reading.report(
-    sourceOf(SETTINGS.listen, reading).key,
+    settingPlace(SETTINGS.listen, reading).key,
     `${formatAddress(remote)} can be reached from other machines; set ${callerKey.variable} so that only those who ` +
       `have the key may call, or ${allowRemoteCallers.variable}=true to let everybody`,
   );

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../../base/secret.ts';
 import { SETTINGS, type Values } from '../declaration/settings.ts';
-import { type Reading, sourceOf } from '../reading/reading.ts';
+import { type Reading, settingPlace } from '../reading/reading.ts';
 import { readTextFile } from '../reading/text-file.ts';
 import { At } from '../shapes/shape.ts';
 
@@ -50,7 +50,7 @@ type FileSetting = 'caFile' | 'certFile' | 'keyFile' | 'listenCertFile' | 'liste
 function readPem(name: FileSetting, values: Values, reading: Reading): TlsFile | undefined {
   const path = values[name];
   if (path === undefined) return undefined;
-  const { key, folder } = sourceOf(SETTINGS[name], reading);
+  const { key, folder } = settingPlace(SETTINGS[name], reading);
   const file = readTextFile(path, folder, key, reading);
   return file && { path: file.path, pem: file.content, at: new At(key, reading) };
 }
@@ -66,7 +66,7 @@ function readPair(
   const [given, missing] = values[keyName] === undefined ? [certName, keyName] : [keyName, certName];
   if (values[given] !== undefined && values[missing] === undefined) {
     const { variable } = SETTINGS[missing];
-    reading.report(variable, `is missing; ${sourceOf(SETTINGS[given], reading).key} needs it`);
+    reading.report(variable, `is missing; ${settingPlace(SETTINGS[given], reading).key} needs it`);
   }
   checkPair(cert, key);
   return { cert, key };

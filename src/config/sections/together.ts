@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { foldedName, isSameHeader } from '../../base/fields.ts';
 import { formsOf } from '../declaration/setting.ts';
 import { SECRET_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
-import { isWhole, type Reading, sourceOf } from '../reading/reading.ts';
+import { isWhole, type Reading, settingPlace } from '../reading/reading.ts';
 import { isInsecure } from '../values/urls.ts';
 import { asksForKey, checkCallers } from './callers.ts';
 import { loginOrigins } from './credentials/credential.ts';
@@ -36,8 +36,8 @@ function checkSecure(
 ): void {
   const address = (origin: string) => (origin === upstream?.origin ? upstreamAddress : undefined);
   if (upstream && isInsecure(upstream.origin, upstreamAddress)) {
-    if (upstreamAddress === undefined) reading.report(sourceOf(SETTINGS.upstream, reading).key, INSECURE);
-    else reading.report(sourceOf(SETTINGS.upstreamAddress, reading).key, INSECURE_ADDRESS);
+    if (upstreamAddress === undefined) reading.report(settingPlace(SETTINGS.upstream, reading).key, INSECURE);
+    else reading.report(settingPlace(SETTINGS.upstreamAddress, reading).key, INSECURE_ADDRESS);
   }
   for (const { at, declared } of credentials.declared.values()) {
     for (const [field, origin] of loginOrigins(declared)) {
@@ -56,7 +56,7 @@ function checkRequestIdHeader(
     if (requestIdHeader === undefined || !isSameHeader(requestIdHeader, foldedName(placement.header)))
       continue;
     reading.report(
-      sourceOf(SETTINGS.requestIdHeader, reading).key,
+      settingPlace(SETTINGS.requestIdHeader, reading).key,
       `the credential ${name} is sent in this header`,
     );
   }

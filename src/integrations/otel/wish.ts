@@ -1,3 +1,5 @@
+import type { Environment } from '../../base/environment.ts';
+
 /** What OpenTelemetry's variables ask for. Holds names and a URL without secrets; other values are never shown. */
 type TracingWish =
   | { readonly kind: 'off'; readonly why: string | undefined }
@@ -8,8 +10,6 @@ type TracingWish =
       /** Which values are not valid, and what is used instead. */
       readonly notes: readonly string[];
     };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const SAMPLERS = [
   'always_on',

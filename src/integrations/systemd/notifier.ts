@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../../base/environment.ts';
 
 /** The limit for one message: systemd may be busy, or not run. */
 const MESSAGE_MS = 5_000;

@@ -1,3 +1,4 @@
+import type { Environment } from '../../base/environment.ts';
 import { ListenError } from '../../base/errors.ts';
 
 /** Listening file descriptors, by their listener. */
@@ -5,8 +6,6 @@ export interface PassedSockets {
   readonly proxy: readonly number[];
   readonly admin: readonly number[];
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** SD_LISTEN_FDS_START of sd_listen_fds(3). */
 const FIRST = 3;
