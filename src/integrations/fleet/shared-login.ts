@@ -100,7 +100,7 @@ export class SharedLogin {
     const patienceEndsMonoMs = this.#clock.monoMs() + PATIENCE_MS * (1 + this.#random());
     for (let looks = 1; ; looks++) {
       const news = this.#lookout.nextWake;
-      const findings = await this.#look();
+      const findings = await this.#look(signal);
       const taken = this.#known.take();
       if (taken !== undefined) return taken;
       this.#obeyHold();
@@ -204,8 +204,9 @@ export class SharedLogin {
   }
 
   /** Looks at the engine, and tells the source if the present token was refused. */
-  async #look(): Promise<Findings | undefined> {
+  async #look(signal: AbortSignal): Promise<Findings | undefined> {
     const findings = await this.#engine.look();
+    signal.throwIfAborted(); // After a reload the source may have the token of another account.
     if (findings === undefined) return undefined;
     if (this.#known.learn(findings).refused) this.#options.news.refused();
     return findings;

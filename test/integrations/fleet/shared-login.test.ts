@@ -225,6 +225,37 @@ for (const lifetimeMs of [4_000, 20_000, 60_000]) {
   );
 }
 
+t.test('an abandoned login asks for no lock, and reports no refusal', async (t) => {
+  const clock = new FakeClock();
+  const engine = new StubEngine();
+  const done: string[] = [];
+  engine.lock = async () => {
+    done.push('lock');
+    return 'mine';
+  };
+  const token = new Secret('tok');
+  const shared = new SharedLogin({
+    keys,
+    engine,
+    clock,
+    observe: () => {},
+    login: async () => ({ token, lifetimeMs: LIFETIME_MS, warnings: [] }),
+    news: { fresher: () => done.push('fresher'), refused: () => done.push('refused') },
+  });
+  t.teardown(() => shared.close());
+  await clock.settle();
+  await shared.logIn(new AbortController().signal, 0);
+  t.same(done.splice(0), ['lock']);
+  const look = Promise.withResolvers<Seen>();
+  engine.look = () => look.promise;
+  const abandoned = new AbortController();
+  const login = shared.logIn(abandoned.signal, 0);
+  abandoned.abort();
+  look.resolve({ ...NOTHING, retired: keys.markOf(token) });
+  await t.rejects(login, { name: 'AbortError' });
+  t.same(done, []);
+});
+
 // A server that fails at once, one that fails slowly, and one that never answers.
 for (const [code, takesMs] of [
   ['server-error', 20],
