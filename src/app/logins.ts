@@ -69,24 +69,42 @@ function loginOf(
 }
 
 /**
- * What a new configuration does to a credential's login.
- * - `same`: nothing;
- * - `changed`: a new login follows at once, and the present token is used until then;
- * - `replaced`: the present token is from another issuer, and may not go where the new one goes.
+ * What a new configuration does to the token source of a credential. A source that stays gives its present token to new
+ * requests, and later tokens to requests that began before: so both must be allowed wherever these go.
+ * - `same`: the source stays, with its token;
+ * - `changed`: the source stays. A new login follows at once, and the present token is used until then;
+ * - `moved`: an origin was removed, so requests under way there get no later token. A new source continues with the
+ *   present token, since the login is the same;
+ * - `replaced`: a new source begins without a token.
+ *
+ * @param outdated the present token is from a login before that of `before`
  */
-export function loginChange(
+export function sourceChange(
   credential: LoginCredentialConfig,
   before: Config,
   after: Config,
-): 'same' | 'changed' | 'replaced' {
+  outdated: boolean,
+): 'same' | 'changed' | 'moved' | 'replaced' {
   const old = before.credentials.get(credential.name);
-  if (!logsIn(old) || issuerOf(old, before) !== issuerOf(credential, after)) return 'replaced';
-  const sameEndpoint = sessionUrlOf(old, before) === sessionUrlOf(credential, after);
-  return sameEndpoint && sameCredential(old, credential) ? 'same' : 'changed';
+  if (!logsIn(old) || !same(issuerOf(old, before), issuerOf(credential, after))) return 'replaced';
+  const loses = old.origins.some((origin) => !credential.origins.includes(origin));
+  const gains = credential.origins.some((origin) => !old.origins.includes(origin));
+  const isSame = sameCredential(old, credential);
+  if ((loses || gains) && (outdated || !isSame)) return 'replaced';
+  if (loses) return 'moved';
+  return isSame ? 'same' : 'changed';
 }
 
-function issuerOf(credential: LoginCredentialConfig, config: Config): string {
-  return `${credential.kind} ${loginServerOf(credential, config) ?? ''}`;
+/** What gives out the tokens of a credential: an endpoint, or a command. */
+function issuerOf(credential: LoginCredentialConfig, config: Config): readonly unknown[] {
+  switch (credential.kind) {
+    case 'session':
+      return ['session', sessionUrlOf(credential, config)];
+    case 'oauth2':
+      return ['oauth2', credential.tokenEndpoint ?? credential.issuer];
+    case 'exec':
+      return ['exec', ...credential.command];
+  }
 }
 
 /** The origin where a credential logs in, or the issuer that names it; undefined for a command. */

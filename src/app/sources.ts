@@ -12,7 +12,7 @@ import type { SourceLogin } from '../tokens/source-login.ts';
 import type { TokenStatus } from '../tokens/token-status.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { fixedCredential, presentOf, tokenCredential } from './credentials.ts';
-import { type LoginCredentialConfig, loginChange, loginFor, logsIn } from './logins.ts';
+import { type LoginCredentialConfig, loginFor, logsIn, sourceChange } from './logins.ts';
 import { type RenewSecrets, withRenewedSecrets } from './renewed-secrets.ts';
 import { type OpenEngine, openRedis, type PreparedSharing, Sharing } from './sharing.ts';
 
@@ -39,15 +39,15 @@ interface Preparation {
   readonly sharing: PreparedSharing;
 }
 
-/** A source, and the function that applies the new configuration to it. */
+/** A source, present or new, and the function that applies the new configuration to it. */
 interface Prepared {
   readonly source: RenewingSource;
   readonly take: () => void;
 }
 
 /**
- * The token sources of all credentials that log in, with their background loops. A credential with the same name keeps
- * its source through reloads, and with the source its token.
+ * The token sources of all credentials that log in, with their background loops. A credential keeps its source through
+ * reloads, unless `sourceChange` says that the tokens before and after belong apart.
  */
 export class Sources {
   readonly #clock: Clock;
@@ -147,12 +147,16 @@ export class Sources {
   }
 
   #prepare(credential: LoginCredentialConfig, { config, before, pools, sharing }: Preparation): Prepared {
-    const known = before && this.#sources.get(credential.name);
-    const change = before === undefined ? 'replaced' : loginChange(credential, before, config);
+    const known = this.#sources.get(credential.name);
+    const change =
+      known === undefined || before === undefined
+        ? 'replaced'
+        : sourceChange(credential, before, config, known.outdated);
+    const kept = change === 'same' || change === 'changed' ? known : undefined;
     const own = loginFor(credential, config, pools, this.#clock);
     // `source` is assigned below: news comes only after it has begun to log in.
     const news = newsFor(() => source);
-    const wrapped = sharing.wrap(credential, known !== undefined && change === 'same', own, news);
+    const wrapped = sharing.wrap(credential, change === 'same', own, news);
     const options: RenewingSourceOptions = {
       name: credential.name,
       ...wrapped,
@@ -163,9 +167,10 @@ export class Sources {
       maxWaiting: config.limits.waiting,
       clock: this.#clock,
     };
-    const source = known ?? new RenewingSource(options);
+    const source = kept ?? new RenewingSource(options);
+    if (known !== undefined && kept === undefined) source.continueFrom(known, change === 'moved');
     const take = () => {
-      if (known !== undefined) known.reconfigure(options, change !== 'same', change === 'replaced');
+      if (kept !== undefined) kept.reconfigure(options, change === 'changed');
       else if (this.#started) this.#run(source);
     };
     return { source, take };
@@ -179,7 +184,7 @@ export class Sources {
 
   #commit(prepared: ReadonlyMap<string, Prepared>, credentials: ReadonlyMap<string, Credential>): void {
     this.#credentials = credentials;
-    for (const [name, source] of this.#sources) if (!prepared.has(name)) source.abort();
+    for (const [name, source] of this.#sources) if (prepared.get(name)?.source !== source) source.retire();
     this.#sources = new Map([...prepared].map(([name, { source }]) => [name, source]));
     for (const { take } of prepared.values()) take();
   }

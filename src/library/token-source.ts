@@ -54,7 +54,7 @@ export async function createTokenSource(
   const prepared = sources.prepare(current, undefined, pools);
   const credential = prepared.credentials.get(name);
   if (credential?.kind !== 'token') throw new Error(`${name} was not checked`);
-  const { source } = credential;
+  const { source } = credential; // Reloads keep it: only its secrets can change.
   prepared.commit();
   const apply = (loaded: Config, by: string) => {
     const next = alone(loaded, name);

@@ -50,6 +50,11 @@ export class LoginLoop {
     return LOGIN_FLOOR_MS - this.elapsedMs;
   }
 
+  /** Keeps the floor between logins of another loop, in whose place this one runs. */
+  continueFrom(former: LoginLoop): void {
+    this.#loginStartedMonoMs = former.#loginStartedMonoMs;
+  }
+
   /** Runs until `stop`. Never rejects. */
   async run(): Promise<void> {
     while (!this.stopped) {

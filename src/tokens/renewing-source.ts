@@ -15,6 +15,18 @@ export interface RenewingSourceOptions extends TokenKeeperOptions {
   readonly maxWaiting: number;
 }
 
+/** Why a source has ended, for those that wait for its next token. */
+const STOPPED = { problem: () => new Problem('draining'), reason: 'bearerd is stopping' };
+const GONE = {
+  problem: () =>
+    new Problem('token-unavailable', {
+      retryAfterS: 1,
+      detail: 'A reload has replaced or removed the credential of this request. Send the request again.',
+      remedy: 'Send the request again: it then follows the new configuration.',
+    }),
+  reason: 'a reload has replaced or removed the credential',
+};
+
 /** The token of one credential for requests: they read it, wait for it, or report that the upstream rejected it. */
 export class RenewingSource implements TokenSource {
   readonly name: string;
@@ -27,6 +39,7 @@ export class RenewingSource implements TokenSource {
   #reported: string | undefined;
   /** Callers that wait for the outcome of the next login. */
   #outcomes: ((outcome: Outcome) => void)[] = [];
+  #end = STOPPED;
 
   constructor(options: RenewingSourceOptions) {
     this.name = options.name;
@@ -47,7 +60,7 @@ export class RenewingSource implements TokenSource {
   wait(signal?: AbortSignal): Promise<AccessToken> {
     const token = this.current();
     if (token !== undefined) return Promise.resolve(token);
-    if (this.#keeper.stopped) return Promise.reject(new Problem('draining'));
+    if (this.#keeper.stopped) return Promise.reject(this.#end.problem());
     if (this.#keeper.refused) return Promise.reject(this.#problem('login-refused'));
     if (this.#crowded) return Promise.reject(this.#tooMany());
     this.#keeper.reconsider();
@@ -77,7 +90,7 @@ export class RenewingSource implements TokenSource {
 
   /** Logs in now even in a backoff, at most once a second. Gives the token, or the failure. */
   renewNow(): Promise<Outcome> {
-    if (this.#keeper.stopped) return Promise.resolve(stopping());
+    if (this.#keeper.stopped) return Promise.resolve(this.#noLogin());
     const outcome = this.#nextOutcome();
     this.#keeper.renew();
     return outcome;
@@ -90,11 +103,24 @@ export class RenewingSource implements TokenSource {
 
   /**
    * Applies changed settings. If the credentials have changed, a login follows at once, and the present token is used
-   * until then. With `forgetToken` it is dropped at once: it belongs to another server or account.
+   * until then.
    */
-  reconfigure(options: RenewingSourceOptions, credentialsChanged: boolean, forgetToken = false): void {
+  reconfigure(options: RenewingSourceOptions, credentialsChanged: boolean): void {
     this.#options = options;
-    this.#keeper.reconfigure(options, credentialsChanged, forgetToken);
+    this.#keeper.reconfigure(options, credentialsChanged);
+  }
+
+  /** Whether the present token comes from a login before the last change of the credentials. */
+  get outdated(): boolean {
+    return this.#keeper.outdated;
+  }
+
+  /**
+   * Continues the pause between logins of the source that this one replaces. With `sameLogin` it continues with the
+   * token, too. Call it before `keepFresh`.
+   */
+  continueFrom(former: RenewingSource, sameLogin: boolean): void {
+    this.#keeper.continueFrom(former.#keeper, sameLogin);
   }
 
   /** Requests that wait for a login. */
@@ -123,6 +149,16 @@ export class RenewingSource implements TokenSource {
     this.#endWaiting();
   }
 
+  /**
+   * Ends the source because a reload has removed its credential or given it another source. Requests that began before
+   * may still send the present token; there is no other, and no more events.
+   */
+  retire(): void {
+    this.#end = GONE;
+    this.#keeper.retire();
+    this.#endWaiting();
+  }
+
   #loginEnded(outcome: Outcome): void {
     if (!(outcome instanceof LoginError)) this.#forced.end();
     for (const settle of this.#outcomes.splice(0)) settle(outcome);
@@ -132,8 +168,12 @@ export class RenewingSource implements TokenSource {
   }
 
   #endWaiting(): void {
-    for (const settle of this.#outcomes.splice(0)) settle(stopping());
-    this.#waiters.rejectAll(() => new Problem('draining'));
+    for (const settle of this.#outcomes.splice(0)) settle(this.#noLogin());
+    this.#waiters.rejectAll(this.#end.problem);
+  }
+
+  #noLogin(): LoginError {
+    return new LoginError('unreachable', this.#end.reason);
   }
 
   get #crowded(): boolean {
@@ -158,8 +198,4 @@ export class RenewingSource implements TokenSource {
     const remedy = `BEARERD_MAX_WAITING lets ${this.#options.maxWaiting} requests wait for a token, and so many did. See why there is none ("bearerd check --online" tries the login), or raise that limit.`;
     return new Problem('overloaded', { retryAfterS: 1, remedy });
   }
-}
-
-function stopping(): LoginError {
-  return new LoginError('unreachable', 'bearerd is stopping');
 }

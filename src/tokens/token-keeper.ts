@@ -37,6 +37,8 @@ export class TokenKeeper {
   #lastLoginMs: number | undefined;
   /** A login is due at any age of the token, until one succeeds: the credentials changed, or a caller asked for it. */
   #wanted = false;
+  /** The credentials have changed, and no login has succeeded since. */
+  #changed = false;
 
   /** @param ended called with each login's outcome, after the keeper has acted on it. */
   constructor(options: TokenKeeperOptions, ended: (outcome: Outcome) => void) {
@@ -116,6 +118,26 @@ export class TokenKeeper {
     this.#loop.abandonLogin();
   }
 
+  /** Aborts, and emits no more events: they would be about another source's token. */
+  retire(): void {
+    this.#options = { ...this.#options, observe: () => {} };
+    this.abort();
+  }
+
+  /** Whether the present token comes from a login before the last change of the credentials. */
+  get outdated(): boolean {
+    return this.#changed && this.current() !== undefined;
+  }
+
+  /** See `RenewingSource.continueFrom`. */
+  continueFrom(former: TokenKeeper, sameLogin: boolean): void {
+    this.#loop.continueFrom(former.#loop);
+    const token = sameLogin ? former.current() : undefined;
+    if (token === undefined) return;
+    this.#held.hold(token, former.#held.renewInMs);
+    this.#lastLoginMs = former.#lastLoginMs;
+  }
+
   get nextLoginInMs(): number {
     return loginDelayMs({
       usable: this.current() !== undefined && !this.#wanted,
@@ -140,10 +162,10 @@ export class TokenKeeper {
     this.#loop.reconsider();
   }
 
-  reconfigure(options: TokenKeeperOptions, credentialsChanged: boolean, forgetToken: boolean): void {
+  reconfigure(options: TokenKeeperOptions, credentialsChanged: boolean): void {
     this.#options = options;
-    if (forgetToken) this.#held.drop();
     if (!credentialsChanged) return;
+    this.#changed = true;
     // Failures and logins of the old credentials say nothing about the new ones.
     this.#backoff.clear();
     this.#loop.abandonLogin();
@@ -185,6 +207,7 @@ export class TokenKeeper {
   #succeeded({ token: value, lifetimeMs, warnings, ageMs }: IssuedToken): void {
     const { name, scheme, renewAfterMs, clock } = this.#options;
     this.#wanted = false;
+    this.#changed = false;
     const token = createAccessToken(value, scheme, lifetimeMs, clock);
     const renewInMs = renewalDelayMs(lifetimeMs, renewAfterMs, this.#random(), ageMs);
     this.#held.hold(token, renewInMs);

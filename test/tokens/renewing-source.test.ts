@@ -596,12 +596,76 @@ t.test(
   },
 );
 
-t.test('a token of a former server is dropped at once', async (t) => {
+t.test('a token is outdated from a change of the credentials to the next login', async (t) => {
   const bench = await ready(t);
-  await bench.clock.advance(MINUTE);
-  bench.source.reconfigure(bench.options({}, 'new'), true, true);
-  t.equal(bench.token, undefined);
-  t.equal(tokenOf(await stateOf(bench.clock, bench.wait())), 'tok-2');
+  t.equal(bench.source.outdated, false);
+  bench.source.reconfigure(bench.options({}, 'old'), false);
+  t.equal(bench.source.outdated, false, 'nothing has changed');
+  bench.script = inTurn({}, { fails: 'unreachable' }, {});
+  bench.source.reconfigure(bench.options({}, 'new'), true);
+  await bench.clock.advance(S);
+  bench.source.reconfigure(bench.options({}, 'new'), false);
+  t.equal(bench.source.outdated, true, 'the login has failed');
+  await bench.clock.advance(S);
+  t.same([bench.token, bench.source.outdated], ['tok-3', false]);
+  bench.script = () => ({ fails: 'unreachable' });
+  bench.source.reconfigure(bench.options({}, 'newer'), true);
+  await bench.clock.advance(2 * HOUR);
+  t.same([bench.token, bench.source.outdated], [undefined, false], 'there is no token');
+});
+
+t.test('a source in the place of another keeps the second between logins', async (t) => {
+  const former = await ready(t);
+  const source = former.replaced(t, false);
+  t.equal(source.current(), undefined, 'the token was not taken over');
+  await former.clock.advance(S - 1);
+  t.same(former.by, ['old']);
+  await former.clock.advance(1);
+  t.same(former.by, ['old', 'new']);
+  t.equal(tokenOf(source.current()), 'tok-2');
+});
+
+t.test(
+  'a source in the place of one with the same login keeps its token, and renews it in time',
+  async (t) => {
+    const former = await ready(t, () => ({ lifetimeMs: MINUTE }));
+    await former.clock.advance(40 * S);
+    const { lastLoginMs } = former.source.status();
+    const source = former.replaced(t, true);
+    t.match([tokenOf(source.current()), source.status()], ['tok-1', { state: 'fresh', lastLoginMs }]);
+    await former.clock.advance(5 * S);
+    t.equal(former.logins.length, 1);
+    await former.clock.advance(S);
+    t.equal(tokenOf(source.current()), 'tok-2');
+  },
+);
+
+t.test('a source that a reload retires has its token to the end, and tells nothing more', async (t) => {
+  const bench = await ready(t);
+  const { length } = bench.events;
+  bench.source.retire();
+  t.equal(bench.token, 'tok-1');
+  bench.source.loginDue();
+  t.match(await bench.source.renewNow(), { code: 'unreachable', message: /^a reload / });
+  await bench.loop;
+  bench.source.newTokenRejected(bench.source.current()!);
+  t.equal(bench.source.rejected(bench.source.current()!), undefined);
+  t.equal(bench.token, undefined, 'it was refused');
+  t.match(await stateOf(bench.clock, bench.wait()), { code: 'token-unavailable', retryAfterS: 1 });
+  await bench.clock.advance(2 * HOUR);
+  t.same([bench.logins.length, bench.events.length, bench.clock.sleeping], [1, length, 0]);
+});
+
+t.test('a reload that retires a source ends its login and all waits, and counts as no failure', async (t) => {
+  const bench = new Bench(t, () => ({ takesMs: 10 * S }));
+  const waiting = bench.wait();
+  const asked = bench.source.renewNow();
+  await bench.clock.advance(10);
+  bench.source.retire();
+  t.match(await stateOf(bench.clock, waiting), { code: 'token-unavailable', retryAfterS: 1 });
+  t.match(await stateOf(bench.clock, asked), { message: /^a reload / });
+  await bench.loop;
+  t.same([bench.abandoned, bench.events.length], [1, 0]);
 });
 
 t.test('other settings change without a login', async (t) => {

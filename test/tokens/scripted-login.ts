@@ -67,6 +67,16 @@ export class Bench {
     };
   }
 
+  /** A source that a reload puts in the place of this bench's. */
+  replaced(t: Test, sameLogin: boolean): RenewingSource {
+    const source = new RenewingSource(this.options({}, sameLogin ? 'old' : 'new'));
+    t.teardown(() => source.abort());
+    source.continueFrom(this.source, sameLogin);
+    this.source.retire();
+    void source.keepFresh();
+    return source;
+  }
+
   /** The value of the present token. */
   get token(): string | undefined {
     return this.source.current()?.value.expose();
