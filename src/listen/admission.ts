@@ -13,6 +13,7 @@ import { type Caller, type Identification, mayUse, type OwnRoutes } from './call
 import { arrivalOf } from './client-connection.ts';
 import type { Guard } from './guard.ts';
 import { headOf } from './joined-request.ts';
+import { forwardedOnce, isLastForward } from './max-forwards.ts';
 import { headProblem } from './well-formed.ts';
 
 /** The rules of one configuration that requests are judged by; immutable. */
@@ -92,7 +93,8 @@ export function admit(
   }
   if (head.via !== '' && head.via.toLowerCase().includes(rules.loopMark))
     return refuse(new Problem('loop-detected'), origin);
-  if (asksForServer(method, target)) return { kind: 'options', corsOrigin: origin };
+  if (method === 'OPTIONS' && (asksForServer(method, target) || isLastForward(head)))
+    return { kind: 'options', corsOrigin: origin };
   if (split === undefined || ILLEGAL_IN_QUERY.test(split.query)) return refuse(BAD_PATH, origin);
 
   const match = rules.routes.at(host).match(method, split.path);
@@ -117,7 +119,7 @@ export function admit(
   if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
-    head: own,
+    head: method === 'OPTIONS' ? forwardedOnce(own) : own,
     route,
     target: upstreamTarget(route, split.path, query),
     corsOrigin: origin,

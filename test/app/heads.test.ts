@@ -246,6 +246,47 @@ t.test('a request that only looks like another protocol passes', async (t) => {
   client.close();
 });
 
+t.test('an OPTIONS request is forwarded with one less in Max-Forwards, and not forwarded at 0', async (t) => {
+  const sent = async (method: string, ...values: string[]) => {
+    const before = upstream.requests.length;
+    const lines = values.map((value, n) => `${n % 2 === 0 ? 'Max-Forwards' : 'max-forwards'}: ${value}`);
+    const answer = await ask(proxy.port, request(method, '/x', ...lines));
+    if (upstream.requests.length > before) return upstream.last.all('max-forwards');
+    t.equal(answer.status, 204);
+    t.match(answer.header('allow'), /^GET, HEAD, POST,.*OPTIONS$/);
+    t.equal(answer.header('via'), undefined);
+    return 'answered';
+  };
+  t.same(await sent('OPTIONS'), []);
+  t.same(await sent('OPTIONS', '3'), ['2']);
+  t.same(await sent('OPTIONS', '1'), ['0']);
+  t.same(await sent('OPTIONS', '010'), ['9']);
+  t.same(await sent('OPTIONS', '99999999999999999999999'), ['2147483647']);
+  t.same(await sent('OPTIONS', '5', '7'), ['4', '6']);
+  for (const value of ['0', '000']) t.equal(await sent('OPTIONS', value), 'answered');
+  t.equal(await sent('OPTIONS', '5', '0'), 'answered');
+  for (const value of ['', '-1', '+1', '1.5', '0x1', '1, 0', 'x'])
+    t.same(await sent('OPTIONS', value), [value], 'no number');
+  for (const method of ['GET', 'POST', 'PROPFIND'])
+    t.same(await sent(method, '0', '3'), ['0', '3'], 'another method');
+});
+
+t.test('an OPTIONS request with Max-Forwards: 0 is checked as any other', async (t) => {
+  const last = 'max-forwards: 0';
+  const keyed = await gatewayFor(t, { baseUrl: upstream.url, env: { BEARERD_CALLER_KEY: 'caller-key' } });
+  t.equal((await keyed.ask(request('OPTIONS', '/x', last))).status, 407);
+  t.equal((await keyed.ask(request('OPTIONS', '/x', last, 'x-bearerd-key: caller-key'))).status, 204);
+  t.equal((await ask(proxy.port, request('OPTIONS', '/x', last, 'origin: http://evil.test'))).status, 403);
+  const origin = 'origin: http://localhost:3000';
+  const answer = await ask(proxy.port, request('OPTIONS', '/x', last, origin));
+  t.equal(answer.header('access-control-allow-origin'), 'http://localhost:3000');
+  t.equal(
+    (await ask(proxy.port, request('OPTIONS', '/x', last, 'connection: upgrade', 'upgrade: websocket')))
+      .status,
+    204,
+  );
+});
+
 t.test('OPTIONS * needs the caller key, and gives CORS headers to an allowed origin', async (t) => {
   const origin = 'origin: http://localhost:3000';
   const answer = await ask(proxy.port, request('OPTIONS', '*', origin));

@@ -22,11 +22,20 @@ const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT'];
 const USUALLY_WITH_BODY = ['PUT', 'POST', 'PATCH'];
 
 /** Headers that bearerd reads, besides those that it removes. */
-const LOOKED_AT = ['origin', 'sec-fetch-site', 'via', 'expect', 'upgrade', 'transfer-encoding', 'connection'];
+const LOOKED_AT = [
+  'origin',
+  'sec-fetch-site',
+  'via',
+  'expect',
+  'upgrade',
+  'transfer-encoding',
+  'connection',
+  'max-forwards',
+];
 /** Headers that may have one line only (RFC 9110 §5.3): of two, it is unknown which one an upstream uses. */
 const SINGLE =
   'authorization host content-length content-type content-location content-range range if-range ' +
-  'if-modified-since if-unmodified-since user-agent referer from date max-forwards';
+  'if-modified-since if-unmodified-since user-agent referer from date';
 
 interface Frontend extends Rules {
   readonly config: Config;

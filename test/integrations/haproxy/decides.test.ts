@@ -32,6 +32,7 @@ const SINGLE = [
   'Expect: 100-continue',
   'From: x@example.com',
   'Date: x',
+  'Max-Forwards: 0',
   'Max-Forwards: 1',
   'Cookie: a=b',
   'X-Original-URL: /api/admin',
