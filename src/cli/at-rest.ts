@@ -1,7 +1,7 @@
 import type { Event } from '../base/events.ts';
 import { releaseMemory } from '../node/heap.ts';
 
-export interface RestOptions {
+interface RestOptions {
   /** Requests and tunnels under way. */
   readonly inFlight: () => number;
   readonly release?: () => void;

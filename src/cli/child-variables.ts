@@ -9,14 +9,14 @@ const PLACES = ['url', 'key', 'host', 'port'];
 const USUAL = 'BEARERD_URL';
 
 /** What the command of `exec` is told, by variable: templates with `{url}`, `{key}`, `{host}` and `{port}`. */
-export interface ChildVariables {
+interface ChildVariables {
   readonly templates: ReadonlyMap<string, string>;
   /** One of them tells a key. */
   readonly hasKey: boolean;
 }
 
 /** Where a proxy is, and what it asks of its callers. */
-export interface ProxyFacts {
+interface ProxyFacts {
   readonly url: string;
   readonly key: string | undefined;
 }

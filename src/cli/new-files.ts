@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { NotWrittenError } from '../base/errors.ts';
 import { readFailure } from '../config/reading/text-file.ts';
 
-export interface NewFile {
+interface NewFile {
   readonly path: string;
   readonly text: string;
   /** Its permissions; those of any new file unless given. */

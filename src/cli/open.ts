@@ -14,7 +14,7 @@ import { leaveReapingToShell, runsHelpers } from './init-process.ts';
 import { endingInOrder } from './signals.ts';
 import { tracesAskedFor } from './traces.ts';
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Where the configuration comes from, now and at each reload. */
   readonly source: ConfigurationSource;
   /** Where the log goes. */
@@ -26,7 +26,7 @@ export interface OpenOptions {
 }
 
 /** A gateway with everything around it that a process needs while it runs. */
-export interface Opened {
+interface Opened {
   readonly gateway: Gateway;
   readonly log: Log;
   readonly reloads: Reloads;

@@ -11,7 +11,7 @@ import type { RoutesByHost } from '../routes/routes-by-host.ts';
 import type { OneRequest } from './one-request.ts';
 
 /** What becomes of one request. The names are those of `routes --json`. */
-export interface Explanation {
+interface Explanation {
   readonly decision: 'forward' | 'refuse';
   readonly code: ProblemCode | null;
   readonly status: number | null;

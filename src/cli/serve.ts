@@ -12,7 +12,7 @@ import { stopOnSignal } from './signals.ts';
 /** The first login has mostly ended by then, so no request waits while memory is released. */
 const STARTED_MS = 1_000;
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Where the configuration comes from, now and at each SIGHUP. */
   readonly source: ConfigurationSource;
   /** Called once the sockets are open. */

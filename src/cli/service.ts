@@ -12,7 +12,7 @@ export const SERVICE_VARIABLES: readonly string[] = [
 ];
 
 /** How this process was started as a service. */
-export interface Service {
+interface Service {
   readonly sockets: PassedSockets;
   readonly notifier: (failed: (reason: string) => void) => Notifier | undefined;
 }

@@ -28,7 +28,7 @@ export interface AttemptOwner {
 }
 
 /** What a new attempt needs. */
-export interface Start {
+interface Start {
   readonly clock: Clock;
   readonly token: AccessToken | undefined;
   readonly trace: SendingTrace | undefined;

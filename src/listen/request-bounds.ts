@@ -15,7 +15,7 @@ const HELD_BYTES = 4;
 const MAX_DIGITS = 13;
 
 /** What was read: part of a message, a head up to its end, a message up to its end, or something other than HTTP. */
-export type Step = 'part' | 'head' | 'end' | 'malformed';
+type Step = 'part' | 'head' | 'end' | 'malformed';
 type State = 'between' | 'line' | 'head' | 'length' | 'size' | 'extension' | 'data' | 'trailer';
 
 /**

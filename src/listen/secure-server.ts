@@ -10,7 +10,7 @@ import type { JoinedRequest } from './joined-request.ts';
 const HANDSHAKE_MS = 10_000;
 
 /** Decides about connections before TLS begins. */
-export interface BeforeTls {
+interface BeforeTls {
   /** Called for each new connection; false refuses it. */
   readonly admits: (socket: Socket) => boolean;
   /** Called for a connection that begins with plain HTTP. */

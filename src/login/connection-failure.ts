@@ -7,7 +7,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Steps } from './login-server.ts';
 
 /** How far a login got, which its error doesn't say. */
-export interface LoginProgress extends Readonly<Steps> {
+interface LoginProgress extends Readonly<Steps> {
   /** The time limit is over. */
   readonly late: boolean;
   readonly limitMs: number;

@@ -25,7 +25,7 @@ export interface TokenServers {
 }
 
 /** A request. Headers alternate name and value. */
-export interface Question {
+interface Question {
   readonly method: string;
   readonly path: string;
   readonly headers: readonly string[];

@@ -3,7 +3,7 @@ import { ApiError, badRequest } from './http.ts';
 import type { TokenState } from './issued-tokens.ts';
 import type { MockState } from './state.ts';
 
-export type CredentialKind = 'token' | 'api-key';
+type CredentialKind = 'token' | 'api-key';
 
 /** A valid credential and its account. */
 export interface Known {

@@ -8,7 +8,7 @@ import { findPeople } from './people.ts';
 import type { MockState } from './state.ts';
 
 /** One request to a known path. `param` is the decoded group of the path's pattern. */
-export interface Call {
+interface Call {
   readonly mock: MockState;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -17,7 +17,7 @@ export interface Call {
   readonly param: string;
 }
 
-export interface Endpoint {
+interface Endpoint {
   readonly path: RegExp;
   /** Undefined accepts every method. */
   readonly methods: readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 
 /** The values of one series. */
-export interface Counted<L extends string> {
+interface Counted<L extends string> {
   readonly labels: Readonly<Record<L, string>>;
   readonly count: number;
   readonly sum: number;

@@ -3,7 +3,7 @@ const MOST_NAMED = 5;
 const LONGEST_NAME = 60;
 
 /** The words for a request that no route of a table matches. */
-export interface Unmatched {
+interface Unmatched {
   readonly why: string;
   /** What to do about it. */
   readonly remedy: string;

@@ -25,7 +25,7 @@ export function namesYours(origin: string): boolean {
 }
 
 /** Scheme and host of a URL as it is written; what follows is another matter. */
-export function hostOf(url: string): string {
+function hostOf(url: string): string {
   return /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*/i.exec(url)![0];
 }
 

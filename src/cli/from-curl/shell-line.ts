@@ -4,7 +4,7 @@ import { UsageError } from '../../base/errors.ts';
 export type Piece = string | { readonly variable: string } | { readonly command: string };
 
 /** What a shell hands on as one argument. Neighbouring texts are one piece; `''` is a word of one empty text. */
-export type Word = readonly Piece[];
+type Word = readonly Piece[];
 
 export interface ShellLine {
   readonly words: readonly Word[];

@@ -23,7 +23,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-export interface Comparison {
+interface Comparison {
   readonly equal: boolean;
   /** For a person, a line for each thing that was compared. */
   readonly words: string;
@@ -176,7 +176,7 @@ function resolved(text: string, line: CurlLine): string {
 }
 
 /** Pure. */
-export function compare(direct: Answer | string, proxied: Answer | string): Comparison {
+function compare(direct: Answer | string, proxied: Answer | string): Comparison {
   if (typeof direct === 'string' || typeof proxied === 'string') {
     const say = (answer: Answer | string) =>
       typeof answer === 'string' ? answer : `status ${answer.status}`;

@@ -5,10 +5,10 @@ export const SERVER_STEPS = ['outbound-proxy', 'dns', 'connect', 'tls'] as const
 /** `SERVER_STEPS`, and the clock that the answer shows. */
 export const SERVER_CHECKS = [...SERVER_STEPS, 'clock'] as const;
 
-export type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'share' | 'request';
+type CheckName = 'secret-files' | (typeof SERVER_CHECKS)[number] | 'login' | 'share' | 'request';
 
 /** One thing that was looked at. The names are those of `check --json`. */
-export interface CheckResult {
+interface CheckResult {
   readonly name: CheckName;
   readonly subject: string;
   /** Null if it doesn't apply, or was not reached. */
@@ -23,7 +23,7 @@ export interface Finding extends CheckResult {
   readonly exitCode: number;
 }
 
-export interface Failure {
+interface Failure {
   readonly detail: string;
   readonly remedy: string | undefined;
   readonly exitCode: number;

@@ -3,7 +3,7 @@ import { formsOf } from './setting.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS, SETTINGS } from './settings.ts';
 
 /** A setting as an argument of the command line: `--base-url` for `BEARERD_BASE_URL`. */
-export interface Flag {
+interface Flag {
   /** Without the two hyphens. */
   readonly name: string;
   readonly variable: string;

@@ -5,7 +5,7 @@ import type { Report } from './faults.ts';
 import type { LoadInput } from './reading.ts';
 import { readFailure, withoutMark } from './text-file.ts';
 
-export interface DotEnv {
+interface DotEnv {
   readonly values: Readonly<Record<string, string>>;
   /** A line of ours can't be read, so that it may hold what is missing. */
   readonly broken: boolean;

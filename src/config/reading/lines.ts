@@ -1,7 +1,7 @@
 import type { Document, LineCounter, ParsedNode } from 'yaml';
 
 /** The place of a dotted key (`routes[2].prefix`) in the file. */
-export interface FilePosition {
+interface FilePosition {
   readonly line: number;
   /** Whether the key itself exists and has a value; else this is the line of the nearest key above it. */
   readonly exact: boolean;

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { Reading } from './reading.ts';
 
 /** Why a file can't be read. The words depend on the error's code only. */
-export interface ReadFailure {
+interface ReadFailure {
   readonly reason: string;
   readonly missing: boolean;
   readonly folder: boolean;

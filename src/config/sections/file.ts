@@ -13,7 +13,7 @@ import { ROUTES } from './routes.ts';
 import { SINKS } from './sinks.ts';
 
 /** The parts of the file that are more than single values; a file of its own declares each. */
-export const SECTIONS = {
+const SECTIONS = {
   callers: { kind: CALLERS, description: 'those who may call, by name, each with a key of its own' },
   credentials: { kind: CREDENTIALS, description: 'credentials by name; the variables set token and apiKey' },
   routes: {

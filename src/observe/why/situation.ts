@@ -18,7 +18,7 @@ import type { Trouble } from './trouble.ts';
 import { isFailed } from './why.ts';
 
 /** What the situation is made of. Moments are on the wall clock. */
-export interface SituationView {
+interface SituationView {
   readonly nowMs: number;
   /** The wall-clock time at zero of the monotonic clock. */
   readonly bootMs: number;

@@ -5,7 +5,7 @@ import type { At } from '../../shapes/shape.ts';
 import { PAIRS } from './session.ts';
 
 /** What variables put in place of an entry of the file. */
-export interface Replacement {
+interface Replacement {
   readonly type: string;
   /** By their fields: the setting of each secret that variables can give, and those that they do give. */
   readonly secrets: Readonly<Record<string, SecretSetting>>;
