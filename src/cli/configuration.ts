@@ -24,12 +24,12 @@ export function listenOf(name: 'listen' | 'adminListen', values: OptionValues): 
 export function configurationSource(
   values: OptionValues,
   env: Environment = process.env,
-  defaults: CommandLine['defaults'] = {},
+  more: Pick<CommandLine, 'defaults' | 'unlessSet'> = {},
 ): ConfigurationSource {
   const flags: Record<string, string> = {};
   for (const { name, variable } of FLAGS) {
     const text = textOption(values, name);
     if (text !== undefined) flags[variable] = text;
   }
-  return new ConfigurationSource(env, { configFile: textOption(values, 'config'), flags, defaults });
+  return new ConfigurationSource(env, { configFile: textOption(values, 'config'), flags, ...more });
 }

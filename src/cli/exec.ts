@@ -26,8 +26,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2',
 /** Shown in hexadecimal digits, which may stand in a URL, in a header and in an argument. */
 const KEY_BYTES = 32;
 
-/** Most use `exec` to keep the credential from the command. */
-const DEFAULTS = { BEARERD_SCRUB: 'true' };
+/** Most use `exec` to keep the credential from the command. The level of a file is for a service, whose log is its output. */
+const OWN = { defaults: { BEARERD_SCRUB: 'true' }, unlessSet: { BEARERD_LOG_LEVEL: 'warn' } };
 
 export const exec: Command = {
   synopsis: '[--env NAME[=TEMPLATE]]... [--key-env NAME]... [--listen ADDRESS] [--config FILE] -- CMD ARG...',
@@ -63,11 +63,7 @@ stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
     leaveReapingToShell(); // The command may leave processes behind.
     const variables = childVariables(values);
     const key = variables.hasKey ? randomBytes(KEY_BYTES).toString('hex') : undefined;
-    const source = configurationSource(
-      { ...values, 'caller-key-file': undefined },
-      execEnvironment(),
-      DEFAULTS,
-    );
+    const source = configurationSource({ ...values, 'caller-key-file': undefined }, execEnvironment(), OWN);
     // systemd means the process that it started, and none of its children.
     for (const name of SERVICE_VARIABLES) delete process.env[name];
     const adapt = (loaded: Config) => forOneCommand(loaded, key === undefined ? undefined : new Secret(key));
@@ -86,14 +82,12 @@ stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
   },
 };
 
-/** Ports of its own, no caller key but one of this run, and a log that leaves stderr to the command. */
+/** Ports of its own, and no caller key but one of this run. */
 function execEnvironment(): Record<string, string | undefined> {
   const rest = { ...process.env };
   for (const name of formsOf(SETTINGS.callerKey)) delete rest[name];
-  const quiet = (rest.BEARERD_LOG_LEVEL ?? '').trim() === '' ? { BEARERD_LOG_LEVEL: 'warn' } : {};
   return {
     ...rest,
-    ...quiet,
     BEARERD_LISTEN: '127.0.0.1:0',
     BEARERD_ADMIN_LISTEN: '127.0.0.1:0',
     BEARERD_PROBES_LISTEN: 'off',

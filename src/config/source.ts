@@ -9,7 +9,7 @@ import { type Given, SecretCommands, type SecretCommandsOptions } from './readin
 import { readFailure } from './reading/text-file.ts';
 
 /** The sources besides the environment: flags of a command line, or an object of the host program. */
-export type CommandLine = Pick<LoadInput, 'configFile' | 'content' | 'flags' | 'defaults'>;
+export type CommandLine = Pick<LoadInput, 'configFile' | 'content' | 'flags' | 'defaults' | 'unlessSet'>;
 
 /** A file that has not changed for this long is complete. */
 const STILL_MS = 50;

@@ -229,6 +229,24 @@ t.test('exec logs only warnings on stderr, unless BEARERD_LOG_LEVEL says otherwi
   t.match(told?.stderr, /listening on/);
 });
 
+t.test('exec takes BEARERD_LOG_LEVEL from .env, too, and no level from the file', async (t) => {
+  const lines = Object.entries(ACCOUNT).map(([name, value]) => `${name}='${value}'\n`);
+  const dir = t.testdir({
+    whole: { '.env': `${lines.join('')}BEARERD_LOG_LEVEL=info\n` },
+    level: { '.env': 'BEARERD_LOG_LEVEL=info\n' },
+    file: { 'bearerd.yaml': 'log: { level: info }\n' },
+  });
+  const log = async (folder: string, env: Record<string, string>) =>
+    (await run(t, ['exec', '--', 'true'], env, join(dir, folder))).stderr;
+  t.match(await log('whole', {}), /listening on/);
+  t.equal(
+    await log('level', { ...ACCOUNT, BEARERD_LOG_LEVEL: 'error' }),
+    '',
+    'the environment wins over .env',
+  );
+  t.equal(await log('file', ACCOUNT), '', 'the level of the file is for the service');
+});
+
 t.test('no encoded copy of a secret reaches the command of exec', async (t) => {
   const config = await loadConfig({
     env: {

@@ -66,8 +66,9 @@ export function readEnvironment(input: LoadInput, cwd: string, report: Report): 
   const there = readDotEnv(cwd, input.readFile, named ? () => {} : report);
   const dotEnv = named ? {} : there.values;
   const ignored = namesIn(there.values).length > 0 ? 'ignored' : 'none';
-  const { flags = {} } = input;
-  const sources: [Variables, Variables, Variables] = [
+  const { flags = {}, unlessSet = {} } = input;
+  const sources: [Variables, Variables, Variables, Variables] = [
+    unlessSet,
     variablesIn(dotEnv, flags),
     variablesIn(input.env, flags),
     flags,

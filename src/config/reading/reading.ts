@@ -17,6 +17,8 @@ export interface LoadInput {
   readonly configFile?: string | undefined;
   /** Flags of the command line, by the names of their variables; they win over everything else. */
   readonly flags?: FlagTexts | undefined;
+  /** Variables that count where neither a flag, nor the environment, nor `.env` sets them; they win over the file. */
+  readonly unlessSet?: Readonly<Record<string, string>> | undefined;
   /** By variable: defaults that replace the usual ones. */
   readonly defaults?: Readonly<Record<string, string>> | undefined;
   /** Runs the commands of secrets; by default each command runs. */
