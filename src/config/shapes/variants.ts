@@ -13,7 +13,7 @@ export type Variant<V> = {
   readonly [K in keyof V & string]: { readonly type: K } & Declared<FieldsOf<V[K]>>;
 }[keyof V & string];
 
-interface VariantShape<V> extends Shape<Variant<V>> {
+export interface VariantShape<V> extends Shape<Variant<V>> {
   readonly objects: V;
   /** Reports the keys of an entry that is not read any further. */
   checkKeys(raw: unknown, at: At): void;

@@ -169,7 +169,7 @@ export const routeNames: Kind<readonly string[]> = list(
 export const methods: Kind<readonly string[]> = list(parseMethod, String, { needs: 'method' });
 
 /** A pair of `BEARERD_ROUTES`. */
-interface RoutePair extends RouteKey {
+export interface RoutePair extends RouteKey {
   readonly credential: string;
 }
 
