@@ -34,7 +34,11 @@ export function loginFor(
   clock: Clock,
 ): Login {
   const login = loginOf(credential, config, pools, clock);
-  return credential.elsewhere?.in === 'cookie' ? forCookie(login) : login;
+  return isCookie(credential) ? forCookie(login) : login;
+}
+
+function isCookie({ elsewhere }: CredentialConfig): boolean {
+  return elsewhere?.in === 'cookie';
 }
 
 /** Refuses a token with characters that no cookie may hold: it would be read as another value, or as two cookies. */
@@ -87,6 +91,7 @@ export function sourceChange(
 ): 'same' | 'changed' | 'moved' | 'replaced' {
   const old = before.credentials.get(credential.name);
   if (!logsIn(old) || !same(issuerOf(old, before), issuerOf(credential, after))) return 'replaced';
+  if (isCookie(old) !== isCookie(credential)) return 'replaced'; // Only a token for a cookie was checked to fit there.
   const loses = old.origins.some((origin) => !credential.origins.includes(origin));
   const gains = credential.origins.some((origin) => !old.origins.includes(origin));
   const isSame = sameCredential(old, credential);

@@ -9,6 +9,7 @@ import { grant, head, ok, RawUpstream, type UpstreamRequest } from '../support/r
 
 const UNAUTHORIZED = head('401 No', 'content-length: 0');
 const never = () => undefined;
+const NO_VARIABLES = { BEARERD_CLIENT_ID: undefined, BEARERD_CLIENT_SECRET: undefined };
 
 /** Holds an answer back until `give` is called. */
 function held() {
@@ -21,8 +22,7 @@ async function twoApis(t: Test, options: Partial<GatewayOptions> = {}) {
   const [old, next] = [await RawUpstream.startedFor(t), await RawUpstream.startedFor(t)];
   old.onLogin = (login) => grant(`old-${login}`);
   next.onLogin = (login) => grant(`new-${login}`);
-  const prepare = options.loggedIn === false ? () => (old.onLogin = never) : () => {};
-  prepare();
+  if (options.loggedIn === false) old.onLogin = never;
   const proxy = await gatewayFor(t, { baseUrl: old.url, ...options });
   const reload = async () => proxy.gateway.reconfigure(await configOf({ ...options, baseUrl: next.url }));
   return { old, next, proxy, reload };
@@ -135,7 +135,7 @@ credentials:
     origins: [${[to!, ...rest].map(({ url }) => `'${url}'`).join(', ')}]
 routes: [{ prefix: /, credential: acct }]
 ${more}`,
-    env: { BEARERD_TOKEN_WAIT: '200ms', BEARERD_CLIENT_ID: undefined, BEARERD_CLIENT_SECRET: undefined },
+    env: { ...NO_VARIABLES, BEARERD_TOKEN_WAIT: '200ms' },
   });
   const start = async (...origins: RawUpstream[]) => {
     const proxy = await gatewayFor(t, options('a', origins));
@@ -224,7 +224,7 @@ t.test('the token of one command never goes where that of another command goes',
   const options = ({ url }: RawUpstream, command: string): GatewayOptions => ({
     baseUrl: url,
     yaml: `credentials: { acct: { type: exec, command: ${command} } }\nroutes: [{ prefix: /, credential: acct }]`,
-    env: { BEARERD_TOKEN_WAIT: '200ms', BEARERD_CLIENT_ID: undefined, BEARERD_CLIENT_SECRET: undefined },
+    env: { ...NO_VARIABLES, BEARERD_TOKEN_WAIT: '200ms' },
   });
   const proxy = await gatewayFor(t, options(apiA, '[echo, of-a]'));
   await until(() => proxy.gateway.readiness.ready, 'there is no token');
@@ -243,7 +243,7 @@ t.test('a request that waits for the token of a removed or renamed credential ge
     const options = (credential: string): GatewayOptions => ({
       baseUrl: api.url,
       yaml: `credentials: { ${credential} }\nroutes: [{ prefix: /, credential: ${credential.split(':')[0]} }]`,
-      env: { BEARERD_CLIENT_ID: undefined, BEARERD_CLIENT_SECRET: undefined },
+      env: NO_VARIABLES,
       loggedIn: false,
     });
     const proxy = await gatewayFor(t, options('old: { type: session, clientId: c, clientSecret: s }'));
@@ -287,3 +287,20 @@ t.test(
     t.same(tokensAt(api), ['Bearer tok-2', 'Bearer tok-2', 'Bearer tok-4']);
   },
 );
+
+t.test('a token that no cookie may hold is not sent as one after a reload', async (t) => {
+  const api = await RawUpstream.startedFor(t);
+  api.onLogin = () => grant('a; role=admin');
+  const options = (place: string): GatewayOptions => ({
+    baseUrl: api.url,
+    yaml: `
+credentials: { acct: { type: session, clientId: c, clientSecret: s, ${place} } }
+routes: [{ prefix: /, credential: acct }]`,
+    env: { ...NO_VARIABLES, BEARERD_TOKEN_WAIT: '200ms' },
+  });
+  const proxy = await gatewayFor(t, options('header: X-Token'));
+  t.equal((await proxy.get('/')).status, 200);
+  proxy.gateway.reconfigure(await configOf(options('in: cookie, name: sid')));
+  t.match(JSON.parse((await proxy.get('/')).text), { code: 'token-unavailable' });
+  t.equal(api.requests.length, 1);
+});
