@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { untilMs } from '../base/deadline.ts';
-import { Secret } from '../base/secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import { type CredentialConfig, secretsIn } from '../config/sections/credentials/credential.ts';
 import type { PresentCredential } from '../integrations/sink.ts';
@@ -28,26 +28,20 @@ export function tokenCredential(config: LoginCredentialConfig, source: TokenSour
 
 /** A credential for the routes that needs no login. */
 export function fixedCredential(config: FixedCredentialConfig): Credential {
-  const key = sentOf(config);
-  const secrets = config.kind === 'basic' ? [key, secretOfBasic(config)] : [key];
-  return { ...placementOf(config), kind: 'fixed', headerValue: headerValueOf(key, config.scheme), secrets };
+  const value = sentOf(config);
+  return { ...placementOf(config), kind: 'fixed', headerValue: headerValueOf(value, config.scheme), value };
 }
 
 function placementOf({ name, header, elsewhere, origins }: CredentialConfig) {
   return { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
 }
 
-/** Without a password, the user name is the key. */
-function secretOfBasic({ username, password }: Extract<FixedCredentialConfig, { kind: 'basic' }>): Secret {
-  return password.equals(new Secret('')) ? username : password;
-}
-
 /** The value that a sink may write now; undefined while there is no token. */
 export function presentOf(credential: Credential | undefined, clock: Clock): PresentCredential | undefined {
   if (credential?.kind === 'fixed') {
-    const { headerValue, secrets } = credential;
+    const { headerValue, value } = credential;
     const always = { usableMs: Number.POSITIVE_INFINITY, lifetimeMs: Number.POSITIVE_INFINITY };
-    return { headerValue, value: secrets[0] ?? headerValue, ...always };
+    return { headerValue, value, ...always };
   }
   const token = credential?.source.current();
   if (token === undefined) return undefined;

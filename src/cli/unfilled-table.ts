@@ -15,7 +15,7 @@ export function tablesOf(config: Config): RoutesByHost {
       name,
       logsIn(credential)
         ? { ...placement, kind: 'token', source: NO_SOURCE }
-        : { ...placement, kind: 'fixed', headerValue: NO_KEY, secrets: [] },
+        : { ...placement, kind: 'fixed', headerValue: NO_KEY, value: NO_KEY },
     );
   }
   return createRoutes(configuredRoutes(config), credentials, sessionPlaces(config));

@@ -39,8 +39,8 @@ interface Placement {
 export interface FixedCredential extends Placement {
   readonly kind: 'fixed';
   readonly headerValue: Secret;
-  /** What no answer may hold while `scrub` is on. */
-  readonly secrets: readonly Secret[];
+  /** The same without the scheme. */
+  readonly value: Secret;
 }
 
 /** A token that is renewed. */

@@ -280,3 +280,30 @@ t.test('no encoded copy of a secret reaches the command of exec', async (t) => {
     );
   }
 });
+
+t.test('no copy of a key that is sent as the user name of Basic reaches the command of exec', async (t) => {
+  const key = 'sk_live_51HqLyjWDarjtT1zdp7dc';
+  for (const password of ["''", 'x', 'API_TOKEN']) {
+    const config = await loadConfig({
+      env: { BEARERD_BASE_URL: 'https://api.example.com', STRIPE_KEY: key },
+      readFile: (path) => {
+        if (path.endsWith('bearerd.yaml'))
+          return `credentials: { k: { type: basic, username: { env: STRIPE_KEY }, password: ${password} } }
+routes: [{ prefix: /, credential: k }]`;
+        throw Object.assign(new Error(path), { code: 'ENOENT' });
+      },
+      cwd: '/nowhere',
+    });
+    const given = {
+      STRIPE_KEY: key,
+      COPY: key,
+      CURL_AUTH: Buffer.from(`${key}:`).toString('base64'),
+      HARMLESS: 'x',
+    };
+    t.same(
+      Object.keys(childEnvironment(given, config, new Map())).sort(),
+      ['HARMLESS', 'NO_PROXY', 'no_proxy'],
+      password,
+    );
+  }
+});

@@ -370,15 +370,17 @@ credentials:
   short: { type: apiKey, key: fifteen-letters }
   long: { type: apiKey, key: sixteen--letters }
   person: { type: basic, username: ada, password: swordfish }
+  named: { type: basic, username: sk_live_51, password: '' }
+  word: { type: basic, username: sk_live_51HqLyjWDarjtT1zdp7dc, password: x }
 routes: [{ prefix: /, credential: short }]
 `;
     const env = { BEARERD_BASE_URL: 'https://api.example.com' };
     const { warnings } = await loadYaml(yaml(true), env);
     t.same(
       warnings.map(({ key }) => key),
-      ['credentials.person.password', 'credentials.short.key'],
+      ['credentials.named.username', 'credentials.person.password', 'credentials.short.key'],
     );
-    t.match(warnings[1]?.problem, /shorter than 16 characters/);
+    t.match(warnings[2]?.problem, /shorter than 16 characters/);
     t.notMatch(JSON.stringify(warnings), /fifteen|swordfish/);
     t.same((await loadYaml(yaml(false), env)).warnings, []);
     const variable = await loadFrom({ env: { ...LEAST, BEARERD_API_KEY: 'key-1', BEARERD_SCRUB: 'true' } });

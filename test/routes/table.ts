@@ -47,7 +47,7 @@ export function tablesOf(
       name,
       header: 'Authorization',
       headerValue: new Secret(`Bearer ${name}`),
-      secrets: [],
+      value: new Secret(name),
       origins,
     },
   ]);

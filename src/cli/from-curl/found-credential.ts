@@ -1,4 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import { isKeyAsName, looksLikeKey, mayBeNoPassword } from '../../config/values/basic-key.ts';
 import { type FoundCredential, secret } from './credential-entry.ts';
 import { namesCredential, namesSession } from './credential-names.ts';
 import { type CurlLine, EXPANSION_BASE } from './curl-line.ts';
@@ -86,22 +88,21 @@ function ofBasic(encoded: string, line: CurlLine): Pick<FoundCredential, 'name' 
   };
 }
 
-/** Many APIs take a key as the user name, and anything as the password. */
-const NO_PASSWORD = /^(?:|x|api_token|unused|null|none|api|any|password)$/i;
-
 function ofUser(user: string, line: CurlLine): Pick<FoundCredential, 'name' | 'fields'> {
   const colon = user.indexOf(':');
   if (colon === -1)
     throw new UsageError('-u has no password: write -u USER:PASSWORD, or -u KEY: where there is none');
   const [username, password] = [user.slice(0, colon), user.slice(colon + 1)];
-  const keyAsName = NO_PASSWORD.test(password) || (/\d/.test(username) && /^[^@\s]{20,}$/.test(username));
   const isExpansion = (username.codePointAt(0) ?? 0) >= EXPANSION_BASE;
+  const [sentName, sentPassword] = [new Secret(username), new Secret(password)];
+  const isSecretName = mayBeNoPassword(sentPassword) || looksLikeKey(sentName) || isExpansion;
   return {
     name: 'account',
     fields: {
       type: 'basic',
-      username: keyAsName || isExpansion ? secret(username, line, 'the user name of -u') : username,
-      password: NO_PASSWORD.test(password) ? password : secret(password, line, 'the password of -u'),
+      username: isSecretName ? secret(username, line, 'the user name of -u') : username,
+      // A word that often stands for no password may be a real one.
+      password: isKeyAsName(sentName, sentPassword) ? password : secret(password, line, 'the password of -u'),
     },
   };
 }

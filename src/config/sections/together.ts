@@ -1,11 +1,13 @@
 import { relative } from 'node:path';
 import { foldedName, isSameHeader } from '../../base/fields.ts';
+import type { Secret } from '../../base/secret.ts';
 import { formsOf } from '../declaration/setting.ts';
 import { SECRET_SETTINGS, SETTINGS, type Values } from '../declaration/settings.ts';
 import { isWhole, type Reading, settingPlace } from '../reading/reading.ts';
+import { isKeyAsName } from '../values/basic-key.ts';
 import { isInsecure } from '../values/urls.ts';
 import { asksForKey, checkCallers } from './callers.ts';
-import { loginOrigins } from './credentials/credential.ts';
+import { type DeclaredCredential, loginOrigins } from './credentials/credential.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import type { Declaration } from './declaration.ts';
 import { checkListeners } from './listeners.ts';
@@ -116,11 +118,18 @@ function checkShortSecrets(
 ): void {
   if (!routes.some(({ value }) => value.scrub ?? values.scrub)) return;
   for (const { at, declared } of all.values()) {
-    if (declared.type !== 'basic' && declared.type !== 'apiKey') continue;
-    const isBasic = declared.type === 'basic';
-    const secret = isBasic ? declared.password : declared.key;
+    const [field, secret] = sentSecret(declared);
     if (secret === undefined || secret.characters() >= SHORTEST) continue;
     const problem = `is shorter than ${SHORTEST} characters: with scrub, a caller whose own text is echoed can guess it; use a longer one`;
-    warn(at.below(isBasic ? 'password' : 'key').key, problem);
+    warn(at.below(field).key, problem);
   }
+}
+
+/** What is sent as it is configured, with the name of its field. */
+function sentSecret(declared: DeclaredCredential): readonly [field: string, secret: Secret | undefined] {
+  if (declared.type === 'apiKey') return ['key', declared.key];
+  if (declared.type !== 'basic') return ['', undefined];
+  const { username, password } = declared;
+  const isKey = username !== undefined && password !== undefined && isKeyAsName(username, password);
+  return isKey ? ['username', username] : ['password', password];
 }

@@ -95,6 +95,18 @@ t.test('each of several secrets has its own file, named after the field', async 
   t.match(yaml, /grant: password\n {4}username: ada\n {4}password: \{ file: bearerd-secret-password \}/);
 });
 
+t.test('a password that is a common word is a secret, unless the user name looks like a key', async (t) => {
+  const person = read('curl -u ada:password https://h/');
+  t.match(person.yaml, /username: \{ file: \S+ \}\n {4}password: \{ file: \S+ \}\n/);
+  t.same(
+    person.secrets.map(({ text }) => text),
+    ['ada', 'password'],
+  );
+  const key = read('curl -u 1971800d4d82861d8f2c1651fea4d212:api_token https://h/');
+  t.match(key.yaml, /username: \{ file: \S+ \}\n {4}password: api_token\n/);
+  t.equal(key.secrets.length, 1);
+});
+
 t.test('a variable becomes { env: NAME }, without a file', async (t) => {
   const { secrets, yaml } = read('curl -u "$USER_ID:$PW" https://h/');
   t.match(yaml, /username: \{ env: USER_ID \}\n {4}password: \{ env: PW \}\n/);

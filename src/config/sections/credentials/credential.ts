@@ -99,7 +99,7 @@ export function loginOrigins(
   ];
 }
 
-/** Handled like secrets, but common in other texts: the name of a user, the URL of a resource. */
+/** Handled like secrets, but common in other texts: the name of a user, the URL of a resource. A key has its own field. */
 const HARMLESS: readonly string[] = ['clientId', 'username', 'parameters'];
 
 /** All secrets in a credential, or in a part of it, whatever its kind. */

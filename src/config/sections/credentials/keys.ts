@@ -2,6 +2,7 @@ import { entry, type YamlMap } from '../../reading/maps.ts';
 import { type Declared, object } from '../../shapes/object.ts';
 import { secret } from '../../shapes/secret.ts';
 import type { SecretUse } from '../../shapes/secret-text.ts';
+import { isKeyAsName } from '../../values/basic-key.ts';
 import { credential, type InForce, PLACEMENT } from './placement.ts';
 
 /** A fixed key. */
@@ -35,7 +36,9 @@ export const BASIC = object({
 });
 
 export function basicInForce({ username, password }: Declared<typeof BASIC.fields>) {
-  return username && password && { kind: 'basic' as const, username, password };
+  if (username === undefined || password === undefined) return undefined;
+  const keyAsName = isKeyAsName(username, password) ? username : undefined;
+  return { kind: 'basic' as const, username, password, ...(keyAsName && { keyAsName }) };
 }
 
 export type BasicCredentialConfig = InForce<typeof basicInForce>;
