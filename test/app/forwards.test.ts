@@ -356,6 +356,37 @@ t.test(
   },
 );
 
+t.test('a 426 says which protocols it requires, but for those that are not tunnelled', async (t) => {
+  const cases: [lines: readonly string[], upgrade: string | undefined, connection: string][] = [
+    [['connection: upgrade', 'upgrade: websocket'], 'websocket', 'upgrade'],
+    [['upgrade: websocket/13', 'Connection: close, Upgrade'], 'websocket/13', 'upgrade'],
+    [['upgrade: h2c, a/1,b , TLS/1.2', 'Upgrade: HTTP/2.0, c'], 'a/1, b, c', 'upgrade'],
+    [['connection: upgrade', 'upgrade: TLS/1.0, HTTP/1.1'], undefined, 'keep-alive'],
+    [['upgrade:'], undefined, 'keep-alive'],
+    [['upgrade: a b'], undefined, 'keep-alive'],
+    [[], undefined, 'keep-alive'],
+  ];
+  const client = await proxy.client();
+  for (const [lines, upgrade, connection] of cases) {
+    upstream.onRequest = () => `${head('426 Upgrade Required', ...lines, 'content-length: 2')}no`;
+    const response = await client.send(request('GET', '/')).response();
+    t.same(
+      [response.status, response.text, response.header('upgrade'), response.header('connection')],
+      [426, 'no', upgrade, connection],
+      lines.join(),
+    );
+  }
+  const offer = ['upgrade: websocket', 'content-length: 2'];
+  upstream.onRequest = () => `${head('400 Bad Request', ...offer)}no`;
+  t.equal((await client.send(request('GET', '/')).response()).header('upgrade'), undefined, 'another status');
+
+  upstream.onHead = () => `${head('426 Upgrade Required', ...offer)}no`;
+  client.send(`${request('POST', '/', 'content-length: 10')}part`);
+  const last = await client.response();
+  t.same([last.header('upgrade'), last.header('connection')], ['websocket', 'close, upgrade']);
+  t.equal(await client.end(), 'end', 'the answer to an incomplete request closes the connection');
+});
+
 t.test('header bytes, repeated lines and their order stay unchanged, both ways', async (t) => {
   const lines = [
     'X-Name: \xe6\x97\xa5',

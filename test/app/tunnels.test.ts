@@ -200,6 +200,10 @@ t.test("a refused upgrade gets the upstream's answer", async (t) => {
   }
   upstream.onRequest = () => head('204 No Content');
   t.equal((await opened()).response.status, 204);
+  upstream.onRequest = () => head('426 Upgrade Required', 'upgrade: other', 'content-length: 0');
+  const { client, response } = await opened();
+  t.same([response.header('upgrade'), response.header('connection')], ['other', 'close, upgrade']);
+  t.equal(await client.end(), 'end');
 });
 
 t.test('a refusal that breaks off, or is no HTTP, gives a problem or a break', async (t) => {

@@ -12,6 +12,8 @@ export interface ReplyHead {
   readonly headers: string[];
   /** They have a `Content-Length`. */
   readonly hasLength: boolean;
+  /** They have an `Upgrade`: the answer requires another protocol. */
+  readonly hasUpgrade: boolean;
 }
 
 /** A body that is complete at once, and no longer than this, is written together with the head. */
@@ -69,6 +71,9 @@ export class Reply {
     if (request.httpVersionMinor === 0) response.useChunkedEncodingByDefault = false;
     // An answer that comes before the end of the request mostly ends before it, too, and then closes the connection.
     if (!keepsAlive || !request.complete) response.shouldKeepAlive = false;
+    // `Connection` must name it (RFC 9110 §7.8). Beside this line Node writes none of its own.
+    if (head.hasUpgrade)
+      head.headers.push('connection', response.shouldKeepAlive ? 'upgrade' : 'close, upgrade');
     try {
       response.writeHead(status, reason === 'OK' || REASON.test(reason) ? reason : '', head.headers);
     } catch (cause) {

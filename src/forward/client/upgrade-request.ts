@@ -15,8 +15,14 @@ export function isTunnelled(request: IncomingMessage): boolean {
   const { upgrade } = request.headers;
   if (upgrade === undefined || request.httpVersion !== '1.1') return false;
   const protocols = elements(upgrade);
-  return (
-    protocols.length > 0 &&
-    protocols.every((protocol) => PROTOCOL.test(protocol) && !NOT_TUNNELLED.test(protocol))
-  );
+  return protocols.length > 0 && protocols.every(mayBeTunnelled);
+}
+
+/** The protocols of an `Upgrade` that may be tunnelled, as a list. */
+export function tunnelledProtocols(upgrade: string): string {
+  return elements(upgrade).filter(mayBeTunnelled).join(', ');
+}
+
+function mayBeTunnelled(protocol: string): boolean {
+  return PROTOCOL.test(protocol) && !NOT_TUNNELLED.test(protocol);
 }

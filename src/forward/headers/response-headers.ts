@@ -6,9 +6,11 @@ import {
   LINK,
   LOCATION,
   SET_COOKIE,
+  UPGRADE,
 } from '../../base/fields.ts';
 import type { Route } from '../../routes/route-table.ts';
 import type { ReplyHead } from '../client/reply.ts';
+import { tunnelledProtocols } from '../client/upgrade-request.ts';
 import { DROPPED_FROM_RESPONSES, namedByConnection } from './hop-by-hop.ts';
 import { clientLinks } from './link.ts';
 import { clientLocation } from './location.ts';
@@ -34,6 +36,8 @@ interface ResponseContext {
 const NO_CONTENT = 204;
 /** A 205 has no content (RFC 9110 §15.3.6); if the upstream has sent no length, we add one of 0. */
 const RESET_CONTENT = 205;
+/** A 426 must say which protocol it requires (RFC 9110 §15.5.22); other answers need no `Upgrade`. */
+const UPGRADE_REQUIRED = 426;
 
 /**
  * Strips, then adds; order, repeats and bytes stay as the upstream sent them.
@@ -88,6 +92,8 @@ export function replyHead(
     headers.push('content-length', '0');
     hasLength = true;
   }
+  const protocols = status === UPGRADE_REQUIRED ? requiredProtocols(lines) : '';
+  if (protocols !== '') headers.push('upgrade', protocols);
   if (requestIdHeader !== undefined) headers.push(requestIdHeader, requestId);
   headers.push('via', '1.1 bearerd');
   if (corsOrigin !== undefined) {
@@ -95,7 +101,13 @@ export function replyHead(
     headers.push('access-control-expose-headers', '*');
   }
   if (variesByOrigin) headers.push('vary', 'Origin');
-  return { headers, hasLength };
+  return { headers, hasLength, hasUpgrade: protocols !== '' };
+}
+
+/** The protocols that the upstream requires, as far as a client may ask for them through us; empty if there are none. */
+function requiredProtocols({ pairs, fields }: FieldLines): string {
+  const values = fields.flatMap((field, i) => (field === UPGRADE ? [pairs[2 * i + 1]!] : []));
+  return tunnelledProtocols(values.join(', '));
 }
 
 /**
