@@ -10,8 +10,8 @@ import type { LogLoss } from '../observe/log-output.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { processMetrics } from '../observe/process-metrics.ts';
 import { type Readiness, readinessOf, type Status, statusOf } from '../observe/status.ts';
+import { History } from '../observe/why/history.ts';
 import type { Situation } from '../observe/why/situation.ts';
-import { Lately } from './lately.ts';
 import type { RunningConfig } from './running-config.ts';
 import type { Sources } from './sources.ts';
 
@@ -31,7 +31,7 @@ interface OverviewOptions {
 export class Overview {
   readonly #watched: OverviewOptions;
   readonly #startedMonoMs: number;
-  readonly #lately: Lately;
+  readonly #history: History;
   readonly #health: Health;
   readonly #metrics: Metrics;
 
@@ -39,7 +39,7 @@ export class Overview {
     const { clock, events, sources, watchdog, running, droppedLogLines, logLoss } = watched;
     this.#watched = watched;
     this.#startedMonoMs = clock.monoMs();
-    this.#lately = new Lately({ clock, logLoss, pauses: processMetrics().pauses });
+    this.#history = new History({ clock, logLoss, pauses: processMetrics().pauses });
     this.#health = new Health(clock);
     this.#metrics = createMetrics({
       version: VERSION,
@@ -60,7 +60,7 @@ export class Overview {
   /** Keeps what happens from now on, for the admin listener, and calls `changed` after each event. */
   showTo(changed: () => void): void {
     this.#watched.events.subscribe((event) => {
-      this.#lately.observe(event);
+      this.#history.observe(event);
       changed();
     });
   }
@@ -89,7 +89,7 @@ export class Overview {
       tokens: sources.statuses(),
       routes: running.settings.routes.routes,
       requestsByRoute: this.#metrics.requestsByRoute(),
-      recent: this.#lately.recent,
+      recent: this.#history.recent,
       share: sources.sharing,
       limits: running.settings.limits.status,
     });
@@ -103,7 +103,7 @@ export class Overview {
       healthy: () => this.#health.healthy,
       readiness: () => this.readiness,
       status: () => this.status,
-      requests: () => this.#lately.recent.requests(),
+      requests: () => this.#history.recent.requests(),
       why: (id) => this.#why(id),
       troubles: () => this.#troubles(),
       configuration: async () => ({
@@ -118,15 +118,15 @@ export class Overview {
   }
 
   #why(id: string): ReturnType<AdminView['why']> {
-    const report = this.#lately.recent.why(id);
+    const report = this.#history.recent.why(id);
     return (
       report && { report, text: async () => (await import('../observe/why/why-text.ts')).whyText(report) }
     );
   }
 
   #troubles(): ReturnType<AdminView['troubles']> {
-    const lastFailed = this.#lately.recent.whyLastFailed();
-    const report: Situation = this.#lately.situation(this.readiness, this.status);
+    const lastFailed = this.#history.recent.whyLastFailed();
+    const report: Situation = this.#history.situation(this.readiness, this.status);
     const text = async () => {
       const { troublesText } = await import('../observe/why/situation-text.ts');
       return troublesText(report, lastFailed);

@@ -1,18 +1,18 @@
 import { totalmem } from 'node:os';
-import type { Clock } from '../base/clock.ts';
-import type { Event, RequestEvent } from '../base/events.ts';
-import { heapUse } from '../node/heap.ts';
-import type { LogLoss } from '../observe/log-output.ts';
-import { Recent } from '../observe/recent.ts';
-import type { Readiness, Status } from '../observe/status.ts';
-import { ClockWatch } from '../observe/why/clock-watch.ts';
-import type { Memory } from '../observe/why/process-troubles.ts';
-import { type Situation, situationOf } from '../observe/why/situation.ts';
-import { upstreamOf } from '../observe/why/trouble-words.ts';
-import { Troubles } from '../observe/why/troubles.ts';
-import { endOf } from '../observe/why/why.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Event, RequestEvent } from '../../base/events.ts';
+import { heapUse } from '../../node/heap.ts';
+import type { LogLoss } from '../log-output.ts';
+import { Recent } from '../recent.ts';
+import type { Readiness, Status } from '../status.ts';
+import { ClockWatch } from './clock-watch.ts';
+import type { Memory } from './process-troubles.ts';
+import { type Situation, situationOf } from './situation.ts';
+import { upstreamOf } from './trouble-words.ts';
+import { Troubles } from './troubles.ts';
+import { endOf } from './why.ts';
 
-export interface LatelyOptions {
+interface HistoryOptions {
   readonly clock: Clock;
   readonly logLoss: () => LogLoss | undefined;
   /** When the process did not run. */
@@ -20,13 +20,13 @@ export interface LatelyOptions {
 }
 
 /** What happened last, of requests and of the whole process. What people see is made when they look. */
-export class Lately {
+export class History {
   readonly recent: Recent;
-  readonly #options: LatelyOptions;
+  readonly #options: HistoryOptions;
   readonly #troubles: Troubles;
   readonly #clockWatch: ClockWatch;
 
-  constructor(options: LatelyOptions) {
+  constructor(options: HistoryOptions) {
     const { clock } = options;
     this.#options = options;
     this.recent = new Recent(clock);
@@ -62,7 +62,7 @@ export class Lately {
   }
 }
 
-/** When a route's upstream answered again after it had failed; -1 where it has not, or it is about something else. */
+/** When a route's upstream answered again after it had failed; -1 if it has not, or if the subject is no upstream. */
 function servedAfter(requests: readonly RequestEvent[], subject: string, sinceMonoMs: number): number {
   let first = -1;
   for (const request of requests) {
