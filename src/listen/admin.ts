@@ -22,6 +22,8 @@ import { ownListeners } from './own-listeners.ts';
 import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';
 
+/** The answer to CONNECT and TRACE. */
+const METHOD_REFUSED = new Problem('method-refused', { allow: 'GET, HEAD, POST' });
 const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 export class AdminListener {
@@ -37,12 +39,16 @@ export class AdminListener {
     this.#headerSizeBytes = headerSizeBytes;
     this.#feed = new StatusFeed({ status: view.status });
     let handler: RequestListener = () => {};
-    this.#listeners = ownListeners((request, response) => {
-      const problem = this.#refusal(request);
-      if (problem !== undefined) onceRead(request, () => answerProblem(response, problem));
-      else if (asksForServer(request.method, request.url)) answerOptions(response, SERVER_METHODS);
-      else handler(request, response);
-    }, headerSizeBytes);
+    this.#listeners = ownListeners(
+      (request, response) => {
+        const problem = this.#refusal(request);
+        if (problem !== undefined) onceRead(request, () => answerProblem(response, problem));
+        else if (asksForServer(request.method, request.url)) answerOptions(response, SERVER_METHODS);
+        else handler(request, response);
+      },
+      headerSizeBytes,
+      METHOD_REFUSED,
+    );
     this.#app = fastify({
       logger: false,
       exposeHeadRoutes: true,
@@ -81,7 +87,7 @@ export class AdminListener {
   /** Applies the proxy's rules before the framework sees the request, and then checks path and method. */
   #refusal(request: JoinedRequest): Problem | undefined {
     const { httpVersion, method, url, head, socket } = request;
-    if (method === 'TRACE') return new Problem('method-refused', { allow: 'GET, HEAD, POST' });
+    if (method === 'TRACE') return METHOD_REFUSED;
     const guard = this.#view.guard();
     const malformed = headProblem({ method, target: url, httpVersion }, head, this.#headerSizeBytes);
     if (malformed !== undefined) return malformed;

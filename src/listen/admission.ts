@@ -65,13 +65,13 @@ export function admit(
 ): Admission {
   const { httpVersion } = request;
   const method = request.method!;
+  const split = splitTarget(target);
+  if (split !== undefined) event.path = ownPath(split.path, target);
   if (method === 'TRACE') return refuse(new Problem('method-refused'));
   if (!METHOD_NAMES.has(method)) return refuse(new Problem('bad-request'));
   const head = headOf(request);
   const malformed = headProblem({ method, target, httpVersion }, head, rules.headerSizeBytes);
   if (malformed !== undefined) return refuse(malformed);
-  const split = splitTarget(target);
-  if (split !== undefined) event.path = ownPath(split.path, target);
   const arrival = arrivalOf(request.socket);
   const { guard } = rules;
   const host = guard.checkHosts(head.host, split?.authority, arrival);

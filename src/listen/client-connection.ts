@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
@@ -22,8 +23,10 @@ export interface ConnectionOwner {
   readonly departures: Departures;
   /** Takes a request that may become a tunnel. */
   readonly onUpgrade: (request: JoinedRequest, socket: Socket, connection: ClientConnection) => void;
-  /** Called when a connection is answered without a request. @returns the answer's ID, if answers have one */
-  readonly onRefused: (problem: Problem) => string | undefined;
+  /** The answer to CONNECT, and to TRACE. */
+  readonly methodRefused: Problem;
+  /** Called when a connection is answered; `request` is there if it was parsed. @returns the answer's ID, if there are IDs */
+  readonly onRefused: (problem: Problem, request?: IncomingMessage) => string | undefined;
   /** Called when the size of an incomplete head changes. @returns false if all of them together are too large */
   readonly headBytesChanged: (bytes: number) => boolean;
 }
@@ -122,11 +125,11 @@ export class ClientConnection implements Member, Arrival {
     if (this.#closing) return; // The parser fails again with each further piece.
     // The client has left, or has ended its side within a request: it gets no answer.
     if (CLIENT_LEFT.has(error.code) || !this.socket.writable) this.socket.destroy();
-    else this.closeWith(parserProblem(error));
+    else this.closeWith(parserProblem(error, this.#owner.methodRefused));
   }
 
   /** Answers with a problem, and closes the connection. */
-  closeWith(problem: Problem): void {
+  closeWith(problem: Problem, request?: IncomingMessage): void {
     if (this.#closing) return;
     this.#close();
     const current = answering(this.socket);
@@ -134,9 +137,9 @@ export class ClientConnection implements Member, Arrival {
     if (current === undefined) {
       // The request was answered before it was complete, and gets no second answer.
       if (inBody) linger(this.socket);
-      else this.#refuse(problem);
+      else this.#refuse(problem, request);
     } else if (!inBody) {
-      current.once('close', () => this.#refuse(problem));
+      current.once('close', () => this.#refuse(problem, request));
     } else if (!current.req.emit('malformed', problem)) {
       // The body of the present request is malformed, and nothing reads it yet.
       if (current.headersSent) this.socket.destroy();
@@ -144,8 +147,8 @@ export class ClientConnection implements Member, Arrival {
     }
   }
 
-  #refuse(problem: Problem): void {
-    answerOnSocket(this.socket, problem, this.#owner.onRefused);
+  #refuse(problem: Problem, request?: IncomingMessage): void {
+    answerOnSocket(this.socket, problem, () => this.#owner.onRefused(problem, request));
   }
 
   #received(piece: Buffer): void {

@@ -23,7 +23,7 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 const MAX_LINGERING = 24;
 /** All incomplete heads together: the parser keeps them before a caller key is checked. */
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
-const NO_TUNNEL = new Problem('method-refused');
+const METHOD_REFUSED = new Problem('method-refused');
 const TOO_MANY = new Problem('overloaded', { retryAfterS: 1 });
 const NO_TLS = new Problem('bad-request', {
   detail: 'This port speaks HTTPS: write https:// in the URL.',
@@ -48,6 +48,8 @@ export interface ListenerOptions extends Pick<Servers, 'onReplaced'> {
   /** The certificate for clients; undefined if they use plain HTTP. */
   readonly tls?: ListenTls | undefined;
   readonly onRefused: ConnectionOwner['onRefused'];
+  /** The answer to CONNECT, and to TRACE if the parser refuses its target. */
+  readonly methodRefused?: Problem;
 }
 
 /**
@@ -73,12 +75,12 @@ export class HttpListeners {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    const { departures, onUpgrade, onRefused } = options;
+    const { departures, onUpgrade, onRefused, methodRefused = METHOD_REFUSED } = options;
     const headBytesChanged = (bytes: number) => {
       this.#headBytes += bytes;
       return this.#headBytes <= MAX_HEAD_BYTES;
     };
-    this.#owner = { departures, onUpgrade, onRefused, headBytesChanged };
+    this.#owner = { departures, onUpgrade, onRefused, methodRefused, headBytesChanged };
   }
 
   /** Open connections, including those in a TLS handshake. */
@@ -139,9 +141,9 @@ export class HttpListeners {
       .on('checkContinue', handler)
       .on('checkExpectation', handler)
       .on('upgrade', (request, stream) => connectionOf(request.socket)?.upgrade(request, stream))
-      .on('connect', ({ socket }) => {
-        socket.on('error', () => {}); // Node has detached the socket, and removed its own listeners.
-        connectionOf(socket)?.closeWith(NO_TUNNEL);
+      .on('connect', (request) => {
+        request.socket.on('error', () => {}); // Node has detached the socket, and removed its own listeners.
+        connectionOf(request.socket)?.closeWith(this.#owner.methodRefused, request);
       })
       .on('clientError', (error, socket) => connectionOf(socket)?.failed(error))
       .once('listening', () => {

@@ -46,6 +46,7 @@ export class ProbesListener {
       const listeners = ownListeners(
         (request, response) => answerProbe(this.#view, statusOnly, request, response),
         this.#headerSizeBytes,
+        METHOD_REFUSED,
       );
       this.#listeners.push(listeners);
       urls.push(...(await listeners.listen([address], listeners.createServer())));

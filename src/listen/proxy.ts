@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RequestEvent } from '../base/events.ts';
 import { PROBLEMS, type Problem } from '../base/problem.ts';
 import type { ListenTls } from '../config/sections/tls.ts';
-import { recordProblem } from '../forward/client/problem.ts';
+import { bodyOf, recordProblem } from '../forward/client/problem.ts';
 import { isTunnelled } from '../forward/client/upgrade-request.ts';
 import { Exchange } from '../forward/exchange.ts';
 import type { Forwardable, ForwardContext } from '../forward/forwardable.ts';
@@ -21,6 +21,9 @@ import { mount } from './mount.ts';
 import { newRequestEvent } from './request-event.ts';
 import { RequestIds, setRequestId } from './request-id.ts';
 import { hasIllegalCharacter } from './well-formed.ts';
+
+/** The target of CONNECT, unless it holds a login. */
+const AUTHORITY = /^[^@/?#]+$/;
 
 /** What a reload replaces as a whole; each request keeps the settings that it began with. */
 export interface ProxySettings extends AdmissionRules {
@@ -71,7 +74,7 @@ export class ProxyListener {
       onUpgrade: (request, socket, connection) => this.#upgrade(request, socket, connection),
       departures: context.departures,
       tls,
-      onRefused: (problem) => this.#reportRefused(problem),
+      onRefused: (problem, request) => this.#reportRefused(problem, request),
     });
     this.#app = mount(
       (listener) => {
@@ -219,8 +222,10 @@ export class ProxyListener {
   }
 
   /** Reports an answer without a request at once: no response object tells when it ends. */
-  #reportRefused(problem: Problem): string {
-    const event = this.#event('');
+  #reportRefused(problem: Problem, request: IncomingMessage | undefined): string {
+    const event = this.#event(request?.method ?? '');
+    event.path = AUTHORITY.exec(request?.url ?? '')?.[0] ?? '';
+    event.bytesOut = bodyOf(problem, event.requestId).length;
     event.status = PROBLEMS[problem.code].status;
     recordProblem(event, problem);
     this.#context.observe(event);

@@ -888,6 +888,8 @@ t.test('an invalid method or HTTP version gets a problem of ours', async (t) => 
     t.same([answer.status, JSON.parse(answer.text).code], [400, 'bad-request'], line);
     t.match(answer.header('proxy-status'), 'bearerd; error=');
   }
-  const trace = await proxy.ask('TRACE x HTTP/1.1\r\nhost: localhost\r\n\r\n');
-  t.same([trace.status, trace.header('allow')], [405, '']);
+  for (const target of ['x', '/a b', '/a\tb']) {
+    const trace = await proxy.ask(`TRACE ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    t.match([trace.status, trace.header('allow')], [405, /^GET, HEAD/], target);
+  }
 });

@@ -74,6 +74,8 @@ t.test('other paths get 404, and other methods 405', async (t) => {
       t.match([answer.status, answer.header('allow')], [405, 'GET, HEAD'], method);
       t.equal((await probe(method, '/renew', 'content-length: 0')).status, 404);
     }
+    t.match(await probe('CONNECT', 'a:1'), { status: 405 });
+    t.equal((await probe('CONNECT', 'a:1')).header('allow'), 'GET, HEAD');
   }
 });
 

@@ -288,6 +288,21 @@ t.test('CONNECT and TRACE get 405 before anything else is looked at', async (t) 
   t.equal(await tunnel.end(), 'end');
 });
 
+t.test('the log line of a refused method has method, path and size of the answer', async (t) => {
+  for (const [bytes, method, path] of [
+    [lines('TRACE', '/a/b?c', 'host: localhost'), 'TRACE', '/a/b'],
+    [lines('CONNECT', 'evil.test:443', 'host: evil.test:443'), 'CONNECT', 'evil.test:443'],
+    [lines('CONNECT', 'user:word@evil.test:443', 'host: evil.test'), 'CONNECT', ''],
+    [lines('SOURCE', '/a?b', 'host: localhost'), 'SOURCE', '/a'],
+    ['GET / HTTP/3\r\n\r\n', '', ''],
+  ] as const) {
+    const before = proxy.requests().length;
+    const { body } = await proxy.ask(bytes);
+    await until(() => proxy.requests().length > before, 'the request does not end');
+    t.match(proxy.requests()[before], { method, path, bytesOut: body.length }, bytes);
+  }
+});
+
 t.test('a route refuses methods that it does not list', async (t) => {
   t.equal((await proxy.get('/read/x')).status, 200);
   upstream.reset();
@@ -464,6 +479,12 @@ t.test('the admin listener has the same guards as the proxy', async (t) => {
   t.same(await code(lines('POST', '/renew', host, 'sec-fetch-site: cross-site')), [403, 'origin-refused']);
   t.same(await code(lines('TRACE', '/', 'host: evil.test')), [405, 'method-refused']);
   t.same(await code(lines('CONNECT', 'a:1', host)), [405, 'method-refused']);
+  for (const bytes of [
+    lines('TRACE', '/', host),
+    lines('TRACE', '/a b', host),
+    lines('CONNECT', 'a:1', host),
+  ])
+    t.equal((await admin(bytes)).header('allow'), 'GET, HEAD, POST', bytes);
   t.same(await code(lines('GET', '/nothing', host)), [404, 'no-route']);
   t.same(await code(lines('GET', '/%zz', host)), [404, 'no-route']);
   for (const odd of ['%zz', '%E4', '%2e%2e', 'x/y', 'x'.repeat(101), 'x'.repeat(20_000), '', 'main.js%00'])

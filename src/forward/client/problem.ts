@@ -149,9 +149,10 @@ const SLOW_HEAD = new Problem('request-timeout', {
     'The client began a request and did not end its head within 60 s, a limit that no setting changes: look at the client and its network. Many at once are an attack by slow clients, or an unstable network.',
 });
 
-/** The problem for an error of Node's parser (`clientError`). */
+/** The problem for an error of Node's parser (`clientError`). @param methodRefused the answer to TRACE */
 export function parserProblem(
   error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
+  methodRefused: Problem,
 ): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW' || error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return new Problem('headers-too-large');
@@ -160,7 +161,7 @@ export function parserProblem(
   const line = requestLine(error.rawPacket);
   if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
     // TRACE is refused before the target is judged.
-    return line.startsWith('TRACE ') ? new Problem('method-refused', { allow: '' }) : new Problem('bad-path');
+    return line.startsWith('TRACE ') ? methodRefused : new Problem('bad-path');
   }
   return new Problem('bad-request');
 }
