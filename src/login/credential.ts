@@ -12,8 +12,9 @@ export interface TokenSource {
   stateWith(token: AccessToken | undefined): TokenState;
   /**
    * A token that may be sent, as soon as there is one.
-   * Rejects with a `Problem`: `token-unavailable` at the time limit, `login-refused` at once while the session
-   * endpoint refuses the credentials, `overloaded` if too many requests wait, `draining` after a stop.
+   * Rejects with a `Problem`: `token-unavailable` at the time limit, or at once if a reload has ended the source,
+   * `login-refused` at once while the session endpoint refuses the credentials, `overloaded` if too many requests wait,
+   * `draining` after a stop.
    */
   wait(signal?: AbortSignal): Promise<AccessToken>;
   /**
