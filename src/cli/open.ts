@@ -1,5 +1,6 @@
-import { Gateway, type GatewayOptions } from '../app/gateway.ts';
-import { Reloads } from '../app/reloads.ts';
+import type { Gateway, GatewayOptions } from '../app/gateway.ts';
+import { createReloadable } from '../app/reloadable.ts';
+import type { Reloads } from '../app/reloads.ts';
 import { EventBus } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
@@ -20,7 +21,7 @@ interface OpenOptions {
   /** Where the log goes. */
   readonly fd: 1 | 2;
   /** Makes the configuration in use of what was loaded. */
-  readonly adapt?: (loaded: Config) => Config;
+  readonly adapt?: (config: Config) => Config;
   /** Sockets that listen already. */
   readonly sockets?: GatewayOptions['sockets'];
 }
@@ -40,7 +41,7 @@ interface Opened {
 export async function open({
   source,
   fd,
-  adapt = (loaded) => loaded,
+  adapt = (config) => config,
   sockets,
 }: OpenOptions): Promise<Opened> {
   // Before the first command runs: a shell in our place would have each of them run again.
@@ -48,18 +49,19 @@ export async function open({
     if (source.isRepeatable) leaveReapingToShell();
     return endingInOrder(work);
   };
-  let config = adapt(await source.load({ around }));
-  if (runsHelpers(config) && source.isRepeatable) leaveReapingToShell();
-  const log = await createLog(config.log, fd);
+  const loaded = adapt(await source.load({ around }));
+  if (runsHelpers(loaded) && source.isRepeatable) leaveReapingToShell();
+  const log = await createLog(loaded.log, fd);
   const events = new EventBus(log.observe);
   keepAlive(events);
   harden(log);
   const traces = await tracesAskedFor(events, log);
-  const reloading = Promise.withResolvers<Reloads>();
-  const gateway = new Gateway({
-    config,
-    reload: async () => (await reloading.promise).all('POST /reload'),
-    renewSecrets: async (credential) => (await reloading.promise).renewSecrets(credential),
+  const reloadable = createReloadable({
+    source,
+    config: loaded,
+    adapt,
+    onApplied: ({ log: { level } }) => log.setLevel(level),
+    reloadsOnRequest: true,
     ...(sockets && { sockets }),
     events,
     tracing: traces,
@@ -67,29 +69,20 @@ export async function open({
     logLoss: log.loss,
     bytesPassed: sweepBodies(),
   });
+  const { gateway, config } = reloadable;
   events.subscribe(releaseAtRest({ inFlight: () => gateway.inFlight }));
   await gateway.start();
   boundMemory();
-  announce(gateway, config, log);
+  announce(gateway, loaded, log);
   const why = whyCommand(gateway.adminUrls);
   if (why !== undefined) log.nameWhy(why);
-
-  const apply = (loaded: Config, by: string) => {
-    const next = adapt(loaded);
-    const restartNeededFor = gateway.reconfigure(next);
-    config = next;
-    log.setLevel(config.log.level);
-    events.emit({ type: 'reloaded', by, restartNeededFor });
-    return restartNeededFor;
-  };
-  const reloads = new Reloads({ config, source, apply, observe: events.emit });
-  reloading.resolve(reloads);
+  const reloads = reloadable.begin();
   const end = async () => {
     const sent = (await traces?.close()) ?? true;
     await log.close();
     return sent;
   };
-  return { gateway, log, reloads, config: () => config, end };
+  return { gateway, log, reloads, config, end };
 }
 
 /** What a person can type to be told why a request failed; undefined without an admin listener. */

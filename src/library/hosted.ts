@@ -1,5 +1,5 @@
-import { Gateway } from '../app/gateway.ts';
-import { Reloads } from '../app/reloads.ts';
+import type { Gateway } from '../app/gateway.ts';
+import { createReloadable } from '../app/reloadable.ts';
 import { EventBus, type Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigurationSource } from '../config/source.ts';
@@ -39,32 +39,27 @@ interface LogOutput {
 export async function openHosted(content: ConfigObject, options: HostedOptions): Promise<Hosted> {
   const { env = {}, log = false, defaults = {}, adapt = (config) => config } = options;
   const source = new ConfigurationSource(env, { content: content ?? null, defaults });
-  let config = adapt(await source.load());
-  const output = await logOutputOf(log, config);
+  const loaded = adapt(await source.load());
+  const output = await logOutputOf(log, loaded);
   const events = new EventBus(output.observe);
-  const reloading = Promise.withResolvers<Reloads>();
-  const gateway = new Gateway({
-    config,
+  const reloadable = createReloadable({
+    source,
+    config: loaded,
+    adapt,
+    reloadsOnRequest: false,
     events,
-    renewSecrets: async (credential) => (await reloading.promise).renewSecrets(credential),
     droppedLogLines: output.dropped,
   });
+  const { gateway } = reloadable;
   warnOfLoosening(events.emit);
   const readiness = new Readiness(() => gateway.readiness.ready);
   events.subscribe(readiness.look);
   await gateway.start();
-  const apply = (loaded: Config, by: string) => {
-    config = adapt(loaded);
-    const restartNeededFor = gateway.reconfigure(config);
-    events.emit({ type: 'reloaded', by, restartNeededFor });
-    return restartNeededFor;
-  };
-  const reloads = new Reloads({ config, source, apply, observe: events.emit });
-  reloading.resolve(reloads);
+  const reloads = reloadable.begin();
   const end = async () => {
     reloads.stop();
     readiness.end();
-    await gateway.drain(config.drainTimeoutMs, 'close');
+    await gateway.drain(reloadable.config().drainTimeoutMs, 'close');
     await output.close();
   };
   let ended: Promise<void> | undefined;
