@@ -3,6 +3,7 @@ import { PROBLEMS, Problem, type ProblemCode } from '../base/problem.ts';
 import type { Config } from '../config/config.ts';
 import { formatRate } from '../config/values/rates.ts';
 import { removedHeaders } from '../forward/headers/removed-headers.ts';
+import { asksForServer, ILLEGAL_IN_QUERY } from '../listen/admission.ts';
 import { createGuard } from '../listen/guard.ts';
 import { readPath, splitTarget } from '../routes/path.ts';
 import { isUnder } from '../routes/prefixes.ts';
@@ -31,12 +32,31 @@ interface Explanation {
 /** At which address a connection arrives is not known here. */
 const NOWHERE = { byUnixSocket: false, byTls: false, forRetries: false, address: undefined };
 
+/** `OPTIONS *`: no route is looked for, and nothing is refused. */
+const ANSWERED_HERE: Explanation = {
+  decision: 'refuse',
+  code: null,
+  status: 204,
+  route: null,
+  credential: null,
+  upstream: null,
+  removed: [],
+  why: 'it asks about the server itself, which bearerd answers',
+};
+
 export function explain(tables: RoutesByHost, config: Config, { method, target }: OneRequest): Explanation {
+  if (method === 'CONNECT' || method === 'TRACE')
+    return refusal('method-refused', 'the method is never forwarded', undefined);
   const split = splitTarget(target);
-  if (split === undefined) return refusal('bad-path', 'a target begins with / and holds no #', undefined);
-  const host = createGuard(config).checkHosts(undefined, split.authority, NOWHERE);
+  const forServer = asksForServer(method, target);
+  if (split === undefined && !forServer)
+    return refusal('bad-path', 'a target begins with / and holds no #', undefined);
+  const host = createGuard(config).checkHosts(undefined, split?.authority, NOWHERE);
   if (host instanceof Problem)
-    return refusal('host-refused', `${split.authority} is not a name of this proxy`, undefined);
+    return refusal('host-refused', `${split?.authority} is not a name of this proxy`, undefined);
+  if (split === undefined || forServer) return ANSWERED_HERE;
+  if (ILLEGAL_IN_QUERY.test(split.query))
+    return refusal('bad-path', 'a query holds no blank and no control character', undefined);
   const table = tables.at(host);
   const match = table.match(method, split.path);
   if (!match.ok) {
@@ -85,11 +105,16 @@ function refusal(code: ProblemCode, why: string, route: Route | undefined): Expl
   };
 }
 
+function resultText({ decision, code, status }: Explanation): string {
+  if (decision === 'forward') return 'forwarded';
+  return code === null ? `answered by bearerd with ${status}` : `refused with ${status} ${code}`;
+}
+
 /** The same for a person. */
 export function explanationText(explanation: Explanation): string {
-  const { decision, code, status, route, credential, upstream, removed, why, limit, remedy } = explanation;
+  const { code, route, credential, upstream, removed, why, limit, remedy } = explanation;
   const lines: [string, string | null][] = [
-    ['result', decision === 'forward' ? 'forwarded' : `refused with ${status} ${code}`],
+    ['result', resultText(explanation)],
     ['route', route ?? 'none'],
     ['credential', credential ?? 'none'],
     ['upstream', upstream],

@@ -49,7 +49,7 @@ const KEY_REQUIRED = new Problem('caller-key-required');
 const ROUTE_DENIED = new Problem('route-denied');
 const BAD_PATH = new Problem('bad-path');
 /** Illegal in a query: a fragment (RFC 9112 §3.2), blanks and control characters. All other bytes pass as they are. */
-const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
+export const ILLEGAL_IN_QUERY = /[\x00-\x20\x7f#]/;
 
 export type Admit = typeof admit;
 
