@@ -5,7 +5,7 @@ import { elements } from './request-head.ts';
  * Protocols that carry further HTTP requests, which would bypass the routes. An upgrade to one is ignored, as RFC 9110 §7.8
  * always allows, and the request is answered as an ordinary one.
  */
-const NOT_TUNNELLED = /^(?:h[23]|tls(?:\/|$))|^[^/]*http/i;
+export const NOT_TUNNELLED = /^(?:h[23]|tls(?:\/|$))|^[^/]*http/i;
 
 /** The name and version of a protocol, both tokens (RFC 9110 §7.8). */
 const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?$/;

@@ -1,6 +1,7 @@
 import { SAFE_METHODS } from '../../base/methods.ts';
 import type { Config } from '../../config/config.ts';
 import { formatAddress } from '../../config/values/addresses.ts';
+import { NOT_TUNNELLED } from '../../forward/client/upgrade-request.ts';
 import { laneVia } from '../../routes/lanes.ts';
 import type { FastRoute } from './fast-route.ts';
 import { locationRules } from './locations.ts';
@@ -40,6 +41,9 @@ export function laneSections(fast: FastRoute, config: Config, retriesPath: strin
   ];
 }
 
+/** HAProxy's form of the expression. */
+const NEVER_TUNNELLED = NOT_TUNNELLED.source.replaceAll('\\/', '/');
+
 function laneRules(fast: FastRoute): readonly string[] {
   const { route, credential, host } = fast;
   const isAuthorization = credential.header.toLowerCase() === 'authorization';
@@ -51,7 +55,9 @@ function laneRules(fast: FastRoute): readonly string[] {
     `http-request set-header host ${host}`,
     `http-request add-header via ${word(laneVia(route))}`,
     ...pathRules(fast),
-    `http-response del-header ${word('^(keep-alive|proxy-connection|te|trailer|upgrade|http2-settings|proxy-authenticate)$')} -m reg`,
+    `http-response del-header ${word('^(keep-alive|proxy-connection|te|trailer|http2-settings|proxy-authenticate)$')} -m reg`,
+    `http-response del-header upgrade unless { status 426 } !{ res.hdr(upgrade) -m reg -i ${word(NEVER_TUNNELLED)} }`,
+    'http-response set-header connection upgrade if { res.hdr_cnt(upgrade) gt 0 }',
     `http-response return ${problemReply('upstream-invalid')} if { status gt 599 }`,
     ...locationRules(route),
   ];

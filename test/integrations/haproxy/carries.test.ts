@@ -101,6 +101,38 @@ t.test('bodies and connections', { skip: NO_HAPROXY }, async (t) => {
     upstream.onHead = undefined;
   });
 
+  await t.test('a 426 says which protocols it requires', async (t) => {
+    upstream.onHead = undefined;
+    const client = await RawClient.to(pair.front);
+    for (const [lines, upgrade, connection] of [
+      [['connection: upgrade', 'upgrade: websocket'], 'websocket', 'upgrade'],
+      [['upgrade: a/1, b', 'upgrade: c'], 'a/1, b | c', 'upgrade'],
+      [['upgrade: a, HTTP/2.0'], undefined, undefined],
+      [['upgrade: TLS/1.2'], undefined, undefined],
+      [['upgrade: a', 'upgrade: h2c'], undefined, undefined],
+      [[], undefined, undefined],
+    ] as const) {
+      upstream.onRequest = () => `${head('426 Upgrade Required', ...lines, 'content-length: 2')}no`;
+      const response = await client.send(request('GET', '/past')).response();
+      t.same(
+        [response.status, response.text, response.header('upgrade'), response.header('connection')],
+        [426, 'no', upgrade, connection],
+        lines.join(),
+      );
+    }
+    upstream.onRequest = () => ok('ok', 'upgrade: websocket');
+    const other = await client.send(request('GET', '/past')).response();
+    t.same([other.text, other.header('upgrade'), other.header('connection')], ['ok', undefined, undefined]);
+    upstream.onRequest = () => `${head('426 Upgrade Required', 'upgrade: a', 'content-length: 2')}no`;
+    const last = await client.send(request('GET', '/past', 'connection: close')).response();
+    t.equal(last.header('upgrade'), 'a');
+    t.equal(await client.end(), 'end');
+    t.same(
+      pair.requests().filter(({ path }) => path === '/past'),
+      [],
+    );
+  });
+
   await t.test('a request that waits for 100 Continue gets it from bearerd', async (t) => {
     upstream.onRequest = (_, { body }) => ok(`${body.length}`);
     const client = await RawClient.to(pair.front);
