@@ -21,7 +21,8 @@ function systemCode(cause: unknown): string | undefined {
   return inner === undefined ? undefined : systemCode(inner);
 }
 
-function sentence(text: string): string {
+/** A text as a sentence of its own. */
+export function sentence(text: string): string {
   const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }

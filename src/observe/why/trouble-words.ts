@@ -1,4 +1,5 @@
 import type { Event, RequestEvent } from '../../base/events.ts';
+import { sentence } from '../../base/failures/problem-words.ts';
 import { NEW_TOKEN_REMEDY } from '../../base/failures/status-words.ts';
 import { span } from '../../base/span.ts';
 
@@ -174,11 +175,6 @@ export function upstreamOf(route: string): string {
 export function troubleIn(event: Told): Said | undefined {
   // Each kind has its own function, which the compiler can't follow from the event to the table.
   return (TABLE[event.type] as ((event: Told) => Said) | undefined)?.(event);
-}
-
-function sentence(text: string): string {
-  const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
 /** Several faults stand in several lines. */
