@@ -32,7 +32,8 @@ export function fixedCredential(config: FixedCredentialConfig): Credential {
   return { ...placementOf(config), kind: 'fixed', headerValue: headerValueOf(value, config.scheme), value };
 }
 
-function placementOf({ name, header, elsewhere, origins }: CredentialConfig) {
+/** What a credential of the routes has besides its value. */
+export function placementOf({ name, header, elsewhere, origins }: CredentialConfig) {
   return { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
 }
 

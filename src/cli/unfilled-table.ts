@@ -1,3 +1,4 @@
+import { placementOf } from '../app/credentials.ts';
 import { logsIn, sessionPlaces } from '../app/logins.ts';
 import { configuredRoutes } from '../app/routes-place.ts';
 import { Secret } from '../base/secret.ts';
@@ -9,10 +10,9 @@ import { createRoutes, type RoutesByHost } from '../routes/routes-by-host.ts';
 export function tablesOf(config: Config): RoutesByHost {
   const credentials = new Map<string, Credential>();
   for (const credential of config.credentials.values()) {
-    const { name, header, elsewhere, origins } = credential;
-    const placement = { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
+    const placement = placementOf(credential);
     credentials.set(
-      name,
+      credential.name,
       logsIn(credential)
         ? { ...placement, kind: 'token', source: NO_SOURCE }
         : { ...placement, kind: 'fixed', headerValue: NO_KEY, value: NO_KEY },
