@@ -5,18 +5,13 @@ import type { Config } from '../config/config.ts';
 import { flagName } from '../config/declaration/flags.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { isLoopbackHost, type ListenAddress } from '../config/values/addresses.ts';
+import type { PassedSockets } from '../integrations/systemd/passed.ts';
 import { AdminListener } from '../listen/admin.ts';
 import type { AdminView } from '../listen/admin-endpoints.ts';
 import type { ListenTarget } from '../listen/bind.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { ProbesListener } from '../listen/probes.ts';
 import type { ProxyListener } from '../listen/proxy.ts';
-
-/** Descriptors of open sockets that replace the configured addresses of their listener. */
-export interface PassedSockets {
-  readonly proxy: readonly number[];
-  readonly admin: readonly number[];
-}
 
 interface ListenersOptions {
   readonly config: Config;
