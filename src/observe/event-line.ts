@@ -22,7 +22,8 @@ const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { t
       : 'logged in: a fresh access token';
     return [warnings.length === 0 ? 'info' : 'warn', fields, what];
   },
-  'login-failed': ({ credential, state, error, usable, durationMs, nextTryInMs }) => {
+  'login-failed': (event) => {
+    const { credential, state, error, usable, durationMs, nextTryInMs } = event;
     const fields = {
       ...{ credential, state, reason: error.code, status: error.status },
       durationMs: Math.round(durationMs),
@@ -30,7 +31,7 @@ const LINES: { readonly [T in Described['type']]: (event: Extract<Described, { t
       tokenUsable: usable,
       cause: causeCode(error.cause),
     };
-    return [error.code === 'refused' || !usable ? 'error' : 'warn', fields, `login failed: ${error.message}`];
+    return [severityOf(event), fields, `login failed: ${error.message}`];
   },
   'token-expired': (event: TokenLost) => [
     'warn',
@@ -123,6 +124,12 @@ export function describe(event: Described): Line {
   return (LINES[event.type] as (event: Described) => Line)(event);
 }
 
+/** An error if requests fail for it, or if an operator has to act. */
+export function severityOf({ error, usable }: LoginFailed): 'error' | 'warn' {
+  return error.code === 'refused' || !usable ? 'error' : 'warn';
+}
+
+export type LoginFailed = Extract<Event, { type: 'login-failed' }>;
 type TokenLost = Extract<Event, { type: 'token-expired' | 'token-rejected' }>;
 
 function named({ credential, state, fingerprint, nextTryInMs }: TokenLost): object {

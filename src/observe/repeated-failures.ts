@@ -1,8 +1,6 @@
-import type { Event } from '../base/events.ts';
-import { describe, type Line } from './event-line.ts';
+import { describe, type Line, type LoginFailed, severityOf } from './event-line.ts';
 
 type Described = Parameters<typeof describe>[0];
-type LoginFailed = Extract<Event, { type: 'login-failed' }>;
 
 /** A lasting failure is logged again at most this often. */
 const AGAIN_MS = 30_000;
@@ -40,14 +38,11 @@ function wordsOf({ error, usable, state }: LoginFailed): string {
   return JSON.stringify([error.message, usable, state]);
 }
 
-function stillFailing(
-  { credential, error, usable, nextTryInMs }: LoginFailed,
-  logged: Reported,
-  nowMs: number,
-): Line {
+function stillFailing(event: LoginFailed, logged: Reported, nowMs: number): Line {
+  const { credential, error, nextTryInMs } = event;
   const seconds = Math.round((nowMs - logged.sinceMs) / 1000);
   return [
-    error.code === 'refused' || !usable ? 'error' : 'warn',
+    severityOf(event),
     { credential, reason: error.code, nextTryInSeconds: Math.round(nextTryInMs / 1000) },
     `still no login, for the same reason: ${logged.times} tries in ${seconds} s`,
   ];
