@@ -21,16 +21,47 @@ export function childEnvironment(
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...ours };
   for (const variable of [...config.secretVariables, ...SERVICE_VARIABLES]) delete env[variable];
-  const secrets = secretsIn([...config.credentials.values(), config.share])
-    .map(asSent)
-    .filter(({ length }) => length >= SHORTEST_SOUGHT);
-  const searcher = new Searcher(secrets);
+  const secrets = [
+    ...secretsIn([...config.credentials.values(), config.share]).map(asSent),
+    ...proxyLogins(env),
+  ];
+  const searcher = new Searcher(secrets.filter(({ length }) => length >= SHORTEST_SOUGHT));
   for (const [variable, value = ''] of Object.entries(env)) {
     const bytes = asBytes(value);
     if (scrubText(searcher, bytes) !== bytes) delete env[variable];
   }
   for (const [variable, value] of told) env[variable] = value;
   return { ...env, ...withoutProxy(env, config) };
+}
+
+/** The names that curl, npm and others give to the URL of an outbound proxy. */
+const PROXY = /^(?!no_).*proxy$/i;
+/** The scheme may be missing. */
+const WITH_LOGIN = /^(\s*(?:[a-z][a-z0-9+.-]*:\/\/)?)([^/?#]*)@/i;
+
+/**
+ * Takes user and password out of the URLs of outbound proxies, which the command may need for other hosts. @returns the
+ * passwords, or the user name where there is none, of which other variables may hold copies; each character is a byte
+ */
+function proxyLogins(env: NodeJS.ProcessEnv): string[] {
+  const found: string[] = [];
+  for (const [variable, url = ''] of Object.entries(env)) {
+    const [, , login] = (PROXY.test(variable) && WITH_LOGIN.exec(url)) || [];
+    if (login === undefined) continue;
+    env[variable] = url.replace(WITH_LOGIN, '$1');
+    const colon = login.indexOf(':');
+    const [user, password] = colon === -1 ? [login, ''] : [login.slice(0, colon), login.slice(colon + 1)];
+    found.push(decoded(password === '' ? user : password));
+  }
+  return found;
+}
+
+function decoded(text: string): string {
+  try {
+    return asBytes(decodeURIComponent(text));
+  } catch {
+    return asBytes(text);
+  }
 }
 
 /** Keeps the command's calls to bearerd from the outbound proxy. Some programs read only one of the two spellings. */

@@ -307,3 +307,74 @@ routes: [{ prefix: /, credential: k }]`;
     );
   }
 });
+
+const noFile = (path: string) => {
+  throw Object.assign(new Error(path), { code: 'ENOENT' });
+};
+
+t.test(
+  'the command of exec gets the address of an outbound proxy without its user and password',
+  async (t) => {
+    const config = await loadConfig({
+      env: { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'key/with+signs&42' },
+      readFile: noFile,
+      cwd: '/nowhere',
+    });
+    const given = {
+      HTTPS_PROXY: 'http://user:p%40ss%2Fword@proxy.example:3128',
+      http_proxy: 'user:p@ss@proxy.example:3128',
+      ALL_PROXY: 'socks5h://only-a-user-name@proxy.example',
+      npm_config_https_proxy: 'https://user:p%40ss%2Fword@proxy.example/',
+      FTP_PROXY: 'http://proxy.example:3128/a@b',
+      JAVA_OPTS: '-Dhttp.proxyPassword=p@ss/word',
+      PROXY_AUTHORIZATION: `Basic ${Buffer.from('user:p@ss/word').toString('base64')}`,
+      TOKEN_COPY: 'only-a-user-name',
+      USER: 'user',
+      NO_PROXY: '.internal',
+    };
+    t.same(childEnvironment(given, config, new Map()), {
+      HTTPS_PROXY: 'http://proxy.example:3128',
+      http_proxy: 'proxy.example:3128',
+      ALL_PROXY: 'socks5h://proxy.example',
+      npm_config_https_proxy: 'https://proxy.example/',
+      FTP_PROXY: 'http://proxy.example:3128/a@b',
+      USER: 'user',
+      NO_PROXY: '.internal,localhost,127.0.0.1,::1',
+      no_proxy: '.internal,localhost,127.0.0.1,::1',
+    });
+    const told = new Map([['HTTPS_PROXY', 'http://child:pw@proxy.example']]);
+    t.match(childEnvironment(given, config, told), { HTTPS_PROXY: 'http://child:pw@proxy.example' });
+  },
+);
+
+t.test('no copy of a login parameter that its name calls a secret reaches the command of exec', async (t) => {
+  const config = await loadConfig({
+    env: { BEARERD_BASE_URL: 'https://api.example.com', PARAM: 'param-secret-0123456789' },
+    readFile: (path) => {
+      if (!path.endsWith('bearerd.yaml')) return noFile(path);
+      return `
+credentials:
+  o:
+    type: oauth2
+    tokenUrl: https://login.example/token
+    clientId: client-1
+    clientSecret: s3cret-of-client-1
+    parameters: { api_secret: { env: PARAM }, organization: my-company, resource: https://api.example.com }
+routes: [{ prefix: /, credential: o }]
+`;
+    },
+    cwd: '/nowhere',
+  });
+  const given = {
+    PARAM: 'param-secret-0123456789',
+    COPY: 'x=param-secret-0123456789',
+    HOME: '/home/my-company',
+    API: 'https://api.example.com/v1',
+  };
+  t.same(Object.keys(childEnvironment(given, config, new Map())).sort(), [
+    'API',
+    'HOME',
+    'NO_PROXY',
+    'no_proxy',
+  ]);
+});

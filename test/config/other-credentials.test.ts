@@ -230,6 +230,9 @@ t.test(
       grant: 'clientCredentials',
       ...common,
     });
+    const withQuery = yaml(`{ ${client.replace('/token', '/token?api_key=c4n4ry&x=1')} }`);
+    const { effective } = await loadYaml(withQuery);
+    t.match(effective, { credentials: { partner: { tokenUrl: 'https://login.example/token?***' } } });
     t.strictSame(await viewOf(`{ ${client}, scope: a b, audience: c, parameters: { x: c4n4ry } }`), {
       type: 'oauth2',
       tokenUrl: 'https://login.example/token',

@@ -1,8 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { isKeyAsName, looksLikeKey, mayBeNoPassword } from '../../config/values/basic-key.ts';
+import { namesCredential, namesSession } from '../../config/values/credential-names.ts';
 import { type FoundCredential, secret } from './credential-entry.ts';
-import { namesCredential, namesSession } from './credential-names.ts';
 import { type CurlLine, EXPANSION_BASE } from './curl-line.ts';
 import { type CurlRequest, decoded, type Field } from './curl-request.ts';
 import { loginOf } from './token-request.ts';

@@ -76,8 +76,9 @@ export function parseIssuer(text: string): Parsed<string> {
   );
 }
 
-export function formatTokenUrl(endpoint: TokenEndpoint): string {
-  return `${endpoint.origin}${endpoint.path}`;
+/** To show it. A query may hold a key. */
+export function formatTokenUrl({ origin, path }: TokenEndpoint): string {
+  return `${origin}${path.replace(/\?.+$/s, '?***')}`;
 }
 
 /** Whether credentials would cross a network in clear text. @param address where connections go, if not to the URL's host */

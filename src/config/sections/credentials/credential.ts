@@ -2,6 +2,7 @@ import { Secret } from '../../../base/secret.ts';
 import { mapOf } from '../../shapes/collections.ts';
 import type { At } from '../../shapes/shape.ts';
 import { type Variant, variants } from '../../shapes/variants.ts';
+import { namesCredential } from '../../values/credential-names.ts';
 import { EXEC, type ExecCredentialConfig, execInForce } from './exec.ts';
 import {
   API_KEY,
@@ -99,14 +100,22 @@ export function loginOrigins(
   ];
 }
 
-/** Handled like secrets, but common in other texts: the name of a user, the URL of a resource. A key has its own field. */
-const HARMLESS: readonly string[] = ['clientId', 'username', 'parameters'];
+/** Handled like secrets, but common in other texts. A user name that is a key has a field of its own. */
+const HARMLESS: readonly string[] = ['clientId', 'username'];
 
 /** All secrets in a credential, or in a part of it, whatever its kind. */
 export function secretsIn(value: unknown): readonly Secret[] {
   if (value instanceof Secret) return [value];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => (HARMLESS.includes(key) ? [] : secretsIn(inner)));
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (HARMLESS.includes(key)) return [];
+    return secretsIn(key === 'parameters' ? secretParameters(inner) : inner);
+  });
+}
+
+/** Of the form parameters of a login, most are a resource or a tenant, which other texts hold, too. The name tells. */
+function secretParameters(parameters: object): readonly unknown[] {
+  return Object.entries(parameters).flatMap(([name, value]) => (namesCredential(name) ? [value] : []));
 }
 
 /** As the file would say it, with the placement that is in force. */
