@@ -16,7 +16,7 @@ import { createSecureServer, renewCertificate } from './secure-server.ts';
 /** A client has this long to send the head of a request. */
 const HEADERS_TIMEOUT_MS = 60_000;
 /** Longer than most clients keep an idle connection: so the client closes it, and no request meets a closed connection. */
-const KEEP_ALIVE_MS = 72_000;
+const CLIENT_IDLE_MS = 72_000;
 const CHECK_INTERVAL_MS = 2_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 /** Up to this many refused connections get time to read their 503; others are closed once it is written. */
@@ -120,7 +120,7 @@ export class HttpListeners {
       requireHostHeader: false, // `headProblem` checks it, and answers with a problem.
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: 0, // An upload may take days; the idle timeout limits it.
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: CLIENT_IDLE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       shouldUpgradeCallback: READS_UPGRADE_BODIES
         ? shouldUpgrade

@@ -4,7 +4,7 @@ import type { Member } from '../base/members.ts';
 import type { Problem } from '../base/problem.ts';
 import { readBeforeFailing } from '../node/read-before-failing.ts';
 import type { Carrier, OutgoingRequest, Receiver, Repeatable } from './carrier.ts';
-import { KEEP_ALIVE_MS } from './connection.ts';
+import { UPSTREAM_IDLE_MS } from './connection-limits.ts';
 import { RequestWriter } from './h1-request-writer.ts';
 import { ResponseFault } from './head-scanner.ts';
 import { wasCutOff } from './orderly-end.ts';
@@ -36,7 +36,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   readonly openedMonoMs = performance.now();
   freeSinceMonoMs = this.openedMonoMs;
   /** The connection is not used again after this moment. */
-  idleUntilMonoMs = this.openedMonoMs + KEEP_ALIVE_MS;
+  idleUntilMonoMs = this.openedMonoMs + UPSTREAM_IDLE_MS;
   /** How long it took to connect, if the connection was made before it had a request. Its first request takes this. */
   times: ConnectionTimes | undefined;
   readonly #owner: ConnectionOwner;
@@ -169,7 +169,9 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
     this.resume();
     const { keepsAlive, idleSeconds } = this.#reader;
     const idleMs =
-      idleSeconds === undefined ? KEEP_ALIVE_MS : Math.min(KEEP_ALIVE_MS, (idleSeconds - MARGIN_S) * 1000);
+      idleSeconds === undefined
+        ? UPSTREAM_IDLE_MS
+        : Math.min(UPSTREAM_IDLE_MS, (idleSeconds - MARGIN_S) * 1000);
     // If the response did not wait for the whole request, the rest of the request is not sent.
     if (keepsAlive && this.#writer.whole && !this.#upgrading && !this.#peerGone && idleMs > 0) {
       this.freeSinceMonoMs = performance.now();

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { Socket } from 'node:net';
 import { Members } from '../base/members.ts';
 import type { Receiver } from './carrier.ts';
-import { CONNECTION_MAX_AGE_MS, KEEP_ALIVE_MS } from './connection.ts';
+import { CONNECTION_MAX_AGE_MS, UPSTREAM_IDLE_MS } from './connection-limits.ts';
 import { Http2Ending } from './h2-ending.ts';
 import { Http2Stream, type StreamOwner, type Verdict } from './h2-stream.ts';
 import { upstreamFailure } from './upstream-error.ts';
@@ -145,7 +145,7 @@ export class Http2Connection implements StreamOwner {
     if (!this.#streams.delete(stream)) return;
     if (this.#streams.size === 0) {
       if (!this.#taking) this.#session.close();
-      else this.#idle = setTimeout(() => this.retire(), KEEP_ALIVE_MS).unref();
+      else this.#idle = setTimeout(() => this.retire(), UPSTREAM_IDLE_MS).unref();
     }
     this.#owner.sendWaiting();
   }

@@ -1,4 +1,4 @@
-import { CONNECTION_MAX_AGE_MS } from './connection.ts';
+import { CONNECTION_MAX_AGE_MS } from './connection-limits.ts';
 import type { Http1Connection } from './h1-connection.ts';
 
 /** How long a connection rests after a response. Trouble, such as its end, mostly shows within this time. */
