@@ -20,8 +20,10 @@ export function answerHere(response: ServerResponse, admission: AnsweredHere, ev
     return;
   }
   event.status = 204;
-  if (admission.kind === 'preflight') answerPreflight(response, admission.head, admission.corsOrigin);
-  else answerOptions(response, USUAL_METHODS, admission.corsOrigin);
+  const { requestIdHeader, requestId } = event;
+  const idLine = requestIdHeader === undefined ? [] : [requestIdHeader, requestId];
+  if (admission.kind === 'preflight') answerPreflight(response, admission.head, admission.corsOrigin, idLine);
+  else answerOptions(response, USUAL_METHODS, admission.corsOrigin, idLine);
 }
 
 function refusal(problem: Problem): Admission {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import type { RequestEvent } from '../base/events.ts';
 import type { Member } from '../base/members.ts';
 import { Problem } from '../base/problem.ts';
 import type { Departures } from '../forward/client/departures.ts';
@@ -25,8 +26,8 @@ export interface ConnectionOwner {
   readonly onUpgrade: (request: JoinedRequest, socket: Socket, connection: ClientConnection) => void;
   /** The answer to CONNECT, and to TRACE. */
   readonly methodRefused: Problem;
-  /** Called when a connection is answered; `request` is there if it was parsed. @returns the answer's ID, if there are IDs */
-  readonly onRefused: (problem: Problem, request?: IncomingMessage) => string | undefined;
+  /** Called when a connection is answered; `request` is there if it was parsed. @returns its event */
+  readonly onRefused: (problem: Problem, request?: IncomingMessage) => RequestEvent | undefined;
   /** Called when the size of an incomplete head changes. @returns false if all of them together are too large */
   readonly headBytesChanged: (bytes: number) => boolean;
 }

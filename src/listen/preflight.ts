@@ -5,8 +5,13 @@ import type { RequestHead } from '../forward/client/request-head.ts';
 /** A browser may keep the answer to a preflight this long. */
 const MAX_AGE_S = '600';
 
-/** Answers a CORS preflight (Fetch §4.8), which can't carry a caller key. */
-export function answerPreflight(response: ServerResponse, head: RequestHead, origin: string): void {
+/** Answers a CORS preflight (Fetch §4.8), which can't carry a caller key. @param idLine the ID's header and value, or empty */
+export function answerPreflight(
+  response: ServerResponse,
+  head: RequestHead,
+  origin: string,
+  idLine: readonly string[],
+): void {
   const headers = [
     'access-control-allow-origin',
     origin,
@@ -20,6 +25,7 @@ export function answerPreflight(response: ServerResponse, head: RequestHead, ori
   if (head.preflightHeaders !== undefined)
     headers.push('access-control-allow-headers', head.preflightHeaders);
   if (head.preflightPrivateNetwork) headers.push('access-control-allow-private-network', 'true');
+  headers.push(...idLine);
   closeUnlessComplete(response);
   response.writeHead(204, headers);
   response.end();

@@ -193,13 +193,12 @@ export class ProxyListener {
         keepsClientCredential,
         ownRoutes,
       } = admission;
-      const pool = settings.pools.of(route);
       return {
         request,
         response,
         head,
         route,
-        pool,
+        pool: settings.pools.of(route),
         target: upstreamTarget,
         corsOrigin,
         variesByOrigin,
@@ -222,14 +221,16 @@ export class ProxyListener {
   }
 
   /** Reports an answer without a request at once: no response object tells when it ends. */
-  #reportRefused(problem: Problem, request: IncomingMessage | undefined): string {
+  #reportRefused(problem: Problem, request: IncomingMessage | undefined): RequestEvent {
     const event = this.#event(request?.method ?? '');
+    const { requestIdHeader } = this.#settings();
+    if (requestIdHeader !== undefined) setRequestId(event, requestIdHeader, request?.rawHeaders ?? []);
     event.path = AUTHORITY.exec(request?.url ?? '')?.[0] ?? '';
     event.bytesOut = bodyOf(problem, event.requestId).length;
     event.status = PROBLEMS[problem.code].status;
     recordProblem(event, problem);
     this.#context.observe(event);
-    return event.requestId;
+    return event;
   }
 
   #event(method: string): RequestEvent {

@@ -32,6 +32,29 @@ t.test('the ID of a client is kept, sent upstream, returned and logged', async (
   }
 });
 
+t.test("each answer of bearerd's own returns the ID", async (t) => {
+  const env = { BEARERD_REQUEST_ID_HEADER: 'X-Request-Id', BEARERD_ALLOWED_ORIGINS: 'http://page.test' };
+  const proxy = await gatewayFor(t, { baseUrl: upstream.url, env });
+  const id = 'x-request-id: mine';
+  for (const bytes of [
+    request('OPTIONS', '/', id, 'origin: http://page.test', 'access-control-request-method: PUT'),
+    request('OPTIONS', '*', id),
+    request('TRACE', '/', id),
+    request('CONNECT', 'a:1', id),
+    request('GET', '/a/../b', id),
+  ]) {
+    const before = proxy.requests().length;
+    const answer = await proxy.ask(bytes);
+    t.same(answer.all('x-request-id'), ['mine'], bytes);
+    await until(() => proxy.requests().length > before, 'the request is not logged');
+    t.equal(proxy.requests()[before]!.requestId, 'mine', bytes);
+  }
+  const unread = await proxy.ask('GET / HTTP/3\r\nx-request-id: mine\r\n\r\n');
+  t.match(unread.header('x-request-id'), UUID, 'one is made if the request can’t be read');
+  t.match(unread.text, `"urn:bearerd:request:${unread.header('x-request-id')}"`);
+  t.same(upstream.requests, []);
+});
+
 t.test('an invalid or repeated ID is replaced by a generated one', async (t) => {
   const lines = [
     [],

@@ -118,26 +118,27 @@ export function closeUnlessComplete(response: ServerResponse): void {
 /**
  * Answers on a connection without a request object (a parse error, CONNECT), and ends the connection.
  *
- * @param refused called unless the client has left; gives the ID of the answer, if answers have one
+ * @param refused called unless the client has left; gives the event of the answer, if answers have one
  */
 export function answerOnSocket(
   socket: Socket,
   problem: Problem,
-  refused: (problem: Problem) => string | undefined,
+  refused: (problem: Problem) => RequestEvent | undefined,
 ): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   socket.on('error', () => {});
-  const body = bodyOf(problem, refused(problem));
+  const event = refused(problem);
+  const body = bodyOf(problem, event?.requestId);
   const { status } = PROBLEMS[problem.code];
   const headers = [
     'connection',
     'close',
     'date',
     new Date().toUTCString(),
-    ...problemHeaders(problem, { length: body.length }),
+    ...problemHeaders(problem, { length: body.length, event }),
   ];
   socket.write(headText(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, headers));
   socket.write(body);
