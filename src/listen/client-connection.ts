@@ -20,7 +20,7 @@ const OVERLOADED = new Problem('overloaded', { retryAfterS: 1 });
 const CLIENT_LEFT = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 /** What a connection needs from its listener. */
-export interface ConnectionOwner {
+export interface ClientConnectionOwner {
   readonly departures: Departures;
   /** Takes a request that may become a tunnel. */
   readonly onUpgrade: (request: JoinedRequest, socket: Socket, connection: ClientConnection) => void;
@@ -55,7 +55,7 @@ export class ClientConnection implements Member, Arrival {
   readonly socket: Socket;
   readonly byUnixSocket: boolean;
   readonly forRetries: boolean;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ClientConnectionOwner;
   readonly #bounds = new RequestBounds();
   /** Node's own `data` listener, which passes bytes to its parser. */
   readonly #parse: (bytes: Buffer) => void;
@@ -76,7 +76,7 @@ export class ClientConnection implements Member, Arrival {
   #takeTunnel: ((early: Buffer) => void) | undefined;
 
   /** @param socket Node's HTTP server listens to it already */
-  constructor(socket: Socket, { byUnixSocket, forRetries }: BoundServer, owner: ConnectionOwner) {
+  constructor(socket: Socket, { byUnixSocket, forRetries }: BoundServer, owner: ClientConnectionOwner) {
     this.socket = socket;
     this.byUnixSocket = byUnixSocket;
     this.forRetries = forRetries;

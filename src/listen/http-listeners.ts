@@ -9,7 +9,7 @@ import { answerOnSocket } from '../forward/client/problem.ts';
 import { takeSlowHeadCheck } from '../node/slow-heads.ts';
 import { READS_UPGRADE_BODIES } from '../node/upgrade-body.ts';
 import { type BoundServer, bind, type ListenTarget, type Servers } from './bind.ts';
-import { ClientConnection, type ConnectionOwner, connectionOf } from './client-connection.ts';
+import { ClientConnection, type ClientConnectionOwner, connectionOf } from './client-connection.ts';
 import { headOf, JoinedRequest } from './joined-request.ts';
 import { createSecureServer, renewCertificate } from './secure-server.ts';
 
@@ -43,11 +43,11 @@ export interface ListenerOptions extends Pick<Servers, 'onReplaced'> {
   readonly tooMany?: () => Problem;
   /** Decides which requests with `Upgrade` go to `onUpgrade`; the others are ordinary requests. */
   readonly shouldUpgrade: (request: IncomingMessage) => boolean;
-  readonly onUpgrade: ConnectionOwner['onUpgrade'];
+  readonly onUpgrade: ClientConnectionOwner['onUpgrade'];
   readonly departures: Departures;
   /** The certificate for clients; undefined if they use plain HTTP. */
   readonly tls?: ListenTls | undefined;
-  readonly onRefused: ConnectionOwner['onRefused'];
+  readonly onRefused: ClientConnectionOwner['onRefused'];
   /** The answer to CONNECT, and to TRACE if the parser refuses its target. */
   readonly methodRefused?: Problem;
 }
@@ -64,7 +64,7 @@ export class HttpListeners {
   readonly #connections = new Members<ClientConnection>();
   /** Connections past the limit, until they have read their 503. */
   readonly #turnedAway = new Members<ClientConnection>();
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ClientConnectionOwner;
   /** Bytes of all incomplete heads. */
   #headBytes = 0;
   /** Serves requests that failed on the fast lane. */

@@ -19,7 +19,7 @@ const MARGIN_S = 1;
 const LATE_MS = 1_000;
 
 /** What a connection needs of its pool. */
-export interface ConnectionOwner {
+export interface Http1ConnectionOwner {
   readonly host: string;
   readonly headerSizeBytes: number;
   /** The connection can carry another request, but only after a wait for bytes that may follow its last response. */
@@ -39,7 +39,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   idleUntilMonoMs = this.openedMonoMs + UPSTREAM_IDLE_MS;
   /** How long it took to connect, if the connection was made before it had a request. Its first request takes this. */
   times: ConnectionTimes | undefined;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: Http1ConnectionOwner;
   readonly #socket: Socket;
   readonly #writer: RequestWriter;
   readonly #reader: ResponseReader;
@@ -65,7 +65,7 @@ export class Http1Connection implements Carrier, ResponseEvents, BufferReader, M
   };
 
   /** @param buffer the socket reads into it; without it, the socket emits `data` */
-  constructor(owner: ConnectionOwner, socket: Socket, buffer?: ReadBuffer) {
+  constructor(owner: Http1ConnectionOwner, socket: Socket, buffer?: ReadBuffer) {
     this.#owner = owner;
     this.#socket = socket;
     this.#buffer = buffer;

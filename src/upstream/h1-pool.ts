@@ -3,7 +3,7 @@ import { ConnectionTimes } from '../base/journey.ts';
 import { Members } from '../base/members.ts';
 import type { Receiver, SendOptions } from './carrier.ts';
 import type { Connector } from './connector.ts';
-import { type ConnectionOwner, Http1Connection } from './h1-connection.ts';
+import { Http1Connection, type Http1ConnectionOwner } from './h1-connection.ts';
 import { IdleConnections, isFit, REST_MS } from './idle-connections.ts';
 import { ReadBuffer } from './read-buffer.ts';
 import { connectProblem, upstreamFailure } from './upstream-error.ts';
@@ -44,7 +44,7 @@ interface Failed {
  * A request gets an idle connection at the end of the event loop's turn. By then all data that came before the request
  * has been read, so the pool knows which idle connections were closed or got bytes that belong to no response.
  */
-export class Http1Pool implements ConnectionOwner {
+export class Http1Pool implements Http1ConnectionOwner {
   readonly host: string;
   readonly headerSizeBytes: number;
   readonly #open: Connector;

@@ -21,7 +21,7 @@ const CHECK_MS = 15_000;
 const { NGHTTP2_NO_ERROR, NGHTTP2_HTTP_1_1_REQUIRED } = constants;
 
 /** What a connection needs of its pool. */
-export interface ConnectionOwner {
+export interface Http2ConnectionOwner {
   readonly origin: string;
   readonly headerSizeBytes: number;
   /** Time limit from TLS to the SETTINGS of the upstream; 0 for no limit. */
@@ -42,7 +42,7 @@ export interface ConnectionOwner {
 export class Http2Connection implements StreamOwner {
   readonly authority: string;
   readonly headerSizeBytes: number;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: Http2ConnectionOwner;
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #streams = new Members<Http2Stream>();
@@ -59,7 +59,7 @@ export class Http2Connection implements StreamOwner {
   /** These go on until the connection is closed: it may carry requests long after it takes no more of them. */
   readonly #checks: NodeJS.Timeout[] = [];
 
-  constructor(owner: ConnectionOwner, socket: Socket) {
+  constructor(owner: Http2ConnectionOwner, socket: Socket) {
     this.#owner = owner;
     this.authority = new URL(owner.origin).host;
     this.headerSizeBytes = owner.headerSizeBytes;

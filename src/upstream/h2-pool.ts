@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { ConnectionTimes } from '../base/journey.ts';
 import type { Receiver } from './carrier.ts';
 import type { Connected, Connector } from './connector.ts';
-import { type ConnectionOwner, Http2Connection } from './h2-connection.ts';
+import { Http2Connection, type Http2ConnectionOwner } from './h2-connection.ts';
 import { connectProblem } from './upstream-error.ts';
 
 interface Http2PoolOptions {
@@ -24,7 +24,7 @@ interface Http2PoolOptions {
  * The HTTP/2 connections to one origin: mostly one, and another when that is full. docs/decisions/wire.md says why
  * undici's HTTP/2 client is not used.
  */
-export class Http2Pool implements ConnectionOwner {
+export class Http2Pool implements Http2ConnectionOwner {
   readonly origin: string;
   readonly headerSizeBytes: number;
   readonly connectTimeoutMs: number;
