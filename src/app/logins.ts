@@ -58,7 +58,7 @@ function loginOf(
   clock: Clock,
 ): Login {
   const endpointAt = (origin: string, path: string) => {
-    return { server: pools.get(origin, config.timeouts.connectMs), path };
+    return { server: pools.ofOrigin(origin, config.timeouts.connectMs), path };
   };
   switch (credential.kind) {
     case 'session': {

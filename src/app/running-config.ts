@@ -101,7 +101,7 @@ export class RunningConfig {
       ...connectionLimit(config.limits.connections, this.#mostConnections),
       tunnelsExpire: config.closeTunnels === 'at-expiry',
     };
-    for (const route of settings.routes.routes) pools.of(route);
+    for (const route of settings.routes.routes) pools.ofRoute(route);
     watchdog.setLimits(config.routes.flatMap(({ timeouts }) => [timeouts.responseMs, timeouts.idleMs]));
     commit();
     secrets.configure(secretsOf(config));

@@ -12,7 +12,7 @@ export function tokenServers(
   pools: UpstreamPools,
   certificate: ClientCertificate | undefined,
 ): TokenServers {
-  if (certificate === undefined) return { at: async (origin) => pools.get(origin, connectMs) };
+  if (certificate === undefined) return { at: async (origin) => pools.ofOrigin(origin, connectMs) };
   let last:
     | { readonly cert: Secret; readonly key: Secret; readonly servers: Map<string, LoginServer> }
     | undefined;

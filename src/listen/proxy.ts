@@ -198,7 +198,7 @@ export class ProxyListener {
         response,
         head,
         route,
-        pool: settings.pools.of(route),
+        pool: settings.pools.ofRoute(route),
         target: upstreamTarget,
         corsOrigin,
         variesByOrigin,

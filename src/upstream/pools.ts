@@ -141,7 +141,7 @@ export class UpstreamPools {
   }
 
   /** The pool for the requests of a route. */
-  of(route: Route): UpstreamPool {
+  ofRoute(route: Route): UpstreamPool {
     let pool = this.#ofRoutes.get(route);
     if (pool === undefined) {
       pool = this.#pool(route.upstreamOrigin, route.timeouts.connectMs, route.upstreamAddress);
@@ -151,7 +151,7 @@ export class UpstreamPools {
   }
 
   /** The pool for requests that belong to no route. */
-  get(origin: string, connectTimeoutMs: number): UpstreamPool {
+  ofOrigin(origin: string, connectTimeoutMs: number): UpstreamPool {
     return this.#pool(origin, connectTimeoutMs, this.#config.upstreamAddresses.get(origin));
   }
 

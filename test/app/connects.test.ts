@@ -88,7 +88,7 @@ t.test('a cancelled login does not go on connecting', async (t) => {
   t.teardown(() => pools.destroy());
   const abort = new AbortController();
   const error = new Promise((resolve) =>
-    pools.get('http://localhost:1', 0).connect((...[reason]) => resolve(reason), abort.signal),
+    pools.ofOrigin('http://localhost:1', 0).connect((...[reason]) => resolve(reason), abort.signal),
   );
   await until(() => looked === 1, 'the name is not looked up');
   abort.abort(new Error('no longer'));

@@ -152,7 +152,7 @@ t.test('a server that ignores a HEAD passes the checks, with TLS and without', a
     const config = await configOf({ baseUrl, env: CA });
     const pools = new UpstreamPools(config);
     t.teardown(() => pools.destroy());
-    const seen = await visit(pools.get(baseUrl, config.timeouts.connectMs), '/', systemClock, 2_000);
+    const seen = await visit(pools.ofOrigin(baseUrl, config.timeouts.connectMs), '/', systemClock, 2_000);
     t.match(seen, { problem: undefined, silence: 'no answer to HEAD / (none within 2 s)' });
   }
 });

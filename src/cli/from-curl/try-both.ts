@@ -43,7 +43,7 @@ export async function tryBoth(
 ): Promise<Comparison> {
   const pools = new UpstreamPools(config);
   try {
-    const server = pools.get(request.origin, config.timeouts.connectMs);
+    const server = pools.ofOrigin(request.origin, config.timeouts.connectMs);
     const [direct, proxied] = await endingInOrder(async () => [
       await answer(server, request.method, targetWithCredential(line, request), directHeaders(line, request)),
       await throughBearerd(config, request, target, line),

@@ -41,7 +41,7 @@ function serversOf(config: Config, pools: UpstreamPools): Server[] {
   const add = (origin: string, path: string, connect: Server['connect']) => {
     if (!servers.has(origin)) servers.set(origin, { origin, path, connect });
   };
-  const plain = (origin: string) => async () => pools.get(origin, config.timeouts.connectMs);
+  const plain = (origin: string) => async () => pools.ofOrigin(origin, config.timeouts.connectMs);
   const routed = config.routes.filter(({ credential }) => credential !== 'deny').map((r) => r.upstream);
   for (const { origin, basePath } of [config.upstream, ...routed, ...sessionPlaces(config)])
     add(origin, basePath === '' ? '/' : basePath, plain(origin));
