@@ -28,7 +28,7 @@ interface Waiting {
 }
 
 /** If no new connection can be made, how often an idle one is looked for. */
-const KEPT_TRIES = 4;
+const IDLE_TRIES = 4;
 
 /** An attempt to connect that failed. */
 interface Failed {
@@ -67,22 +67,22 @@ export class Http1Pool implements Http1ConnectionOwner {
 
   send(receiver: Receiver, { fresh, upgrade, once }: SendOptions): void {
     if (fresh || upgrade || this.#idle.size === 0) {
-      this.#sendAlone(receiver, { upgrade, kept: false });
+      this.#sendOnNew(receiver, { upgrade, mayUseIdle: false });
     } else {
       this.#waiting.push({ receiver, once });
       this.#turnSoon();
     }
   }
 
-  /** @param kept whether an idle connection may serve if no new one can be made, e.g. while the name can't be resolved */
-  #sendAlone(receiver: Receiver, { upgrade, kept }: { upgrade: boolean; kept: boolean }): void {
+  /** @param mayUseIdle whether an idle connection may serve if no new one can be made, e.g. while the name can't be resolved */
+  #sendOnNew(receiver: Receiver, { upgrade, mayUseIdle }: { upgrade: boolean; mayUseIdle: boolean }): void {
     // The receiver of an upgrade reads from the socket itself.
     const buffer = this.#plain && !upgrade ? new ReadBuffer() : undefined;
     const times = new ConnectionTimes();
     this.#open(
       (error, socket) => {
         if (error !== null) {
-          this.#sendOnKept(receiver, { error, times, tries: kept ? KEPT_TRIES : 0 });
+          this.#sendOnIdle(receiver, { error, times, tries: mayUseIdle ? IDLE_TRIES : 0 });
           return;
         }
         receiver.opened(times);
@@ -99,7 +99,7 @@ export class Http1Pool implements Http1ConnectionOwner {
   }
 
   /** No new connection could be made: sends the request on an idle one, once that has rested. */
-  #sendOnKept(receiver: Receiver, failed: Failed): void {
+  #sendOnIdle(receiver: Receiver, failed: Failed): void {
     const { error, times, tries } = failed;
     const now = performance.now();
     this.#idle.findRested(now);
@@ -107,7 +107,7 @@ export class Http1Pool implements Http1ConnectionOwner {
     if (idle !== undefined) {
       idle.carry(receiver);
     } else if (tries > 0 && this.#idle.size > 0) {
-      setTimeout(() => this.#sendOnKept(receiver, { ...failed, tries: tries - 1 }), REST_MS);
+      setTimeout(() => this.#sendOnIdle(receiver, { ...failed, tries: tries - 1 }), REST_MS);
     } else {
       receiver.opened(times);
       receiver.failed(connectProblem(error), 'no');
@@ -132,7 +132,7 @@ export class Http1Pool implements Http1ConnectionOwner {
       if (connection !== undefined) connection.carry(one.receiver);
       // A connection that has just been freed can be taken a turn later, which is sooner than a new one is made.
       else if (!one.once && next.length < this.#idle.freed) next.push(one);
-      else this.#sendAlone(one.receiver, { upgrade: false, kept: true });
+      else this.#sendOnNew(one.receiver, { upgrade: false, mayUseIdle: true });
     }
     this.#idle.endTurn();
     if (next.length > 0) this.#turnSoon();
