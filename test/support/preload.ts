@@ -14,5 +14,5 @@ if (!COUNTS_LINES) {
   (onSpawn as { listeners: unknown[] } | undefined)?.listeners.splice(0);
 }
 delete process.env.NODE_COMPILE_CACHE;
-// In a worker, tap would send its output as messages to the test.
-if (isMainThread) await import('./folder-last.ts');
+// Not in a worker or a process of a test, where tap would mix its own output into what the test reads.
+if (isMainThread && process.argv[1]?.endsWith('.test.ts')) await import('./folder-last.ts');
