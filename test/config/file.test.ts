@@ -544,6 +544,25 @@ t.test('a route with an unknown credential, or with the prefix of another route,
   ]);
 });
 
+t.test('a route with a faulty host or prefix is the only fault: nothing is said of its name', async (t) => {
+  const port = 'routes[1].host: must be a name without a port; every port of it is meant';
+  t.same(
+    await faultsOfYaml(`${TOKEN}routes:
+  - { prefix: /, credential: token }
+  - { prefix: /, host: 'orders.localhost:9180', credential: token }
+  - { prefix: /, host: orders.localhost, credential: token }
+callers: { agent: { key: k3y-of-the-agent, routes: [//crm.localhost/, /] } }`),
+    [port],
+  );
+  t.same(
+    await faultsOfYaml(`${TOKEN}routes:
+  - { prefix: /, credential: token }
+  - { prefix: '/x?y', credential: token }
+callers: { agent: { key: k3y-of-the-agent, routes: [/x] } }`),
+    ['routes[1].prefix: must be a path alone, without ? or #'],
+  );
+});
+
 t.test('a route that would send a credential to an origin that it does not list is a fault', async (t) => {
   const entry = (origins: string) => `credentials:\n  apiKey: { type: apiKey, key: k, ${origins} }\n`;
   const env = { BEARERD_BASE_URL: 'https://api.example.com' };

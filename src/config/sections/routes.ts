@@ -16,60 +16,71 @@ const TIMEOUTS = object({
   idle: { kind: SETTINGS.idleMs.kind, description: SETTINGS.idleMs.description },
 });
 
-export const ROUTE = object({
-  host: {
-    kind: kinds.routeHost,
-    description:
-      'a host name without a port: the route is for requests with this Host, and one without it for those whose Host no route names',
+export const ROUTE = object(
+  {
+    host: {
+      kind: kinds.routeHost,
+      description:
+        'a host name without a port: the route is for requests with this Host, and one without it for those whose Host no route names',
+    },
+    prefix: {
+      kind: kinds.path,
+      required: true,
+      description:
+        'the path that this route begins at; the longest one that matches wins, whatever the order',
+    },
+    credential: {
+      kind: kinds.text,
+      required: true,
+      description: 'name of a credential, none (sent without one) or deny (refused)',
+    },
+    methods: {
+      kind: kinds.methods,
+      description: 'the methods that are let through; all unless given',
+    },
+    rewrite: {
+      kind: kinds.path,
+      description: 'the path that replaces the prefix',
+    },
+    upstream: {
+      kind: kinds.baseUrl,
+      description: 'another base URL, which the credential must list in its origins',
+    },
+    upstreamAddress: {
+      kind: kinds.upstreamAddress,
+      description: 'HOST or HOST:PORT to connect to in place of the host of its base URL',
+    },
+    timeouts: { kind: TIMEOUTS, description: 'in place of the global ones' },
+    clientAuthorization: {
+      kind: kinds.choice(['replace', 'keep', 'reject']),
+      default: 'replace',
+      description:
+        "what becomes of the client's own Authorization: replace it, keep it where there is one, or reject the request (400)",
+    },
+    overrideHeaders: {
+      kind: kinds.choice(['remove', 'keep']),
+      default: 'remove',
+      description:
+        'what becomes of headers that name another path or method (X-Original-URL, X-HTTP-Method-Override), where a credential goes with the request: remove them, or keep them',
+    },
+    scrub: {
+      kind: kinds.flag,
+      description:
+        'strike every credential and token out of answers; as the global setting says unless given',
+    },
+    limit: {
+      kind: kinds.rate,
+      description:
+        'how many requests it takes: N/DURATION, such as 60/1m; past it 429; no limit unless given',
+    },
   },
-  prefix: {
-    kind: kinds.path,
-    required: true,
-    description: 'the path that this route begins at; the longest one that matches wins, whatever the order',
+  {
+    // Without its host the route would have the name of another one. A route without a prefix has no name.
+    check: (declared: { readonly host?: string | undefined; prefix?: string | undefined }, { has }) => {
+      if (has('host') && declared.host === undefined) declared.prefix = undefined;
+    },
   },
-  credential: {
-    kind: kinds.text,
-    required: true,
-    description: 'name of a credential, none (sent without one) or deny (refused)',
-  },
-  methods: {
-    kind: kinds.methods,
-    description: 'the methods that are let through; all unless given',
-  },
-  rewrite: {
-    kind: kinds.path,
-    description: 'the path that replaces the prefix',
-  },
-  upstream: {
-    kind: kinds.baseUrl,
-    description: 'another base URL, which the credential must list in its origins',
-  },
-  upstreamAddress: {
-    kind: kinds.upstreamAddress,
-    description: 'HOST or HOST:PORT to connect to in place of the host of its base URL',
-  },
-  timeouts: { kind: TIMEOUTS, description: 'in place of the global ones' },
-  clientAuthorization: {
-    kind: kinds.choice(['replace', 'keep', 'reject']),
-    default: 'replace',
-    description:
-      "what becomes of the client's own Authorization: replace it, keep it where there is one, or reject the request (400)",
-  },
-  overrideHeaders: {
-    kind: kinds.choice(['remove', 'keep']),
-    default: 'remove',
-    description:
-      'what becomes of headers that name another path or method (X-Original-URL, X-HTTP-Method-Override), where a credential goes with the request: remove them, or keep them',
-  },
-  scrub: {
-    kind: kinds.flag,
-    description: 'strike every credential and token out of answers; as the global setting says unless given',
-  },
-  limit: {
-    kind: kinds.rate,
-    description: 'how many requests it takes: N/DURATION, such as 60/1m; past it 429; no limit unless given',
-  },
-});
+);
 
 export const ROUTES = listOf(ROUTE, 'must be a list of at least one route', { least: 1 });
 
@@ -110,8 +121,10 @@ export function routesOf(
   return inFile ?? (isWhole(reading) ? defaultRoutes(credentials, reading) : []);
 }
 
-export function namesOf(routes: DeclaredRoutes): readonly string[] {
-  return routes.flatMap(({ value }) => nameOf(value) ?? []);
+/** Undefined if a route has none: another route may be meant by any other name then. */
+export function namesOf(routes: DeclaredRoutes): readonly string[] | undefined {
+  const names = routes.flatMap(({ value }) => nameOf(value) ?? []);
+  return names.length === routes.length ? names : undefined;
 }
 
 /** Undefined if it has no prefix. */
