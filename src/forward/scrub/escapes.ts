@@ -54,6 +54,8 @@ export const NOTHING = -1;
 const LENGTH_BITS = 6;
 /** Marks a value as a code point, which stands for its bytes in UTF-8; otherwise the value is a byte. */
 const CODE_POINT = 1 << 21;
+/** Marks a value that is a byte for one language, and a code point for another. */
+const EITHER = 1 << 22;
 const LAST_CODE_POINT = 0x10ffff;
 
 /** Bytes that may begin an escape. */
@@ -94,9 +96,16 @@ export const lengthIn = (found: number): number => found & ((1 << LENGTH_BITS) -
 export function bytesIn(found: number): readonly number[] {
   const value = valueIn(found);
   if (value === NOTHING) return NO_BYTES;
-  if ((value & CODE_POINT) === 0) return SINGLE_BYTES[value]!;
-  return [...Buffer.from(String.fromCodePoint(value & ~CODE_POINT), 'utf8')];
+  return (value & CODE_POINT) === 0 ? SINGLE_BYTES[value & 0xff]! : utf8(value & ~CODE_POINT);
 }
+
+/** The bytes that the escape stands for if it is read in its other way; undefined if it has only one. */
+export function otherBytesIn(found: number): readonly number[] | undefined {
+  const value = valueIn(found);
+  return value !== NOTHING && (value & EITHER) !== 0 ? utf8(value & 0xff) : undefined;
+}
+
+const utf8 = (point: number): readonly number[] => [...Buffer.from(String.fromCodePoint(point), 'utf8')];
 
 /** The byte that an escape stands for; `NOTHING`; or more than 255 for a code point beyond ASCII. */
 export const valueIn = (found: number): number => (found >> LENGTH_BITS) - 1;
@@ -158,11 +167,18 @@ function quotedPrintable(bytes: Uint8Array, at: number, final: boolean): number 
 function backslashed(bytes: Uint8Array, at: number, final: boolean): number {
   const next = bytes[at + 1];
   if (next === undefined) return unfinished(final);
-  if (next === 0x78) return byteAt(bytes, at, 2, final); // `\x`
+  if (next === 0x78) return byteOrCodePoint(byteAt(bytes, at, 2, final)); // `\x`
   if (next === 0x75) return unicode(bytes, at, final); // `\u`
+  if (next === 0x55) return longUnicode(bytes, at, final); // `\U`
   const control = CONTROLS.get(next);
   if (control !== undefined) return packed(2, control);
   return isPunctuation(next) ? packed(2, next) : NONE;
+}
+
+/** JavaScript writes a code point as `\xNN`, C and Go a byte, Python either, in texts and in bytes. */
+function byteOrCodePoint(found: number): number {
+  const value = valueIn(found);
+  return found > NONE && value >= 0x80 ? packed(lengthIn(found), value | EITHER) : found;
 }
 
 const isPunctuation = (byte: number): boolean =>
@@ -180,6 +196,15 @@ function unicode(bytes: Uint8Array, at: number, final: boolean): number {
   const low = bytes[at + 6] === BACKSLASH && bytes[at + 7] === 0x75 ? hexAt(bytes, at + 8, 4) : -1;
   if (low < 0 || (low & 0xfc00) !== 0xdc00) return NONE;
   return codePoint(12, 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff));
+}
+
+/** Eight digits, as Python and Go write a code point beyond 16 bits. */
+function longUnicode(bytes: Uint8Array, at: number, final: boolean): number {
+  const [high, low] = [hexAt(bytes, at + 2, 4), hexAt(bytes, at + 6, 4)];
+  if (high === UNFINISHED || (high >= 0 && low === UNFINISHED)) return unfinished(final);
+  if (high < 0 || low < 0) return NONE;
+  const point = (high << 16) | low;
+  return high > 0x10 || (point & 0x1ff800) === 0xd800 ? NONE : codePoint(10, point);
 }
 
 function reference(bytes: Uint8Array, at: number, final: boolean): number {

@@ -63,6 +63,32 @@ t.test('a character beyond ASCII is found as an escape, and as UTF-8 that was re
   }
 });
 
+t.test(
+  '\\xNN is found as a byte and as a code point, and \\U as a code point, wherever it is cut',
+  async (t) => {
+    const value = 'p\u00e4ss-w\u00f6rd+"\u00ff\u00c3\u00a4\u6f22\ud83d\ude00';
+    const searcher = new Searcher([Buffer.from(value).toString('latin1')]);
+    const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0');
+    const python = (c: string) => {
+      const code = c.codePointAt(0)!;
+      if (code < 0x80) return c;
+      if (code < 0x100) return `\\x${hex(code, 2)}`;
+      return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8).toUpperCase()}`;
+    };
+    const inBytes = [...Buffer.from(value)].map((byte) =>
+      byte < 0x80 ? String.fromCharCode(byte) : `\\x${hex(byte, 2)}`,
+    );
+    for (const form of [[...value].map(python).join(''), inBytes.join('')]) {
+      for (let at = 0; at <= form.length; at++) {
+        const out = pass(searcher, cut(`<${form}>`, [at + 1]));
+        t.equal(out, `<${'*'.repeat(form.length)}>`, `${form} cut at ${at}`);
+      }
+    }
+    for (const near of ['\\U0011F600', '\\U0000D800', '\\UFFFFFFFF', '\\U0001F60', 'C:\\Users'])
+      t.equal(scrubText(searcher, `<${near}>`), `<${near}>`);
+  },
+);
+
 /** The `B` may end an escape, or begin a run of base64. */
 const AFTER_AN_ESCAPE = {
   values: ['a<%%aa', '"%"+%="&=<b%+'] as [string, string],
