@@ -12,13 +12,7 @@ import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { type AnswerOwner, HeldAnswer } from './held-answer.ts';
 import { isRepeatable, Repeats } from './repeats.ts';
-import {
-  newTokenRejected,
-  noTokenProblem,
-  recordTokenState,
-  replacementToken,
-  tokenSource,
-} from './token-use.ts';
+import { noTokenProblem, recordTokenState, replacementToken, tokenSource } from './token-use.ts';
 import type { Upgrade } from './upgrade.ts';
 
 const NOTHING: readonly Buffer[] = [];
@@ -196,7 +190,7 @@ export class Sending implements AttemptOwner {
 
   #replacementToken(attempt: Attempt): ReturnType<typeof replacementToken> {
     if (attempt.rejected !== undefined) {
-      newTokenRejected(this.#forwardable, attempt.token);
+      if (attempt.token !== undefined) tokenSource(this.#forwardable)?.newTokenRejected(attempt.token);
       return undefined;
     }
     // The source is told even if the request can't be replayed: the next request must not use this token either.

@@ -19,11 +19,6 @@ export function replacementToken(
   return token === undefined ? undefined : tokenSource(forwardable)?.rejected(token);
 }
 
-/** Tells the token's source that the upstream answered 401 to the replayed request, too. */
-export function newTokenRejected(forwardable: Forwardable, token: AccessToken | undefined): void {
-  if (token !== undefined) tokenSource(forwardable)?.newTokenRejected(token);
-}
-
 /** Records the state of the credential when the request first needs it. */
 export function recordTokenState(
   { route, event, keepsClientCredential }: Forwardable,
