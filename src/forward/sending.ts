@@ -7,6 +7,7 @@ import type { Carrier, Repeatable, SendOptions } from '../upstream/carrier.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
 import type { RequestBody } from './client/request-body.ts';
+import { CHUNKED } from './client/request-head.ts';
 import type { Progress } from './course.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
@@ -147,7 +148,7 @@ export class Sending implements AttemptOwner {
       method: event.method,
       target: targetUpstream(this.#forwardable, token),
       headers,
-      chunked: head.contentLength === -1,
+      chunked: head.contentLength === CHUNKED,
       body,
       complete: this.#body?.complete ?? true,
       upgrade: this.#upgrade?.protocol,

@@ -1,5 +1,5 @@
 import { Problem } from '../base/problem.ts';
-import type { RequestHead } from '../forward/client/request-head.ts';
+import { CHUNKED, type RequestHead } from '../forward/client/request-head.ts';
 
 /** Two spaces, `HTTP/1.1` and CRLF: the rest of a request line. */
 const REQUEST_LINE_OVERHEAD_BYTES = 12;
@@ -33,15 +33,17 @@ export function headProblem(
   const line = method.length + target.length + REQUEST_LINE_OVERHEAD_BYTES;
   if (line + head.bytes > headerSizeBytes) return TOO_LARGE;
   if (!isFramed(head)) return MALFORMED;
-  if (httpVersion === '1.0') return head.hostLines > 1 || head.contentLength === -1 ? MALFORMED : undefined;
+  if (httpVersion === '1.0')
+    return head.hostLines > 1 || head.contentLength === CHUNKED ? MALFORMED : undefined;
   if (httpVersion !== '1.1' || head.hostLines !== 1) return MALFORMED;
   return codingProblem(head.transferEncoding);
 }
 
 /** One `Content-Length` of digits, or chunks: with both, two readers could see different ends (RFC 9112 §6.3). */
-function isFramed({ length, lengthLines, contentLength, transferEncoding }: RequestHead): boolean {
-  if (length === undefined) return contentLength !== -1 || transferEncoding !== '';
-  return lengthLines === 1 && contentLength !== -1 && LENGTH.test(length);
+function isFramed(head: RequestHead): boolean {
+  const { contentLengthText, contentLengthLines, contentLength, transferEncoding } = head;
+  if (contentLengthText === undefined) return contentLength !== CHUNKED || transferEncoding !== '';
+  return contentLengthLines === 1 && contentLength !== CHUNKED && LENGTH.test(contentLengthText);
 }
 
 /**

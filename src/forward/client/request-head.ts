@@ -1,5 +1,8 @@
 import * as field from '../../base/fields.ts';
 
+/** The `contentLength` of a body in chunks. */
+export const CHUNKED = -1;
+
 /** What bearerd reads from a request's header lines: one pass, without an object of all headers. */
 export interface RequestHead {
   /** Size of the lines on the wire, each with `: ` and CRLF; without the request line. */
@@ -23,9 +26,9 @@ export interface RequestHead {
   /** The request has a body by its framing (RFC 9112 §6.3), whatever its method. */
   readonly hasBody: boolean;
   /** `Content-Length` as it was sent. */
-  readonly length: string | undefined;
-  readonly lengthLines: number;
-  /** -1 for chunks. */
+  readonly contentLengthText: string | undefined;
+  readonly contentLengthLines: number;
+  /** In bytes, or `CHUNKED`. */
   readonly contentLength: number;
   /** All `Transfer-Encoding` values in lower case, joined (several lines are one list); empty if there is none. */
   readonly transferEncoding: string;
@@ -59,8 +62,8 @@ export function readRequestHead(pairs: readonly string[]): RequestHead {
     callerKey: undefined,
     proxyAuthorization: undefined,
     hasBody: false,
-    length: undefined,
-    lengthLines: 0,
+    contentLengthText: undefined,
+    contentLengthLines: 0,
     contentLength: 0,
     transferEncoding: '',
     expectation: 'none',
@@ -109,9 +112,9 @@ function read(head: Draft, name: number, value: string): void {
       head.proxyAuthorization ??= value;
       break;
     case field.CONTENT_LENGTH:
-      head.length = value;
-      head.lengthLines++;
-      if (head.contentLength !== -1) head.contentLength = Number(value);
+      head.contentLengthText = value;
+      head.contentLengthLines++;
+      if (head.contentLength !== CHUNKED) head.contentLength = Number(value);
       if (head.contentLength > 0) head.hasBody = true;
       break;
     case field.TRANSFER_ENCODING:
@@ -119,7 +122,7 @@ function read(head: Draft, name: number, value: string): void {
         head.transferEncoding === ''
           ? value.toLowerCase()
           : `${head.transferEncoding}, ${value.toLowerCase()}`;
-      head.contentLength = -1;
+      head.contentLength = CHUNKED;
       head.hasBody = true;
       break;
     case field.EXPECT:

@@ -68,7 +68,7 @@ export function headersUpstream(
     scrub: route.scrub,
     via,
   });
-  if (head.length !== undefined) headers.push('content-length', head.length);
+  if (head.contentLengthText !== undefined) headers.push('content-length', head.contentLengthText);
   // RFC 9110 §8.6: a method that usually has a body says that there is none.
   else if (!head.hasBody && USUALLY_WITH_BODY.has(event.method)) headers.push('content-length', '0');
   return headers;
