@@ -203,7 +203,7 @@ export class Sources {
 /** Tells a source what other instances have learned. */
 function newsFor(source: () => RenewingSource): TokenNews {
   return {
-    fresher: () => source().loginDue(),
+    fresher: () => source().makeRenewalDue(),
     refused: () => {
       const token = source().current();
       if (token !== undefined) source().rejected(token);

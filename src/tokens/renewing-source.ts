@@ -85,7 +85,7 @@ export class RenewingSource implements TokenSource {
   newTokenRejected(token: AccessToken): void {
     if (token.fingerprint === this.#reported) return;
     this.#reported = token.fingerprint;
-    this.#keeper.reportRejected(token);
+    this.#keeper.newTokenRejected(token);
   }
 
   /** Logs in now even in a backoff, at most once a second. Gives the token, or the failure. */
@@ -97,8 +97,8 @@ export class RenewingSource implements TokenSource {
   }
 
   /** Makes a login due even if the present token may still be sent. */
-  loginDue(): void {
-    this.#keeper.loginDue();
+  makeRenewalDue(): void {
+    this.#keeper.makeRenewalDue();
   }
 
   /**

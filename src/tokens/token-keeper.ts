@@ -68,7 +68,7 @@ export class TokenKeeper {
   }
 
   /** Reports that the upstream rejected a token that had just come from a login. */
-  reportRejected({ fingerprint }: AccessToken): void {
+  newTokenRejected({ fingerprint }: AccessToken): void {
     const credential = this.#options.name;
     this.#tell({ type: 'new-token-rejected', credential, state: this.#state, fingerprint });
   }
@@ -156,7 +156,7 @@ export class TokenKeeper {
   }
 
   /** Makes the renewal due, even in a backoff. */
-  loginDue(): void {
+  makeRenewalDue(): void {
     this.#held.renewIn(0);
     this.#backoff.cutShort();
     this.#loop.reconsider();

@@ -22,7 +22,7 @@ export interface Member {
   /** Sends one request. @returns what went wrong, in a word; undefined if nothing */
   call(isGood: (token: string) => boolean): Promise<string | undefined>;
   /** Asks for a renewal now. A real proxy has no such call. */
-  loginDue(): void;
+  makeRenewalDue(): void;
   /** The number of the present token; undefined for a real proxy, whose token can't be seen. */
   number(): number | undefined;
   end(): Promise<unknown>;
@@ -48,7 +48,7 @@ export function simulated({ issuer, clock, observe }: Surroundings, engine: Engi
     keys: new AccountKeys(account, 'bearerd'),
     engine,
     login: createSessionLogin({ server: loginServer(issuer), path: SESSION_PATH }, grant, clock),
-    news: { fresher: () => source.loginDue(), refused },
+    news: { fresher: () => source.makeRenewalDue(), refused },
     clock,
     observe,
   });
@@ -68,7 +68,7 @@ export function simulated({ issuer, clock, observe }: Surroundings, engine: Engi
   const loop = source.keepFresh();
   return {
     call: (isGood) => callSource(source, isGood),
-    loginDue: () => source.loginDue(),
+    makeRenewalDue: () => source.makeRenewalDue(),
     number: () => Number(/-(\d+)-\d+$/.exec(source.current()?.value.expose() ?? '')?.[1] ?? 0),
     async end() {
       source.abort();
@@ -115,7 +115,7 @@ export async function real(
       await answer.arrayBuffer();
       return answer.status === 200 ? undefined : `status ${answer.status}`;
     },
-    loginDue: () => {},
+    makeRenewalDue: () => {},
     number: () => undefined,
     end: () => gateway.destroy(),
   };

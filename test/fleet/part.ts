@@ -153,6 +153,6 @@ process.on('message', (command: Command) => {
   else if (command.do === 'watch') void watch(command.upTo);
   else if (command.do === 'call') void call(members[0]!);
   else if (command.do === 'login')
-    for (const member of command.all ? members : members.slice(0, 1)) member.loginDue();
+    for (const member of command.all ? members : members.slice(0, 1)) member.makeRenewalDue();
   else void end();
 });

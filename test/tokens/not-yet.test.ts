@@ -40,7 +40,7 @@ t.test('a login that is due gets the time left of the token; one on request gets
   const { spares, login } = asked(async () => ({ notYetMs: 60_000 }));
   const bench = new Bench(t, undefined, { login });
   await bench.clock.advance(10_000);
-  bench.source.loginDue();
+  bench.source.makeRenewalDue();
   await bench.clock.advance(100);
   t.equal(spares.length, 2);
   t.ok(spares[1]! > 0);
@@ -49,12 +49,12 @@ t.test('a login that is due gets the time left of the token; one on request gets
   t.same(spares.slice(2, 3), [0]);
 });
 
-t.test('loginDue ends a backoff', async (t) => {
+t.test('makeRenewalDue ends a backoff', async (t) => {
   const bench = new Bench(t, (n) => (n === 2 ? { fails: 'refused' } : {}));
   await bench.clock.advance(0.76 * HOUR + 100);
   t.equal(bench.logins.length, 2);
   await bench.clock.advance(1_000);
-  bench.source.loginDue();
+  bench.source.makeRenewalDue();
   await bench.clock.advance(100);
   t.equal(bench.logins.length, 3);
 });
@@ -70,7 +70,7 @@ t.test(
     }));
     const bench = new Bench(t, undefined, { login });
     await bench.clock.advance(10_000);
-    bench.source.loginDue();
+    bench.source.makeRenewalDue();
     await bench.clock.advance(100);
     t.equal(bench.token, 'tok-2');
     const [own, taken] = bench.eventsOf('login-succeeded');

@@ -645,7 +645,7 @@ t.test('a source that a reload retires has its token to the end, and tells nothi
   const { length } = bench.events;
   bench.source.retire();
   t.equal(bench.token, 'tok-1');
-  bench.source.loginDue();
+  bench.source.makeRenewalDue();
   t.match(await bench.source.renewNow(), { code: 'unreachable', message: /^a reload / });
   await bench.loop;
   bench.source.newTokenRejected(bench.source.current()!);

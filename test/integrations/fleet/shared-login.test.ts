@@ -98,7 +98,7 @@ function fleet<E extends Engine>(t: Test, options: FleetOptions<E>) {
         logins.push(clock.monoMs());
         return { token: await login(), lifetimeMs, warnings: [] };
       },
-      news: { fresher: () => source.loginDue(), refused: () => {} },
+      news: { fresher: () => source.makeRenewalDue(), refused: () => {} },
     });
     const source: RenewingSource = new RenewingSource({
       name: 'token',
