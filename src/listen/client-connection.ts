@@ -7,11 +7,12 @@ import type { Member } from '../base/members.ts';
 import { Problem } from '../base/problem.ts';
 import type { Departures } from '../forward/client/departures.ts';
 import { linger } from '../forward/client/linger.ts';
-import { answerOnSocket, parserProblem } from '../forward/client/problem.ts';
+import { answerOnSocket } from '../forward/client/problem.ts';
 import { answering, readInto } from '../node/server-socket.ts';
 import { type Arrival, arrivalElsewhere } from './arrival.ts';
 import type { BoundServer } from './bind.ts';
 import type { JoinedRequest } from './joined-request.ts';
+import { parserProblem } from './parser-problem.ts';
 import { RequestBounds } from './request-bounds.ts';
 import { READ_BUFFER, WaitingBytes } from './waiting-bytes.ts';
 

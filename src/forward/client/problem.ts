@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestEvent } from '../../base/events.ts';
 import { remedyOf } from '../../base/failures/problem-words.ts';
-import { PROBLEMS, Problem, type ProblemCode, REQUEST_URN } from '../../base/problem.ts';
+import { PROBLEMS, type Problem, type ProblemCode, REQUEST_URN } from '../../base/problem.ts';
 import { headText } from './head-text.ts';
 import { linger, lingerAtEnd } from './linger.ts';
 import { elements } from './request-head.ts';
@@ -143,35 +143,4 @@ export function answerOnSocket(
   socket.write(headText(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, headers));
   socket.write(body);
   linger(socket);
-}
-
-const SLOW_HEAD = new Problem('request-timeout', {
-  remedy:
-    'The client began a request and did not end its head within 60 s, a limit that no setting changes: look at the client and its network. Many at once are an attack by slow clients, or an unstable network.',
-});
-
-/** The problem for an error of Node's parser (`clientError`). @param methodRefused the answer to TRACE */
-export function parserProblem(
-  error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
-  methodRefused: Problem,
-): Problem {
-  if (error.code === 'HPE_HEADER_OVERFLOW' || error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    return new Problem('headers-too-large');
-  }
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return SLOW_HEAD;
-  const line = requestLine(error.rawPacket);
-  if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
-    // TRACE is refused before the target is judged.
-    return line.startsWith('TRACE ') ? methodRefused : new Problem('bad-path');
-  }
-  return new Problem('bad-request');
-}
-
-/** `GET /a b HTTP/1.1`: the parser reports a bad version, but it is the target that is wrong. */
-const SPACE_IN_TARGET = /^[A-Za-z-]+ \/.*[ \t].* HTTP\/1\.[01]$/;
-
-function requestLine(packet: Buffer | undefined): string {
-  if (packet === undefined) return '';
-  const end = packet.indexOf('\n');
-  return packet.toString('latin1', 0, end === -1 ? packet.length : end).trimEnd();
 }
