@@ -1,10 +1,6 @@
 import { createHash, type Hash, type Hmac } from 'node:crypto';
 import { inspect } from 'node:util';
-
-/** UTF-8 text as bytes, one character for each: the form of header values, paths and bodies in this program. */
-export function asBytes(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}
+import { asBytes } from './bytes.ts';
 
 /**
  * A value that does not print itself: as text (in a template, in JSON, by console.log, in a logger or in an inspected

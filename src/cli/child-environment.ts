@@ -1,4 +1,4 @@
-import { asBytes } from '../base/secret.ts';
+import { asBytes } from '../base/bytes.ts';
 import type { Config } from '../config/config.ts';
 import { secretsIn } from '../config/sections/credentials/credential.ts';
 import { isLoopbackHost } from '../config/values/addresses.ts';

@@ -1,4 +1,4 @@
-import { ownCopy } from '../base/own-copy.ts';
+import { ownCopy } from '../base/bytes.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 
 /** Seconds, or an IMF-fixdate (RFC 9110 §5.6.7). No other value is shown to people. */

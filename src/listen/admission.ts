@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS } from 'node:http';
+import { ownCopy } from '../base/bytes.ts';
 import type { RequestEvent } from '../base/events.ts';
 import type { FieldLines } from '../base/fields.ts';
-import { ownCopy } from '../base/own-copy.ts';
 import { Problem } from '../base/problem.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
 import { clientCredentials } from '../forward/headers/request-headers.ts';

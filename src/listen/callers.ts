@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { asBytes } from '../base/bytes.ts';
 import { AUTHORIZATION, foldedName } from '../base/fields.ts';
-import { asBytes, type Secret } from '../base/secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import type { RouteConfig } from '../config/sections/routes.ts';
 import { routeName } from '../config/values/route-names.ts';

@@ -1,6 +1,6 @@
+import { ownCopy } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Event, RequestEvent } from '../base/events.ts';
-import { ownCopy } from '../base/own-copy.ts';
 import { hundredths } from './hundredths.ts';
 import { isFailed, type Why, whyOf } from './why/why.ts';
 

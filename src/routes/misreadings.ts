@@ -1,4 +1,4 @@
-import { asBytes } from '../base/secret.ts';
+import { asBytes } from '../base/bytes.ts';
 
 /**
  * How a server may change a path before it uses it. Each function does one such change, and returns its argument if

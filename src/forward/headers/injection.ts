@@ -1,4 +1,4 @@
-import { asBytes } from '../../base/secret.ts';
+import { asBytes } from '../../base/bytes.ts';
 
 // A credential in a parameter of the query, or in a cookie: all that the client sends by that name is removed, ours comes
 // last, and every other byte stays.
