@@ -29,7 +29,7 @@ export interface OwnRoutes {
 
 /** The caller of a request, by a key that the request holds. */
 export interface Identification {
-  /** The name of the caller by any key, wherever it is in the request; for the log. */
+  /** The name of `caller`, or else of the caller by any key, wherever it is in the request; for the log. */
   readonly name: string;
   /** The caller by a key in any place that its routes may have; for answers that depend on no route. */
   readonly caller: Caller | undefined;
@@ -154,9 +154,10 @@ function identify(
   if (first === undefined) return undefined;
   const counts = ({ place, caller: { own } }: FoundKey) =>
     place === undefined || own === undefined || own.places.has(place);
+  const caller = found.find(counts)?.caller;
   return {
-    name: first.caller.name,
-    caller: found.find(counts)?.caller,
+    name: (caller ?? first.caller).name,
+    caller,
     callerOn: (route) => {
       const here = route?.credential && placeOf(route.credential);
       const countsHere = ({ place, caller }: FoundKey) =>

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/raw-client.ts';
 import { head, RawUpstream } from '../support/raw-upstream.ts';
 
 // Two proxies give a caller the same routes, and differ in all other routes. A caller or a client without a key that gets
@@ -7,6 +8,7 @@ import { head, RawUpstream } from '../support/raw-upstream.ts';
 
 const AGENT = 'k3y-agent-of-some-routes';
 const OTHER = 'k3y-other-of-one-route';
+const OWNER = 'k3y-owner-of-all-routes';
 const PAGE = 'http://page.test';
 
 /** @param seen what the hidden routes of this proxy are called */
@@ -31,6 +33,7 @@ routes:
   - { prefix: /own, credential: none, host: www.${seen}.internal, upstream: 'https://${seen}.vendor.test', upstreamAddress: '127.0.0.1:1' }
 ${ofOneOnly}
 callers:
+  owner: { key: ${OWNER} }
   agent: { key: ${AGENT}, routes: [/reports, /own, //own.internal/own], limit: 100000/24h }
   other: { key: ${OTHER}, routes: ['/reports;v=1'] }
 `;
@@ -170,4 +173,33 @@ t.test('a caller with routes is forwarded on these, by each of its keys and host
   t.equal(await status(`GET /own HTTP/1.1\r\nhost: own.internal\r\n${key}\r\n\r\n`), 302);
   t.match((await first.ask(request('PUT', '/reports', key))).header('allow'), 'GET, HEAD');
   t.equal(upstream.requests.length, 3);
+});
+
+t.test(
+  'a foreign Host is refused after the key, and only a caller that may use all routes is told why',
+  async (t) => {
+    const code = async (...lines: string[]) => {
+      const bytes = `GET /own HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`;
+      return JSON.parse((await first.ask(bytes)).text).code;
+    };
+    for (const host of ['host: foreign.test', 'host: first.internal']) {
+      t.equal(await code(host), 'caller-key-required', host);
+      t.equal(await code(host, `x-bearerd-key: ${AGENT}`), 'route-denied', host);
+    }
+    t.equal(await code('host: foreign.test', `x-bearerd-key: ${OWNER}`), 'host-refused');
+    t.equal(await code('host: a b', `x-bearerd-key: ${AGENT}`), 'bad-request');
+    t.same(upstream.requests, []);
+  },
+);
+
+t.test('the log names the caller whose key counts, and one whose key is in the wrong place', async (t) => {
+  for (const [keys, caller] of [
+    [[`x-first: ${AGENT}`], 'agent'],
+    [[`x-first: ${AGENT}`, `authorization: Bearer ${OTHER}`], 'other'],
+  ] as const) {
+    const before = first.requests().length;
+    await first.get('/nowhere', ...keys, 'expect: wonders');
+    await until(() => first.requests().length > before, 'the request does not end');
+    t.equal(first.requests()[before]!.caller, caller, keys.join());
+  }
 });
