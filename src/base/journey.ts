@@ -27,7 +27,7 @@ export interface Journey {
   detail: string | undefined;
   remedy: string | undefined;
   /** The time limit that ended the request. */
-  limit: TimeLimit | undefined;
+  timeLimit: TimeLimit | undefined;
   /** The answer had begun when the problem occurred. */
   brokeOff: boolean;
 }

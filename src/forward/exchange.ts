@@ -69,7 +69,7 @@ export class Exchange implements Watched, SendingOwner {
     } else {
       // The listener emits this if the bytes after the head are no valid body.
       request.once('malformed', (problem: Problem) => this.abandon(problem));
-      this.limit(route.timeouts.idleMs);
+      this.expireIn(route.timeouts.idleMs);
       this.#body.prefetch(() => this.#guard(() => this.#sending.authorize()));
     }
   }
@@ -78,19 +78,19 @@ export class Exchange implements Watched, SendingOwner {
     const { event } = this.#forwardable;
     if (bytes > SMALL_BODY_BYTES) this.#context.bytesPassed(bytes - event.bytesIn);
     event.bytesIn = bytes;
-    if (this.#sending.attempt?.carrier !== undefined) this.#sending.limit();
+    if (this.#sending.attempt?.carrier !== undefined) this.#sending.restartTimeLimit();
   }
 
   pass(head: ResponseHead): void {
     if (!this.#progress.enter('answering')) return;
-    this.limit(this.#forwardable.route.timeouts.idleMs);
+    this.expireIn(this.#forwardable.route.timeouts.idleMs);
     const problem = this.#answer.begin(head);
     if (problem !== undefined) this.#upstreamFailed(problem);
   }
 
   received(attempt: Attempt, piece: Buffer): boolean {
     if (this.#progress.state !== 'answering') return true;
-    this.limit(this.#forwardable.route.timeouts.idleMs);
+    this.expireIn(this.#forwardable.route.timeouts.idleMs);
     if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
     const taken = this.#answer.write(piece);
     this.#pauseIfFull();
@@ -153,7 +153,7 @@ export class Exchange implements Watched, SendingOwner {
     this.abandon(problem);
   }
 
-  limit(ms: number | undefined): void {
+  expireIn(ms: number | undefined): void {
     this.deadlineMonoMs = ms === undefined ? Number.POSITIVE_INFINITY : deadline(this.#context.clock, ms);
   }
 
@@ -176,7 +176,7 @@ export class Exchange implements Watched, SendingOwner {
     this.deadlineMonoMs = next ?? Number.POSITIVE_INFINITY;
     if (next !== undefined) return;
     this.#forwardable.event.closedBy = 'idle-timeout';
-    this.#forwardable.event.limit = { setting: 'idle', ms: this.#forwardable.route.timeouts.idleMs };
+    this.#forwardable.event.timeLimit = { setting: 'idle', ms: this.#forwardable.route.timeouts.idleMs };
     this.#forwardable.request.socket.destroy();
   }
 
@@ -185,7 +185,7 @@ export class Exchange implements Watched, SendingOwner {
     if (!this.#progress.enter('answered')) return;
     this.#body?.detach();
     this.#sending.attempt?.abort();
-    this.limit(this.#forwardable.route.timeouts.idleMs);
+    this.expireIn(this.#forwardable.route.timeouts.idleMs);
     this.#answer.fail(problem);
   }
 

@@ -28,7 +28,7 @@ interface ToSend {
 /** The owner of a `Sending`: gets the answer, and sets the time limit. */
 export interface SendingOwner extends AnswerOwner {
   /** Calls `expire` after so many milliseconds; never if `undefined`, while something else has its own limit. */
-  limit(ms: number | undefined): void;
+  expireIn(ms: number | undefined): void;
   /** Gets the head of the final answer; `received` and `ended` bring its body. */
   pass(head: ResponseHead): void;
   switched(attempt: Attempt, head: ResponseHead, socket: Socket, early: Buffer): void;
@@ -72,7 +72,7 @@ export class Sending implements AttemptOwner {
       this.#connect(token);
       return;
     }
-    this.#owner.limit(undefined);
+    this.#owner.expireIn(undefined);
     this.#tokenWait = new AbortController();
     this.#recordWait(source.wait(this.#tokenWait.signal))
       .then(
@@ -107,7 +107,7 @@ export class Sending implements AttemptOwner {
     rejected = this.attempt?.rejected,
   ): void {
     if (!this.#progress.enter('connecting')) return;
-    this.#owner.limit(undefined);
+    this.#owner.expireIn(undefined);
     const { clock } = this.#context;
     const { event, route } = this.#forwardable;
     const record = new AttemptRecord(route.upstreamOrigin, clock.monoMs(), event.attempt);
@@ -135,7 +135,7 @@ export class Sending implements AttemptOwner {
       this.authorize();
     } else if (this.#progress.enter('sending')) {
       this.#send(attempt, carrier);
-      this.limit();
+      this.restartTimeLimit();
     }
   }
 
@@ -156,9 +156,9 @@ export class Sending implements AttemptOwner {
   }
 
   /** Sets the time limit: for the answer once the whole request is sent, else for the next piece. */
-  limit(): void {
+  restartTimeLimit(): void {
     const { responseMs, idleMs } = this.#forwardable.route.timeouts;
-    this.#owner.limit(this.#awaitsAnswer ? responseMs : idleMs);
+    this.#owner.expireIn(this.#awaitsAnswer ? responseMs : idleMs);
   }
 
   /** The present time limit, for reports to people. */
@@ -206,7 +206,7 @@ export class Sending implements AttemptOwner {
 
   #hold(attempt: Attempt, head: ResponseHead, replacement: Promise<AccessToken | undefined>): void {
     if (!this.#progress.enter('held')) return;
-    this.#owner.limit(undefined); // A login has its own time limit.
+    this.#owner.expireIn(undefined); // A login has its own time limit.
     const held = new HeldAnswer(attempt, (cause) => this.crash(cause));
     this.#recordWait(replacement)
       .then((token) => {

@@ -24,7 +24,7 @@ export function newRequestEvent(requestId: string, method: string, startedMonoMs
     attempt: undefined,
     detail: undefined,
     remedy: undefined,
-    limit: undefined,
+    timeLimit: undefined,
     brokeOff: false,
   };
 }

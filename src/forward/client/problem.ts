@@ -47,7 +47,7 @@ export function recordProblem(event: RequestEvent, problem: Problem): void {
   event.code = problem.code;
   event.detail = problem.message;
   event.remedy = remedyOf(problem);
-  event.limit = problem.limit;
+  event.timeLimit = problem.limit;
 }
 
 interface AnswerParts {

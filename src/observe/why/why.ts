@@ -123,8 +123,9 @@ function answeredBy({ status, code, brokeOff, attempt }: RequestEvent): Why['ans
 /** What to do about a request; undefined if its status says enough. */
 export function remedyFor(event: RequestEvent): string | undefined {
   return (
-    [remedyOf(event) ?? [], event.limit ? limitWords(event.limit) : [], checkFirst(event)].flat().join(' ') ||
-    undefined
+    [remedyOf(event) ?? [], event.timeLimit ? limitWords(event.timeLimit) : [], checkFirst(event)]
+      .flat()
+      .join(' ') || undefined
   );
 }
 
