@@ -6,7 +6,7 @@ import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { Answer } from './answer.ts';
 import type { Attempt } from './attempt.ts';
 import { RequestBody } from './client/request-body.ts';
-import { Progress } from './course.ts';
+import { ExchangeState } from './exchange-state.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { Sending, type SendingOwner } from './sending.ts';
 import type { Tunnel } from './tunnel.ts';
@@ -19,16 +19,16 @@ const SMALL_BODY_BYTES = 8 * 1024;
 const NO_BODY = { take: () => {}, end: () => {} };
 
 /**
- * One request and its answer, from admission to the last byte, or to the problem that explains the failure. `course.ts`
- * lists the states. `Sending` sends the request to the upstream, and `Answer` writes the answer to the client; the
- * exchange connects the two, sets their time limits and ends them. The methods are in the order of events.
+ * One request and its answer, from admission to the last byte, or to the problem that explains the failure; it is in one
+ * `ExchangeState`. `Sending` sends the request to the upstream, and `Answer` writes the answer to the client; the exchange
+ * connects the two, sets their time limits and ends them. The methods are in the order of events.
  */
 export class Exchange implements Watched, SendingOwner {
   deadlineMonoMs = Number.POSITIVE_INFINITY;
   memberAt = -1;
   readonly #context: ForwardContext;
   readonly #forwardable: Forwardable;
-  readonly #progress = new Progress();
+  readonly #state = new ExchangeState();
   readonly #body: RequestBody | undefined;
   readonly #upgrade: Upgrade | undefined;
   readonly #sending: Sending;
@@ -44,7 +44,7 @@ export class Exchange implements Watched, SendingOwner {
     this.#body = forwardable.head.hasBody
       ? new RequestBody(forwardable, context.departures, (bytes) => this.#bodyProgressed(bytes))
       : undefined;
-    this.#sending = new Sending(context, this.#progress, this, { forwardable, body: this.#body, upgrade });
+    this.#sending = new Sending(context, this.#state, this, { forwardable, body: this.#body, upgrade });
     this.#answer = new Answer(context, forwardable, {
       drained: () => this.#sending.attempt?.resume(),
       released: (write) =>
@@ -82,14 +82,14 @@ export class Exchange implements Watched, SendingOwner {
   }
 
   pass(head: ResponseHead): void {
-    if (!this.#progress.enter('answering')) return;
+    if (!this.#state.enter('answering')) return;
     this.expireIn(this.#forwardable.route.timeouts.idleMs);
     const problem = this.#answer.begin(head);
     if (problem !== undefined) this.#upstreamFailed(problem);
   }
 
   received(attempt: Attempt, piece: Buffer): boolean {
-    if (this.#progress.state !== 'answering') return true;
+    if (this.#state.present !== 'answering') return true;
     this.expireIn(this.#forwardable.route.timeouts.idleMs);
     if (attempt.carrier?.leavesGarbage === true) this.#context.bytesPassed(piece.length);
     const taken = this.#answer.write(piece);
@@ -113,7 +113,7 @@ export class Exchange implements Watched, SendingOwner {
   }
 
   ended(): void {
-    if (!this.#progress.enter('answered')) return;
+    if (!this.#state.enter('answered')) return;
     this.#body?.detach(); // The request may still be incomplete.
     this.#answer.end();
     this.deadlineMonoMs = this.#answer.watchClient();
@@ -126,12 +126,12 @@ export class Exchange implements Watched, SendingOwner {
     const join = () => this.#join(() => this.#upgrade!.join(this.#context, this.#forwardable, upstream));
     this.#forwardable.event.status = head.status;
     if (this.#body === undefined || this.#body.complete) join();
-    else if (this.#progress.enter('switching'))
+    else if (this.#state.enter('switching'))
       this.#closeSwitched = this.#upgrade!.joinWhenComplete(this.#body, socket, join);
   }
 
   #join(open: () => Tunnel): void {
-    if (!this.#progress.enter('tunnel')) return;
+    if (!this.#state.enter('tunnel')) return;
     const { watchdog } = this.#context;
     this.#tunnel = open();
     watchdog.delete(this);
@@ -145,7 +145,7 @@ export class Exchange implements Watched, SendingOwner {
   }
 
   #upstreamFailed(problem: Problem): void {
-    if (!this.#progress.mayEnter('answered')) return;
+    if (!this.#state.mayEnter('answered')) return;
     const { code, message: detail, remedy, cause } = problem;
     const route = this.#forwardable.route.name;
     this.#context.observe({ type: 'upstream-failed', code, route, detail, remedy, cause });
@@ -159,7 +159,7 @@ export class Exchange implements Watched, SendingOwner {
 
   /** The watchdog calls this when the time limit has passed. */
   expire(): void {
-    const { state } = this.#progress;
+    const state = this.#state.present;
     const answers = state === 'answering';
     const waitsForBody = this.#body !== undefined && !this.#body.complete && !this.#body.isPaused;
     if (state === 'answered' || (answers && this.#sending.attempt?.paused)) this.#checkClient();
@@ -182,7 +182,7 @@ export class Exchange implements Watched, SendingOwner {
 
   /** Aborts the upstream request and answers the client with the problem. */
   abandon(problem: Problem): void {
-    if (!this.#progress.enter('answered')) return;
+    if (!this.#state.enter('answered')) return;
     this.#body?.detach();
     this.#sending.attempt?.abort();
     this.expireIn(this.#forwardable.route.timeouts.idleMs);
@@ -205,7 +205,7 @@ export class Exchange implements Watched, SendingOwner {
 
   /** The client has read the answer, or has left. */
   #clientClosed(): void {
-    this.#progress.enter('over');
+    this.#state.enter('over');
     this.#context.watchdog.delete(this);
     this.#sending.end();
     this.#closeSwitched?.();

@@ -8,7 +8,7 @@ import type { ResponseHead } from '../upstream/response-head.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
 import type { RequestBody } from './client/request-body.ts';
 import { CHUNKED } from './client/request-head.ts';
-import type { Progress } from './course.ts';
+import type { ExchangeState } from './exchange-state.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { headersUpstream, targetUpstream } from './headers/request-headers.ts';
 import { type AnswerOwner, HeldAnswer } from './held-answer.ts';
@@ -46,7 +46,7 @@ export class Sending implements AttemptOwner {
   /** The latest attempt, even if it has ended. */
   attempt: Attempt | undefined;
   readonly #context: ForwardContext;
-  readonly #progress: Progress;
+  readonly #state: ExchangeState;
   readonly #owner: SendingOwner;
   readonly #forwardable: Forwardable;
   readonly #body: RequestBody | undefined;
@@ -54,9 +54,9 @@ export class Sending implements AttemptOwner {
   readonly #repeats = new Repeats();
   #tokenWait: AbortController | undefined;
 
-  constructor(context: ForwardContext, progress: Progress, owner: SendingOwner, toSend: ToSend) {
+  constructor(context: ForwardContext, state: ExchangeState, owner: SendingOwner, toSend: ToSend) {
     this.#context = context;
-    this.#progress = progress;
+    this.#state = state;
     this.#owner = owner;
     this.#forwardable = toSend.forwardable;
     this.#body = toSend.body;
@@ -64,7 +64,7 @@ export class Sending implements AttemptOwner {
   }
 
   authorize(): void {
-    if (!this.#progress.enter('authorizing')) return;
+    if (!this.#state.enter('authorizing')) return;
     const source = tokenSource(this.#forwardable);
     const token = source?.current();
     recordTokenState(this.#forwardable, source, token);
@@ -106,7 +106,7 @@ export class Sending implements AttemptOwner {
     on: Pick<SendOptions, 'fresh' | 'http1'> = { fresh: false, http1: this.#repeats.http1 },
     rejected = this.attempt?.rejected,
   ): void {
-    if (!this.#progress.enter('connecting')) return;
+    if (!this.#state.enter('connecting')) return;
     this.#owner.expireIn(undefined);
     const { clock } = this.#context;
     const { event, route } = this.#forwardable;
@@ -133,7 +133,7 @@ export class Sending implements AttemptOwner {
       // Connecting took so long that the token has expired.
       attempt.abort();
       this.authorize();
-    } else if (this.#progress.enter('sending')) {
+    } else if (this.#state.enter('sending')) {
       this.#send(attempt, carrier);
       this.restartTimeLimit();
     }
@@ -169,7 +169,7 @@ export class Sending implements AttemptOwner {
 
   get #awaitsAnswer(): boolean {
     const whole = this.#body === undefined || this.#body.complete;
-    return whole && this.#progress.state === 'sending';
+    return whole && this.#state.present === 'sending';
   }
 
   /** The upstream takes more of the body. */
@@ -205,12 +205,12 @@ export class Sending implements AttemptOwner {
   }
 
   #hold(attempt: Attempt, head: ResponseHead, replacement: Promise<AccessToken | undefined>): void {
-    if (!this.#progress.enter('held')) return;
+    if (!this.#state.enter('held')) return;
     this.#owner.expireIn(undefined); // A login has its own time limit.
     const held = new HeldAnswer(attempt, (cause) => this.crash(cause));
     this.#recordWait(replacement)
       .then((token) => {
-        if (this.#progress.state !== 'held') return;
+        if (this.#state.present !== 'held') return;
         if (token !== undefined && isUsable(token, this.#context.clock)) {
           this.#replay(attempt, token);
           return;

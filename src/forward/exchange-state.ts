@@ -76,10 +76,10 @@ export const FOLLOWS: Readonly<Record<State, readonly State[]>> = {
 };
 
 /** The present state of one exchange. */
-export class Progress {
+export class ExchangeState {
   #state: State = 'reading';
 
-  get state(): State {
+  get present(): State {
     return this.#state;
   }
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FOLLOWS, Progress, type State } from '../../src/forward/course.ts';
+import { ExchangeState, FOLLOWS, type State } from '../../src/forward/exchange-state.ts';
 
 const STATES = Object.keys(FOLLOWS) as State[];
 
@@ -19,9 +19,9 @@ t.test('no state leads back to one before the answer once an answer has begun', 
 });
 
 t.test('a state that may not follow the present one is not entered', async (t) => {
-  const progress = new Progress();
-  t.notOk(progress.enter('answering'));
-  t.equal(progress.state, 'reading');
+  const state = new ExchangeState();
+  t.notOk(state.enter('answering'));
+  t.equal(state.present, 'reading');
   for (const next of [
     'authorizing',
     'connecting',
@@ -31,9 +31,9 @@ t.test('a state that may not follow the present one is not entered', async (t) =
     'sending',
     'answering',
   ] as const)
-    t.ok(progress.enter(next), next);
-  t.notOk(progress.enter('connecting'));
-  t.ok(progress.enter('answered'));
-  t.notOk(progress.enter('answered'));
-  t.ok(progress.enter('over'));
+    t.ok(state.enter(next), next);
+  t.notOk(state.enter('connecting'));
+  t.ok(state.enter('answered'));
+  t.notOk(state.enter('answered'));
+  t.ok(state.enter('over'));
 });
