@@ -33,8 +33,8 @@ export function fixedCredential(config: FixedCredentialConfig): Credential {
 }
 
 /** What a credential of the routes has besides its value. */
-export function placementOf({ name, header, elsewhere, origins }: CredentialConfig) {
-  return { name, header, ...(elsewhere && { elsewhere }), origins: new Set(origins) };
+export function placementOf({ name, header, queryOrCookie, origins }: CredentialConfig) {
+  return { name, header, ...(queryOrCookie && { queryOrCookie }), origins: new Set(origins) };
 }
 
 /** The value that a sink may write now; undefined while there is no token. */

@@ -37,8 +37,8 @@ export function loginFor(
   return isCookie(credential) ? forCookie(login) : login;
 }
 
-function isCookie({ elsewhere }: CredentialConfig): boolean {
-  return elsewhere?.in === 'cookie';
+function isCookie({ queryOrCookie }: CredentialConfig): boolean {
+  return queryOrCookie?.in === 'cookie';
 }
 
 /** Refuses a token with characters that no cookie may hold: it would be read as another value, or as two cookies. */
@@ -150,8 +150,8 @@ export function sessionPlaces(config: Config): SessionPlaces {
 
 /** Whether two credentials differ at most in their origins and their place in a request. */
 function sameCredential(a: CredentialConfig, b: CredentialConfig): boolean {
-  const { header: _a, origins: _b, elsewhere: _e, ...ours } = a;
-  const { header: _c, origins: _d, elsewhere: _f, ...theirs } = b;
+  const { header: _a, origins: _b, queryOrCookie: _e, ...ours } = a;
+  const { header: _c, origins: _d, queryOrCookie: _f, ...theirs } = b;
   return same(ours, theirs);
 }
 

@@ -71,12 +71,12 @@ async function obtain(
   return { value: token.expose(), expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };
 }
 
-function headerLine({ name, header, scheme, elsewhere }: CredentialConfig, value: string): string {
-  if (elsewhere?.in === 'query') {
+function headerLine({ name, header, scheme, queryOrCookie }: CredentialConfig, value: string): string {
+  if (queryOrCookie?.in === 'query') {
     throw new UsageError(
-      `--header: ${name} is sent as the query parameter ${elsewhere.name}, and in no header`,
+      `--header: ${name} is sent as the query parameter ${queryOrCookie.name}, and in no header`,
     );
   }
-  if (elsewhere?.in === 'cookie') return `Cookie: ${elsewhere.name}=${value}`;
+  if (queryOrCookie?.in === 'cookie') return `Cookie: ${queryOrCookie.name}=${value}`;
   return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
 }

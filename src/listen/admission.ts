@@ -190,7 +190,7 @@ function keepsClientCredential(lines: FieldLines, target: string, route: Route):
   const { any, usable, repeated } = clientCredentials(
     lines,
     route.credentialHeader,
-    route.elsewhere && { place: route.elsewhere, target },
+    route.queryOrCookie && { place: route.queryOrCookie, target },
   );
   if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
   // The upstream might read either of two.

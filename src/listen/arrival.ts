@@ -13,7 +13,7 @@ export interface Arrival {
 }
 
 /** A connection to a server of the host program. Its Unix sockets count as TCP, since other users may reach them. */
-export function arrivalElsewhere(socket: Socket): Arrival {
+export function arrivalAtHost(socket: Socket): Arrival {
   const { localAddress: address } = socket;
   return { byUnixSocket: false, byTls: socket instanceof TLSSocket, forRetries: false, address };
 }

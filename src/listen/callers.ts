@@ -62,10 +62,13 @@ interface FoundKey {
   readonly place: KeyPlace | undefined;
 }
 
-function placeOf({ header, elsewhere }: Pick<Credential, 'header' | 'elsewhere'>): KeyPlace | undefined {
-  if (elsewhere === undefined) return `header ${foldedName(header)}`;
+function placeOf({
+  header,
+  queryOrCookie,
+}: Pick<Credential, 'header' | 'queryOrCookie'>): KeyPlace | undefined {
+  if (queryOrCookie === undefined) return `header ${foldedName(header)}`;
   // A query is read with a character for each byte.
-  return elsewhere.in === 'query' ? `query ${asBytes(elsewhere.name)}` : undefined;
+  return queryOrCookie.in === 'query' ? `query ${asBytes(queryOrCookie.name)}` : undefined;
 }
 
 /** True if the caller may use the route, if there is one. */

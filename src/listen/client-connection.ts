@@ -9,7 +9,7 @@ import type { Departures } from '../forward/client/departures.ts';
 import { linger } from '../forward/client/linger.ts';
 import { answerOnSocket } from '../forward/client/problem.ts';
 import { answering, readInto } from '../node/server-socket.ts';
-import { type Arrival, arrivalElsewhere } from './arrival.ts';
+import { type Arrival, arrivalAtHost } from './arrival.ts';
 import type { BoundServer } from './bind.ts';
 import type { JoinedRequest } from './joined-request.ts';
 import { parserProblem } from './parser-problem.ts';
@@ -43,7 +43,7 @@ export function connectionOf(socket: Duplex): ClientConnection | undefined {
 
 /** How a client has connected, to our own server or one of the host program. */
 export function arrivalOf(socket: Socket): Arrival {
-  return connectionOf(socket) ?? arrivalElsewhere(socket);
+  return connectionOf(socket) ?? arrivalAtHost(socket);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { TokenState } from '../base/journey.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Elsewhere } from '../config/sections/credentials/placement.ts';
+import type { QueryOrCookie } from '../config/sections/credentials/placement.ts';
 import type { AccessToken } from './access-token.ts';
 
 /** Gives requests the token of a credential. */
@@ -31,7 +31,7 @@ interface Placement {
   /** Header name as sent, `Authorization` unless configured. */
   readonly header: string;
   /** The place of the credential if it is not a header. */
-  readonly elsewhere?: Elsewhere;
+  readonly queryOrCookie?: QueryOrCookie;
   /** The origins that may get this credential. There is no credential without them. */
   readonly origins: ReadonlySet<string>;
 }

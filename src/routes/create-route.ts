@@ -32,7 +32,7 @@ export function createRoute(
     credentialName,
     credential,
     credentialHeader: foldedName(credential?.header ?? 'authorization'),
-    elsewhere: credential?.elsewhere,
+    queryOrCookie: credential?.queryOrCookie,
     denied,
     methods: config.methods === undefined ? undefined : new Set(config.methods),
     allow: config.methods?.join(', ') ?? '',

@@ -89,11 +89,11 @@ export function hostOf({ upstreamOrigin }: Pick<Route, 'upstreamOrigin'>): strin
 }
 
 function whySlow(route: Route): string | undefined {
-  const { prefix, credential, elsewhere, clientAuthorization, scrub, limit, upstreamPrefix, timeouts } =
+  const { prefix, credential, queryOrCookie, clientAuthorization, scrub, limit, upstreamPrefix, timeouts } =
     route;
   if (route.denied) return 'it denies all requests';
   if (credential === undefined) return 'it sends no credential';
-  if (elsewhere !== undefined) return `its credential stands in the ${elsewhere.in}`;
+  if (queryOrCookie !== undefined) return `its credential stands in the ${queryOrCookie.in}`;
   const field = fieldOf(route.credentialHeader);
   if (field !== OTHER && route.credentialHeader !== 'authorization')
     return `its credential stands in ${credential.header}, which means something else, too`;

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../base/problem.ts';
 import type { Timeouts } from '../config/declaration/settings.ts';
-import type { Elsewhere } from '../config/sections/credentials/placement.ts';
+import type { QueryOrCookie } from '../config/sections/credentials/placement.ts';
 import type { UpstreamAddress } from '../config/values/addresses.ts';
 import type { RateLimit } from '../config/values/rates.ts';
 import type { Credential } from '../login/credential.ts';
@@ -23,7 +23,7 @@ export interface Route {
   /** The credential's header, as `foldedName` gives it; `authorization` if it is in no header, or there is none. */
   readonly credentialHeader: string;
   /** Where the credential goes, if not into a header. */
-  readonly elsewhere: Elsewhere | undefined;
+  readonly queryOrCookie: QueryOrCookie | undefined;
   readonly denied: boolean;
   readonly methods: ReadonlySet<string> | undefined;
   /** The value of `Allow` (RFC 9110 §10.2.1). */

@@ -13,17 +13,17 @@ t.test('a key may be sent in a named header, query parameter or cookie', async (
   t.match(await at('{ type: apiKey, key: x, in: query, name: api key }'), {
     kind: 'api-key',
     scheme: '',
-    elsewhere: { in: 'query', name: 'api key' },
+    queryOrCookie: { in: 'query', name: 'api key' },
   });
   t.match(await at('{ type: apiKey, key: x, in: cookie, name: sid }'), {
-    elsewhere: { in: 'cookie', name: 'sid' },
+    queryOrCookie: { in: 'cookie', name: 'sid' },
   });
   t.match(await at('{ type: apiKey, key: x, in: header, name: X-Key }'), {
     header: 'X-Key',
     scheme: '',
   });
   t.match(await at('{ type: exec, command: [x], in: query, name: t }'), {
-    elsewhere: { in: 'query', name: 't' },
+    queryOrCookie: { in: 'query', name: 't' },
   });
   t.match(await at('{ type: basic, username: a, password: "b:c", header: X-Basic }'), {
     kind: 'basic',

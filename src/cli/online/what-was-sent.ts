@@ -11,10 +11,10 @@ export function whatWasSent({ credentials }: Config, name: string): string {
 }
 
 function shapeOf(credential: CredentialConfig): string {
-  const { header, scheme, elsewhere } = credential;
+  const { header, scheme, queryOrCookie } = credential;
   const value = logsIn(credential) ? '<a token>' : `<${sentOf(credential).characters()} characters>`;
-  if (elsewhere?.in === 'query') return `?${elsewhere.name}=${value}`;
-  if (elsewhere?.in === 'cookie') return `Cookie: ${elsewhere.name}=${value}`;
+  if (queryOrCookie?.in === 'query') return `?${queryOrCookie.name}=${value}`;
+  if (queryOrCookie?.in === 'cookie') return `Cookie: ${queryOrCookie.name}=${value}`;
   return `${header}: ${scheme === '' ? '' : `${scheme} `}${value}`;
 }
 

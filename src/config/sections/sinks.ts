@@ -130,6 +130,6 @@ function sentInHeaders(
   const used = new Set(plain.map(({ credential }) => credential));
   return [...used].filter((name) => {
     const credential = credentials.get(name);
-    return credential !== undefined && credential.elsewhere === undefined;
+    return credential !== undefined && credential.queryOrCookie === undefined;
   });
 }

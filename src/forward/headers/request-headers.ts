@@ -7,7 +7,7 @@ import {
   isSameHeader,
   OTHER,
 } from '../../base/fields.ts';
-import type { Elsewhere } from '../../config/sections/credentials/placement.ts';
+import type { QueryOrCookie } from '../../config/sections/credentials/placement.ts';
 import type { AccessToken } from '../../login/access-token.ts';
 import type { Forwardable } from '../forwardable.ts';
 import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';
@@ -47,16 +47,16 @@ export function headersUpstream(
 ): string[] {
   const credential = keepsClientCredential ? undefined : route.credential;
   const value = credential?.kind === 'fixed' ? credential.headerValue : token?.headerValue;
-  const { elsewhere } = route;
+  const { queryOrCookie } = route;
   const headers = requestHeaders(head.lines, {
     credential:
-      credential === undefined || value === undefined || elsewhere !== undefined
+      credential === undefined || value === undefined || queryOrCookie !== undefined
         ? undefined
         : { header: credential.header, value: value.expose() },
     cookie:
-      elsewhere?.in !== 'cookie' || credential === undefined
+      queryOrCookie?.in !== 'cookie' || credential === undefined
         ? undefined
-        : { name: elsewhere.name, line: value && `${elsewhere.name}=${value.expose()}` },
+        : { name: queryOrCookie.name, line: value && `${queryOrCookie.name}=${value.expose()}` },
     keepClientCredential: keepsClientCredential,
     credentialHeader: route.credentialHeader,
     dropCookies,
@@ -79,10 +79,10 @@ export function targetUpstream(
   { target, route, keepsClientCredential }: Forwardable,
   token: AccessToken | undefined,
 ): string {
-  const { elsewhere, credential } = route;
-  if (elsewhere?.in !== 'query' || credential === undefined || keepsClientCredential) return target;
+  const { queryOrCookie, credential } = route;
+  if (queryOrCookie?.in !== 'query' || credential === undefined || keepsClientCredential) return target;
   const value = credential.kind === 'fixed' ? credential.headerValue : token?.headerValue;
-  return value === undefined ? target : withParameter(target, elsewhere.name, value.expose());
+  return value === undefined ? target : withParameter(target, queryOrCookie.name, value.expose());
 }
 
 /**
@@ -136,11 +136,11 @@ function addCookie(headers: string[], line: string): void {
 export function clientCredentials(
   lines: FieldLines,
   credentialHeader: string,
-  elsewhere?: { readonly place: Elsewhere; readonly target: string },
+  queryOrCookie?: { readonly place: QueryOrCookie; readonly target: string },
 ): { readonly any: boolean; readonly usable: boolean; readonly repeated: boolean } {
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
-  const { place, target } = elsewhere ?? {};
+  const { place, target } = queryOrCookie ?? {};
   let usable = false;
   let authorizations = 0;
   let others = 0;

@@ -58,9 +58,9 @@ export function replyHead(
     ownRoutes,
   }: ResponseContext,
 ): ReplyHead {
-  const { elsewhere } = route;
+  const { queryOrCookie } = route;
   const lines =
-    elsewhere === undefined || keepsClientCredential ? given : withoutCredential(given, elsewhere);
+    queryOrCookie === undefined || keepsClientCredential ? given : withoutCredential(given, queryOrCookie);
   const { pairs, fields } = lines;
   const named = namedByConnection(lines);
   const headers: string[] = [];

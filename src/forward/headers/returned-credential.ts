@@ -1,5 +1,5 @@
 import { type FieldLines, SET_COOKIE } from '../../base/fields.ts';
-import type { Elsewhere } from '../../config/sections/credentials/placement.ts';
+import type { QueryOrCookie } from '../../config/sections/credentials/placement.ts';
 import { setsCookie, unescaped, withoutParameter } from './injection.ts';
 
 /** A query in a value that is one URL, which may hold illegal characters (a blank, a quote). */
@@ -26,7 +26,7 @@ const MAX_LEVELS = 4;
  * The lines of an answer without the credential that was sent in the query or a cookie. Upstreams return it: they redirect
  * with the same query, link to the next page with it, keep the URL for after a login, or set a session's cookie again.
  */
-export function withoutCredential(lines: FieldLines, { in: place, name }: Elsewhere): FieldLines {
+export function withoutCredential(lines: FieldLines, { in: place, name }: QueryOrCookie): FieldLines {
   const pairs: string[] = [];
   const fields: number[] = [];
   lines.fields.forEach((field, i) => {

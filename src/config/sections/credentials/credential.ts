@@ -121,6 +121,6 @@ function secretParameters(parameters: object): readonly unknown[] {
 /** As the file would say it, with the placement that is in force. */
 export function withPlacement({ declared, placement }: Credential): DeclaredCredential {
   const { in: _in, name: _name, ...own }: DeclaredCredential & DeclaredPlacement = declared;
-  const { elsewhere, ...rest } = placement;
-  return { ...own, ...rest, ...elsewhere } as DeclaredCredential;
+  const { queryOrCookie, ...rest } = placement;
+  return { ...own, ...rest, ...queryOrCookie } as DeclaredCredential;
 }

@@ -36,8 +36,8 @@ export const PLACEMENT = {
 /** A type may have only some of the fields. */
 export type DeclaredPlacement = Partial<Declared<typeof PLACEMENT>>;
 
-/** A place in a request other than a header: a query parameter or a cookie. */
-export interface Elsewhere {
+/** A place in a request other than a header. */
+export interface QueryOrCookie {
   readonly in: 'query' | 'cookie';
   readonly name: string;
 }
@@ -50,7 +50,7 @@ export interface Placement {
   /** Empty for the bare value. */
   readonly scheme: string;
   /** Present if the credential is not sent in a header. */
-  readonly elsewhere?: Elsewhere;
+  readonly queryOrCookie?: QueryOrCookie;
 }
 
 /** A credential in force: its placement, and what the function `…InForce` of its type makes. */
@@ -88,8 +88,8 @@ export function placementOf(
 ): Placement {
   const to = { origins: origins.length > 0 || origin === undefined ? origins : [origin] };
   if (where === 'query' || where === 'cookie') {
-    const elsewhere = { in: where, name: name ?? '' };
-    return { ...to, header: PLACEMENT.header.default, scheme: '', elsewhere };
+    const queryOrCookie = { in: where, name: name ?? '' };
+    return { ...to, header: PLACEMENT.header.default, scheme: '', queryOrCookie };
   }
   const header = name ?? named;
   // Authorization needs a scheme (RFC 9110 §11.6.2); other headers hold the bare key.
