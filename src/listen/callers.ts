@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { RouteConfig } from '../config/sections/routes.ts';
 import { routeName } from '../config/values/route-names.ts';
 import type { RequestHead } from '../forward/client/request-head.ts';
-import { queryWithout } from '../forward/headers/injection.ts';
+import { queryWithout } from '../forward/headers/query-and-cookie.ts';
 import type { Credential } from '../login/credential.ts';
 import type { Route } from '../routes/route-table.ts';
 

@@ -1,6 +1,6 @@
 import { fieldOf, OTHER } from '../base/fields.ts';
 import { decode, foldCase } from './misreadings.ts';
-import { PLAIN, PLAIN_LOWER } from './path.ts';
+import { PLAIN, PLAIN_LOWER, splitQuery } from './path.ts';
 import { isUnder } from './prefixes.ts';
 import { type Route, type RouteTable, upstreamTarget } from './route-table.ts';
 import type { RoutesByHost } from './routes-by-host.ts';
@@ -72,7 +72,7 @@ export function createLanes(routes: RoutesByHost): Lanes {
     slow,
     asked: ({ method, via, host, target }) => {
       const route = fast.get(via);
-      const { path, query } = split(target);
+      const { path, query } = splitQuery(target);
       const asked = route && hostOf(route) === host ? askedPath(route, path) : undefined;
       if (route === undefined || asked === undefined) return undefined;
       // Checked with the present table: the lane may have been made from an older one.
@@ -134,11 +134,4 @@ function rulesOf(table: RouteTable, fast: ReadonlySet<Route>): readonly LaneRule
   rules.sort((a, b) => b.begins.length - a.begins.length || Number(b.anyEnd) - Number(a.anyEnd));
   const closed = table.closedBeginnings().map((begins) => ({ begins, anyEnd: true, route: undefined }));
   return [...closed, ...rules].filter(({ begins }) => PLAIN.test(begins.replace(/\.$/, '')));
-}
-
-function split(target: string): { readonly path: string; readonly query: string } {
-  const mark = target.indexOf('?');
-  return mark === -1
-    ? { path: target, query: '' }
-    : { path: target.slice(0, mark), query: target.slice(mark) };
 }

@@ -82,3 +82,11 @@ export function splitTarget(
     ? { path: rest, query: '', authority }
     : { path: rest.slice(0, mark), query: rest.slice(mark), authority };
 }
+
+/** Path and query of a target in origin form; the query has its `?`, and is empty if there is none. */
+export function splitQuery(target: string): { readonly path: string; readonly query: string } {
+  const mark = target.indexOf('?');
+  return mark === -1
+    ? { path: target, query: '' }
+    : { path: target.slice(0, mark), query: target.slice(mark) };
+}

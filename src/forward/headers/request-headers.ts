@@ -11,7 +11,7 @@ import type { QueryOrCookie } from '../../config/sections/credentials/placement.
 import type { AccessToken } from '../../login/access-token.ts';
 import type { Forwardable } from '../forwardable.ts';
 import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';
-import { cookieValues, parameterValues, withoutCookie, withParameter } from './injection.ts';
+import { cookieValues, parameterValues, withoutCookie, withParameter } from './query-and-cookie.ts';
 
 /** What is added to a request, and what is removed for it. */
 interface Injection {

@@ -1,6 +1,6 @@
 import { type FieldLines, SET_COOKIE } from '../../base/fields.ts';
 import type { QueryOrCookie } from '../../config/sections/credentials/placement.ts';
-import { setsCookie, unescaped, withoutParameter } from './injection.ts';
+import { setsCookie, unescaped, withoutParameter } from './query-and-cookie.ts';
 
 /** A query in a value that is one URL, which may hold illegal characters (a blank, a quote). */
 const IN_REFERENCE = /\?([^#]*)/g;

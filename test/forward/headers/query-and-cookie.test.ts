@@ -4,7 +4,7 @@ import {
   parameterValues,
   withoutCookie,
   withParameter,
-} from '../../../src/forward/headers/injection.ts';
+} from '../../../src/forward/headers/query-and-cookie.ts';
 import { fc } from '../../support/properties.ts';
 
 t.test("the client's parameter is removed, ours comes last, and every other byte stays", async (t) => {

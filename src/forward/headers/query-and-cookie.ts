@@ -1,12 +1,13 @@
 import { asBytes } from '../../base/bytes.ts';
+import { splitQuery } from '../../routes/path.ts';
 
 // A credential in a parameter of the query, or in a cookie: all that the client sends by that name is removed, ours comes
 // last, and every other byte stays.
 
 /** The target with the parameter. @param value each character is a byte */
 export function withParameter(target: string, name: string, value: string): string {
-  const { path, query } = split(target);
-  const kept = withoutParameter(query, name);
+  const { path, query } = splitQuery(target);
+  const kept = withoutParameter(query.slice(1), name);
   const before = kept === '' || kept.endsWith('&') ? kept : `${kept}&`;
   return `${path}?${before}${encoded(name)}=${encoded(Buffer.from(value, 'latin1').toString('utf8'))}`;
 }
@@ -14,8 +15,9 @@ export function withParameter(target: string, name: string, value: string): stri
 /** The unescaped values of the parameter in the query of the target; empty text for one without a value. */
 export function parameterValues(target: string, name: string): string[] {
   const wanted = asBytes(name);
-  return split(target)
-    .query.split(/[&;]/)
+  return splitQuery(target)
+    .query.slice(1)
+    .split(/[&;]/)
     .filter((part) => parameterName(part) === wanted)
     .map(parameterValue);
 }
@@ -49,11 +51,6 @@ export function setsCookie(value: string, name: string): boolean {
 function cookieName(pair: string): string {
   const end = pair.indexOf('=');
   return (end === -1 ? pair : pair.slice(0, end)).trim();
-}
-
-function split(target: string): { readonly path: string; readonly query: string } {
-  const at = target.indexOf('?');
-  return at === -1 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
 }
 
 /**
