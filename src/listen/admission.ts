@@ -197,6 +197,6 @@ function keepsClientCredential(lines: FieldLines, target: string, route: Route):
   return repeated ? new Problem('bad-request') : usable;
 }
 
-function refuse(problem: Problem, corsOrigin?: string): Admission {
+export function refuse(problem: Problem, corsOrigin?: string): Admission {
   return { kind: 'refuse', problem, corsOrigin };
 }

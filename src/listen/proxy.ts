@@ -12,7 +12,7 @@ import { Upgrade } from '../forward/upgrade.ts';
 import type { Lanes } from '../routes/lanes.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { type Admission, type AdmissionRules, type Admit, METHOD_NAMES } from './admission.ts';
-import { answerHere, DRAINING, MALFORMED, UNKNOWN_LANE } from './answer-here.ts';
+import { answerHere, REFUSE_DRAINING, REFUSE_MALFORMED, REFUSE_UNKNOWN_LANE } from './answer-here.ts';
 import type { ListenTarget } from './bind.ts';
 import { arrivalOf, type ClientConnection } from './client-connection.ts';
 import { HttpListeners } from './http-listeners.ts';
@@ -119,7 +119,7 @@ export class ProxyListener {
   /** Takes a request that came to a server of the host program, with a target of its choice. */
   takeFromHost(request: IncomingMessage, response: ServerResponse, target: string): void {
     const malformed = hasIllegalCharacter(target, request.rawHeaders);
-    this.take(request, response, target, malformed ? MALFORMED : undefined);
+    this.take(request, response, target, malformed ? REFUSE_MALFORMED : undefined);
   }
 
   /** Takes a request. @param target the client's, or the one that a host program chose; `request.url` may be rewritten */
@@ -176,9 +176,9 @@ export class ProxyListener {
       ? targetBeforeLane(request, target, settings.lanes)
       : target;
     const admission = this.#context.draining()
-      ? DRAINING
+      ? REFUSE_DRAINING
       : clientTarget === undefined
-        ? UNKNOWN_LANE
+        ? REFUSE_UNKNOWN_LANE
         : (refused ?? settings.admit(request, clientTarget, settings, event));
     const trace = this.#context.tracing?.begin(request, event);
     if (trace !== undefined) event.trace = trace;
