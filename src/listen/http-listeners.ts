@@ -101,7 +101,7 @@ export class HttpListeners {
 
   #createSecure(tls: ListenTls): BoundHttpServer {
     const server = createSecureServer(this.#serverOptions(), tls, {
-      admits: (socket) => this.#admits(socket),
+      letsIn: (socket) => this.#letsIn(socket),
       onPlain: (socket) => answerOnSocket(socket, NO_TLS, this.#options.onRefused),
     });
     const bound = { server, byUnixSocket: false, forRetries: false };
@@ -222,8 +222,8 @@ export class HttpListeners {
     for (const { socket } of this.#secure) socket.destroy();
   }
 
-  /** Admits some connections past the limit, too: they get their 503 over TLS. More would use up the open files. */
-  #admits(socket: Socket): boolean {
+  /** Lets in some connections past the limit, too: they get their 503 over TLS. More would use up the open files. */
+  #letsIn(socket: Socket): boolean {
     if (this.#secure.size >= this.#options.maxConnections() + MAX_LINGERING) return false;
     const member = { socket, memberAt: -1 };
     this.#secure.add(member);

@@ -125,7 +125,7 @@ export class ProxyListener {
   /** Takes a request. @param target the client's, or the one that a host program chose; `request.url` may be rewritten */
   take(request: IncomingMessage, response: ServerResponse, target: string, refused?: Admission): void {
     try {
-      const forwardable = this.#admit(request, response, target, refused);
+      const forwardable = this.#forwardableOrAnswered(request, response, target, refused);
       if (forwardable === undefined) return;
       new Exchange(this.#context, forwardable).start();
     } catch (cause) {
@@ -142,7 +142,7 @@ export class ProxyListener {
     socket.on('error', () => {}).on('drain', () => response.emit('drain'));
     try {
       const { tunnelsExpire } = this.#settings();
-      const forwardable = this.#admit(request, response, request.url);
+      const forwardable = this.#forwardableOrAnswered(request, response, request.url);
       if (forwardable === undefined) return;
       const { head } = forwardable;
       const { departures } = this.#context;
@@ -162,7 +162,7 @@ export class ProxyListener {
   }
 
   /** @returns what is forwarded; undefined if bearerd answers the request itself */
-  #admit(
+  #forwardableOrAnswered(
     request: IncomingMessage,
     response: ServerResponse,
     target: string,

@@ -12,7 +12,7 @@ const HANDSHAKE_MS = 10_000;
 /** Decides about connections before TLS begins. */
 interface BeforeTls {
   /** Called for each new connection; false refuses it. */
-  readonly admits: (socket: Socket) => boolean;
+  readonly letsIn: (socket: Socket) => boolean;
   /** Called for a connection that begins with plain HTTP. */
   readonly onPlain: (socket: Socket) => void;
 }
@@ -35,7 +35,7 @@ export function createSecureServer(
   return server
     .removeAllListeners('connection')
     .on('connection', (socket: Socket) => {
-      if (!beforeTls.admits(socket)) socket.destroy();
+      if (!beforeTls.letsIn(socket)) socket.destroy();
       else
         whenBegun(socket, (first) => {
           if (isPlain(first)) beforeTls.onPlain(socket);
