@@ -1,23 +1,24 @@
 import { type Automaton, ROOT } from './automaton.ts';
-import { escapedSextet, INDENT, LINE_BREAK, LINE_FEED, RUN_ENDS, SEXTETS } from './base64-alphabet.ts';
+import { escapedSextet, INDENT, LINE_BREAK, RUN_ENDS, SEXTETS } from './base64-alphabet.ts';
+import { Base64Lines, SHORTEST_LINE } from './base64-lines.ts';
 import { escapeAt, INTRODUCERS, lengthIn, NONE, valueIn } from './escapes.ts';
 import type { OnMatch, Reading, TextPart } from './reading.ts';
 import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
 import { ShortRuns } from './short-runs.ts';
 
-/** Encoders break lines after 60, 64 or 76 characters, or a few less in the first one if a name comes before it. */
-const SHORTEST_LINE = 60;
-const LONGEST_LINE = 76;
+/** Two readings of an escape mostly become one again after so many characters. */
+const BESIDE_BYTES = 6;
+/** Further readings are dropped. */
+const MAX_OTHERS = 3;
 
 /**
  * Reads base64: decodes each run of its characters as four texts, since a group may begin at any of four places. Line breaks
  * within a run, with an indent or without, are skipped, and single characters may be escaped. Characters that form an
- * escape may also end one run and begin another (`k=2Bx…`): so they are also read literally, from the second one on.
+ * escape may also end one run and begin another (`k=2Bx…`): so another reading takes them literally. Behind the escape both
+ * read the same; a reading ends as soon as all that it may find is found by the other.
  */
 export class Base64Reading implements Reading {
-  /** Where the first of several whole lines begins, if the run may go on after the last one; else infinity. */
-  linesFrom = Number.POSITIVE_INFINITY;
   readonly #automaton: Automaton;
   readonly #searcher: Searcher;
   readonly #short: ShortRuns;
@@ -27,60 +28,89 @@ export class Base64Reading implements Reading {
   /** The six bits of the last character; undefined before a run. */
   #before: number | undefined;
   #replacements: Replacement | undefined;
-  /** Line feeds since the last character, not counting escaped ones; -1 if there was no line break at all. */
-  #breaks = -1;
-  #lineFrom: number;
-  /** Reads the characters of an escape, and the run after it, literally. One is enough: it ends at the next escape. */
-  #literal: Base64Reading | undefined;
-  readonly #decodes: boolean;
+  #lines: Base64Lines;
+  /** Each has read an escape of this run literally. */
+  #others: Base64Reading[] = [];
+  /** False for one of these: it needs no others, because an escape that is read literally ends the run before it. */
+  readonly #branches: boolean;
 
-  /** @param decodes false to read escapes literally */
-  constructor(searcher: Searcher, at: number, decodes = true) {
+  constructor(searcher: Searcher, at: number, branches = true) {
     const { automaton, minBytes } = searcher;
     this.#searcher = searcher;
     this.#short = new ShortRuns(Math.min(SHORTEST_LINE, Math.ceil((minBytes * 8) / 6)), RUN_ENDS);
     this.#automaton = automaton;
     this.#at = at;
-    this.#lineFrom = at;
-    this.#decodes = decodes;
+    this.#lines = new Base64Lines(at);
+    this.#branches = branches;
+  }
+
+  /** Where the first of several whole lines begins, if the run may go on after the last one; else infinity. */
+  get linesFrom(): number {
+    return this.#lines.wholeFrom;
   }
 
   read(text: TextPart, onMatch: OnMatch): void {
-    if (this.#literal?.readRun(text, onMatch) === false) this.#literal = undefined;
     while (this.#at < text.until) {
-      if (this.#before === undefined) this.#skipShort(text);
-      this.#run(text, onMatch);
-      if (this.#at < text.until) this.#other(text, onMatch);
+      if (this.#others.length > 0) this.#readBeside(text, onMatch);
+      else this.#readOn(text, onMatch);
     }
   }
 
+  #readOn(text: TextPart, onMatch: OnMatch): void {
+    if (this.#before === undefined) this.#skipShort(text);
+    this.#run(text, onMatch);
+    if (this.#at < text.until) this.#other(text, onMatch);
+  }
+
+  /** Reads a few characters with all readings, and compares them. */
+  #readBeside(text: TextPart, onMatch: OnMatch): void {
+    const part = { ...text, until: Math.min(text.until, this.#at + BESIDE_BYTES) };
+    while (this.#at < part.until) this.#readOn(part, onMatch);
+    this.#others = this.#others
+      .filter((other) => other.#readRun(part, onMatch) && this.#goesOn(other))
+      .slice(0, MAX_OTHERS);
+  }
+
   /** Reads up to the end of a run. @returns true if the run may go on after the text */
-  readRun(text: TextPart, onMatch: OnMatch): boolean {
-    do {
+  #readRun(text: TextPart, onMatch: OnMatch): boolean {
+    while (this.#at < text.until) {
       this.#run(text, onMatch);
-      if (this.#at >= text.until) return true;
-      this.#other(text, onMatch);
-    } while (this.#before !== undefined);
+      if (this.#at < text.until) this.#other(text, onMatch);
+      if (this.#before === undefined) return false;
+    }
+    return true;
+  }
+
+  /** False if one of the two readings is enough. It is this one then. */
+  #goesOn(other: Base64Reading): boolean {
+    if (this.#before === undefined) return false;
+    if (other.#at !== this.#at || other.#before !== this.#before) return true;
+    if (this.#covers(other)) return false;
+    if (!other.#covers(this)) return true;
+    this.#states = other.#states;
+    this.#replacements = other.#replacements;
     return false;
+  }
+
+  #covers(other: Base64Reading): boolean {
+    return this.#states.every((state, i) => this.#automaton.covers(state, other.#states[i]!));
   }
 
   #skipShort({ bytes, base, until }: TextPart): void {
     const at = this.#short.skip(bytes, base, this.#at, until);
-    if (at > this.#at) this.linesFrom = Number.POSITIVE_INFINITY;
+    if (at > this.#at) this.#lines.end();
     this.#at = at;
   }
 
   copy(searcher: Searcher): Base64Reading {
-    const copy = new Base64Reading(searcher, this.#at, this.#decodes);
+    const copy = new Base64Reading(searcher, this.#at, this.#branches);
     const moved = (state: number) => searcher.automaton.stateFor(this.#automaton, state);
     const [first, second, third, fourth] = this.#states;
     copy.#states = [moved(first), moved(second), moved(third), moved(fourth)];
     copy.#before = this.#before;
     copy.#replacements = this.#replacements;
-    copy.#breaks = this.#breaks;
-    copy.#lineFrom = this.#lineFrom;
-    copy.linesFrom = this.linesFrom;
-    copy.#literal = this.#literal?.copy(searcher);
+    copy.#lines = this.#lines.copy();
+    copy.#others = this.#others.map((other) => other.copy(searcher));
     return copy;
   }
 
@@ -92,7 +122,7 @@ export class Base64Reading implements Reading {
     let before = this.#before;
     const end = until - base;
     if (at < end && SEXTETS[bytes[at]!]! >= 0) {
-      this.#breaks = -1;
+      this.#lines.goOn();
       if (before === undefined) {
         this.#begin(base + at);
         before = SEXTETS[bytes[at++]!]!;
@@ -141,11 +171,11 @@ export class Base64Reading implements Reading {
     const at = this.#at - base;
     const byte = bytes[at]!;
     const kind = SEXTETS[byte]!;
-    const found = this.#decodes && INTRODUCERS[byte] === 1 ? escapeAt(bytes, at, final) : NONE;
+    const found = INTRODUCERS[byte] === 1 ? escapeAt(bytes, at, final) : NONE;
     if (found > NONE) this.#escaped(found, text, onMatch);
     else if (this.#before === undefined) this.#end();
     else if (kind === LINE_BREAK) this.#break(byte);
-    else if (kind === INDENT && this.#breaks >= 0) this.#indent();
+    else if (kind === INDENT && this.#lines.atStart) this.#indent();
     else this.#end();
   }
 
@@ -159,10 +189,10 @@ export class Base64Reading implements Reading {
     }
     this.#readLiterally(length, text, onMatch);
     if (sextet === LINE_BREAK) {
-      this.#breaks = Math.max(this.#breaks, 0);
+      this.#lines.escapedBreak();
       this.#replace(length, 0);
     } else {
-      this.#breaks = -1;
+      this.#lines.goOn();
       if (begins) this.#begin(this.#at);
       this.#replace(length, 1);
       if (begins) this.#before = sextet;
@@ -170,19 +200,20 @@ export class Base64Reading implements Reading {
     }
   }
 
-  /** Reads the base64 characters of an escape literally, and the run after it. */
+  /** Begins a reading that takes the base64 characters of an escape literally. */
   #readLiterally(length: number, text: TextPart, onMatch: OnMatch): void {
-    const end = this.#at + length;
+    if (!this.#branches) return;
+    const until = this.#at + length;
     let from = this.#at + 1;
-    while (from < end && SEXTETS[text.bytes[from - text.base]!]! < 0) from++;
-    if (from === end) return;
-    const reading = new Base64Reading(this.#searcher, from, false);
-    if (reading.readRun(text, onMatch)) this.#literal = reading;
+    while (from < until && SEXTETS[text.bytes[from - text.base]!]! < 0) from++;
+    if (from === until) return;
+    const other = new Base64Reading(this.#searcher, from, false);
+    if (other.#readRun({ ...text, until }, onMatch)) this.#others.push(other);
   }
 
   #begin(at: number): void {
     this.#replacements = undefined;
-    this.#lineFrom = at;
+    this.#lines.begin(at);
   }
 
   #step(sextet: number, onMatch: OnMatch): void {
@@ -204,23 +235,13 @@ export class Base64Reading implements Reading {
   }
 
   #break(byte: number): void {
-    if (this.#breaks < 0) {
-      const line = this.#at - this.#lineFrom;
-      const whole = line >= SHORTEST_LINE && line <= LONGEST_LINE;
-      if (!whole) this.linesFrom = Number.POSITIVE_INFINITY;
-      else if (this.linesFrom === Number.POSITIVE_INFINITY) this.linesFrom = this.#lineFrom;
-      this.#breaks = 0;
-    }
-    if (byte === LINE_FEED) this.#breaks++;
-    if (this.#breaks > 1) this.linesFrom = Number.POSITIVE_INFINITY; // An empty line ends the run of lines.
+    this.#lines.break(byte, this.#at);
     this.#replace(1, 0);
-    this.#lineFrom = this.#at;
   }
 
-  /** An indent doesn't count towards the length of a line. */
   #indent(): void {
+    this.#lines.indent(this.#at);
     this.#replace(1, 0);
-    this.#lineFrom = this.#at;
   }
 
   #replace(length: number, symbols: number): void {
@@ -236,8 +257,7 @@ export class Base64Reading implements Reading {
   #end(): void {
     this.#states = [ROOT, ROOT, ROOT, ROOT];
     this.#before = undefined;
-    this.#breaks = -1;
-    this.linesFrom = Number.POSITIVE_INFINITY;
+    this.#lines.end();
     this.#at++;
   }
 }

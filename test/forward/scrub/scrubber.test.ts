@@ -117,6 +117,36 @@ t.test('base64 that begins within an apparent escape is masked', async (t) => {
   }
 });
 
+t.test('base64 that begins within an apparent escape may have further escapes', async (t) => {
+  // With these bytes before it the base64 begins with 2D, 2F and 5F, which hold bits of the value.
+  const scenes = [
+    ['\xd8', '1520fdE13fcfeDC'],
+    ['\xd8', 'T7hWq2ZpLx0vB9d'],
+    ['\xe4', 'T7hWq2ZpLx0vB9d'],
+    ['\xfc\x8f', '/7hWq2?pLx0>B9d'],
+  ] as const;
+  for (const [prefix, value] of scenes) {
+    const searcher = new Searcher([value]);
+    const encoded = Buffer.from(prefix + value, 'latin1').toString('base64');
+    for (const end of ['\\n', '\\r\\n', '%0A', '=\n', '=0A', '&#10;']) {
+      for (let at = 2; at < encoded.length; at++) {
+        const broken = (at === 2 ? encoded.replace(/.{5}/g, `$&${end}`) : encoded.slice(0, at) + end)
+          .concat(at === 2 ? '' : encoded.slice(at))
+          .replaceAll('/', '\\/');
+        const masked = scrubText(searcher, `<${broken}>`).slice(1);
+        t.match(masked, /\*{19}/);
+        for (const before of ['k=', 'k=2B', '%', '%2B=', '\\x', '\\u00', 'A=\r\n', '\\n', 'AAAA=2Bk=']) {
+          const text = `<${before}${broken}>`;
+          for (const cuts of [[], [9], [14, 15, 16], Array.from(text, (_, i) => i)]) {
+            const out = pass(searcher, cut(text, cuts));
+            if (!out.endsWith(masked)) t.fail(`${text} cut at ${cuts}: ${out}`);
+          }
+        }
+      }
+    }
+  }
+});
+
 t.test('base64 with characters that are escaped for HTML is masked, wherever they are', async (t) => {
   for (let zeros = 0; zeros < 20; zeros++) {
     const value = `${'\0'.repeat(zeros)}\xff\xff\xff\xff\xfb\xef\xbesecret`;
