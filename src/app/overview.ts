@@ -68,7 +68,7 @@ export class Overview {
   get readiness(): Readiness {
     const { sources, running, stopping } = this.#watched;
     return readinessOf({
-      draining: stopping(),
+      stopping: stopping(),
       tokens: sources.statuses(),
       routes: running.settings.routes.routes,
       share: sources.sharing,
@@ -80,7 +80,7 @@ export class Overview {
     return statusOf({
       version: VERSION,
       uptimeMs: clock.monoMs() - this.#startedMonoMs,
-      draining: stopping(),
+      stopping: stopping(),
       inFlight: watchdog.size,
       tunnels: watchdog.count(Tunnel),
       waiting: sources.waiting,

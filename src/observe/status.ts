@@ -9,7 +9,8 @@ import type { Latency, Recent, RecentLogin } from './recent.ts';
 interface StatusView {
   readonly version: string;
   readonly uptimeMs: number;
-  readonly draining: boolean;
+  /** True from the announcement of a stop on; users see it as `draining`. */
+  readonly stopping: boolean;
   readonly inFlight: number;
   readonly tunnels: number;
   readonly waiting: number;
@@ -41,15 +42,15 @@ interface CredentialReadiness {
   readonly nextLoginInSeconds: number | null;
 }
 
-/** Ready if every credential that logs in and that a route uses has a usable token, and the proxy is not draining. */
+/** Ready if every credential that logs in and that a route uses has a usable token, and no stop is announced. */
 export function readinessOf({
-  draining,
+  stopping,
   tokens,
   routes,
   share,
-}: Pick<StatusView, 'draining' | 'tokens' | 'routes' | 'share'>): Readiness {
+}: Pick<StatusView, 'stopping' | 'tokens' | 'routes' | 'share'>): Readiness {
   const credentials: Record<string, CredentialReadiness> = {};
-  let ready = !draining;
+  let ready = !stopping;
   for (const name of new Set(routes.map((route) => route.credentialName))) {
     const token = tokens.get(name);
     if (token === undefined) continue;
@@ -61,7 +62,7 @@ export function readinessOf({
     };
     if (!token.usable) ready = false;
   }
-  return { ready, draining, credentials, ...(share && { share }) };
+  return { ready, draining: stopping, credentials, ...(share && { share }) };
 }
 
 export interface Status {
