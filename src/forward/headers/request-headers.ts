@@ -7,8 +7,10 @@ import {
   isSameHeader,
   OTHER,
 } from '../../base/fields.ts';
+import type { Secret } from '../../base/secret.ts';
 import type { QueryOrCookie } from '../../config/sections/credentials/placement.ts';
 import type { AccessToken } from '../../login/access-token.ts';
+import type { Credential } from '../../login/credential.ts';
 import type { Forwardable } from '../forwardable.ts';
 import { DROPPED_FROM_REQUESTS, DROPPED_WITH_OVERRIDES, namedByConnection } from './hop-by-hop.ts';
 import { cookieValues, parameterValues, withoutCookie, withParameter } from './query-and-cookie.ts';
@@ -46,7 +48,7 @@ export function headersUpstream(
   via: string,
 ): string[] {
   const credential = keepsClientCredential ? undefined : route.credential;
-  const value = credential?.kind === 'fixed' ? credential.headerValue : token?.headerValue;
+  const value = valueToSend(credential, token);
   const { queryOrCookie } = route;
   const headers = requestHeaders(head.lines, {
     credential:
@@ -74,6 +76,11 @@ export function headersUpstream(
   return headers;
 }
 
+/** A credential's own value, or else the present token's. */
+function valueToSend(credential: Credential | undefined, token: AccessToken | undefined): Secret | undefined {
+  return credential?.kind === 'fixed' ? credential.headerValue : token?.headerValue;
+}
+
 /** The target of a request to the upstream, with the credential if it belongs in the query. */
 export function targetUpstream(
   { target, route, keepsClientCredential }: Forwardable,
@@ -81,7 +88,7 @@ export function targetUpstream(
 ): string {
   const { queryOrCookie, credential } = route;
   if (queryOrCookie?.in !== 'query' || credential === undefined || keepsClientCredential) return target;
-  const value = credential.kind === 'fixed' ? credential.headerValue : token?.headerValue;
+  const value = valueToSend(credential, token);
   return value === undefined ? target : withParameter(target, queryOrCookie.name, value.expose());
 }
 
