@@ -16,7 +16,7 @@ interface ReloadableOptions extends Omit<GatewayOptions, 'config' | 'reload' | '
 }
 
 /** A gateway and its reloads, each of which needs the other. */
-export interface Reloadable {
+interface Reloadable {
   readonly gateway: Gateway;
   /** The configuration in use. */
   readonly config: () => Config;

@@ -17,7 +17,7 @@ import { configuredRoutes } from './routes-place.ts';
 import type { Sources } from './sources.ts';
 
 /** What a reload replaces as a whole, for the proxy and the admin listener. */
-export interface Settings extends ProxySettings {
+interface Settings extends ProxySettings {
   readonly adminGuard: Guard;
   readonly limits: RateLimits;
 }

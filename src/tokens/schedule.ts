@@ -59,7 +59,7 @@ function refusedDelayMs(consecutive: number, random: number): number {
 }
 
 /** What the time of the next login depends on, in milliseconds from now. */
-export interface Needs {
+interface Needs {
   /** There is a usable token. */
   readonly usable: boolean;
   /** Until the token's renewal, by the clock that is further ahead. */
