@@ -99,11 +99,10 @@ export function bytesIn(found: number): readonly number[] {
   return (value & CODE_POINT) === 0 ? SINGLE_BYTES[value & 0xff]! : utf8(value & ~CODE_POINT);
 }
 
-/** The bytes that the escape stands for if it is read in its other way; undefined if it has only one. */
-export function otherBytesIn(found: number): readonly number[] | undefined {
-  const value = valueIn(found);
-  return value !== NOTHING && (value & EITHER) !== 0 ? utf8(value & 0xff) : undefined;
-}
+/** True if the escape may also stand for `otherBytesIn`. Compared as it is packed: most escapes have only one meaning. */
+export const hasOtherBytes = (found: number): boolean => found > EITHER << LENGTH_BITS;
+
+export const otherBytesIn = (found: number): readonly number[] => utf8(valueIn(found) & 0xff);
 
 const utf8 = (point: number): readonly number[] => [...Buffer.from(String.fromCodePoint(point), 'utf8')];
 

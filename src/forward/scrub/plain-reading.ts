@@ -1,5 +1,5 @@
 import { type Automaton, ROOT } from './automaton.ts';
-import { bytesIn, escapeAt, INTRODUCERS, lengthIn, NONE, otherBytesIn } from './escapes.ts';
+import { bytesIn, escapeAt, hasOtherBytes, INTRODUCERS, lengthIn, NONE, otherBytesIn } from './escapes.ts';
 import type { OnMatch, Reading, TextPart } from './reading.ts';
 import { type Replacement, startOf, withReplacement } from './replacements.ts';
 import type { Searcher } from './searcher.ts';
@@ -93,7 +93,10 @@ export class PlainReading implements Reading {
     const byte = text.bytes[this.#at - text.base]!;
     if (INTRODUCERS[byte] === 1) {
       const found = escapeAt(text.bytes, this.#at - text.base, text.final);
-      if (found > NONE) this.#escaped(found);
+      if (found > NONE) {
+        this.#branch(lengthIn(found), bytesIn(found));
+        if (hasOtherBytes(found)) this.#branch(lengthIn(found), otherBytesIn(found));
+      }
     } else if (this.#blanks && byte === PLUS) {
       this.#branch(1, ONE_BLANK);
     }
@@ -102,12 +105,6 @@ export class PlainReading implements Reading {
     if (this.#others.length === 0) return;
     for (const path of this.#others) this.#step(path, byte, onMatch);
     this.#others = this.#others.filter(({ state }) => state !== ROOT);
-  }
-
-  #escaped(found: number): void {
-    this.#branch(lengthIn(found), bytesIn(found));
-    const other = otherBytesIn(found);
-    if (other !== undefined) this.#branch(lengthIn(found), other);
   }
 
   #step(path: Path, byte: number, onMatch: OnMatch): void {
