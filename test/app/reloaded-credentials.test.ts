@@ -28,6 +28,16 @@ async function twoApis(t: Test, options: Partial<GatewayOptions> = {}) {
   return { old, next, proxy, reload };
 }
 
+/** The same, with a request under way that the first API answers once `give` is called. */
+async function twoApisAndOneRequest(t: Test) {
+  const apis = await twoApis(t);
+  const { answer, give } = held();
+  apis.old.onRequest = answer;
+  const underWay = apis.proxy.get('/slow');
+  await until(() => apis.old.requests.length === 1, 'no request is under way');
+  return { ...apis, underWay, give };
+}
+
 /** The tokens that an API has got, in order. */
 const tokensAt = ({ requests }: RawUpstream) => requests.map(({ header }) => header('authorization'));
 
@@ -47,11 +57,7 @@ t.test('a request that waits for a token gets 503 if a reload brings another log
 });
 
 t.test('a 401 of the former upstream passes if a reload has brought another login server', async (t) => {
-  const { old, next, proxy, reload } = await twoApis(t);
-  const { answer, give } = held();
-  old.onRequest = answer;
-  const underWay = proxy.get('/slow');
-  await until(() => old.requests.length === 1, 'no request is under way');
+  const { old, next, proxy, reload, underWay, give } = await twoApisAndOneRequest(t);
   await reload();
   t.equal((await proxy.get('/')).status, 200);
   give(UNAUTHORIZED);
@@ -88,11 +94,7 @@ t.test('a request that began before a reload is sent to its own upstream with it
 t.test(
   'the former token of a replaced credential changes neither log, metrics nor the new token',
   async (t) => {
-    const { old, proxy, reload } = await twoApis(t);
-    const { answer, give } = held();
-    old.onRequest = answer;
-    const underWay = proxy.get('/slow');
-    await until(() => old.requests.length === 1, 'no request is under way');
+    const { proxy, reload, underWay, give } = await twoApisAndOneRequest(t);
     await reload();
     t.equal((await proxy.get('/')).status, 200);
     const { length } = proxy.events;

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { gatewayFor } from '../support/gateway.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
+import { stars } from '../support/scrubbed.ts';
 
 // The user name of Basic may be the key.
 
 const KEY = 'sk_live_51HqLyjWDarjtT1zdp7dc';
-const stars = (text: string) => '*'.repeat(text.length);
 
 t.test(
   'with scrub the user name of Basic is masked if it is the key, and passes if a password is',

@@ -3,19 +3,11 @@ import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import type { Lifetime } from '../support/lifetime.ts';
 import { ask, until } from '../support/raw-client.ts';
 import { grant, head, RawUpstream } from '../support/raw-upstream.ts';
+import { stars, tokenAndKey } from '../support/scrubbed.ts';
 
 // An answer comes in parts, and the secrets change between them.
 
 const token = (n: number) => `eyJhbGciOi-_${n}.q/Z+7xV=&${n}>wPqbH2mT0s`;
-const stars = (text: string) => '*'.repeat(text.length);
-const yaml = (key: string) => `
-scrub: true
-credentials:
-  key: { type: apiKey, key: ${key}, header: X-Api-Key }
-routes:
-  - { prefix: /, credential: token }
-  - { prefix: /key, credential: key }
-`;
 
 async function slowAnswer(t: Lifetime) {
   const upstream = await RawUpstream.startedFor(t);
@@ -23,7 +15,7 @@ async function slowAnswer(t: Lifetime) {
   upstream.onHead = () => head('200 OK', 'transfer-encoding: chunked');
   const proxy = await gatewayFor(t, {
     baseUrl: upstream.url,
-    yaml: yaml('the-first-key-of-three'),
+    yaml: tokenAndKey('the-first-key-of-three'),
     env: { BEARERD_ADMIN_LISTEN: '127.0.0.1:0' },
   });
   const client = await proxy.client();
@@ -40,7 +32,7 @@ async function slowAnswer(t: Lifetime) {
     comes: (text: string) => until(() => body() === text, `not ${text}, but ${client.received}`),
     renew: () => ask(proxy.adminPort, request('POST', '/renew', 'content-length: 0')),
     reload: async (key: string) =>
-      proxy.gateway.reconfigure(await configOf({ baseUrl: upstream.url, yaml: yaml(key) })),
+      proxy.gateway.reconfigure(await configOf({ baseUrl: upstream.url, yaml: tokenAndKey(key) })),
   };
 }
 

@@ -4,11 +4,11 @@ import { chunked, configOf, gatewayFor, request } from '../support/gateway.ts';
 import { answer, Http2Upstream } from '../support/h2-upstream.ts';
 import { RawClient, until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
+import { stars, tokenAndKey } from '../support/scrubbed.ts';
 
 // With `scrub` an upstream that echoes its request does not reveal the credential to the caller.
 
 const token = (n: number) => `eyJhbGciOi-_${n}.q/Z+7xV="&<${n}>wPqbH2mT0s`;
-const stars = (text: string) => '*'.repeat(text.length);
 const ROUTES = `
 scrub: true
 credentials:
@@ -216,20 +216,15 @@ t.test('answers over HTTP/2 are scrubbed', async (t) => {
 t.test('an earlier token, and a key that a reload has replaced, are still scrubbed', async (t) => {
   const other = await RawUpstream.startedFor(t);
   other.onLogin = (login) => grant(token(login));
-  const yaml = (key: string) => `
-scrub: true
-credentials:
-  key: { type: apiKey, key: ${key}, header: X-Api-Key }
-routes:
-  - { prefix: /, credential: token }
-  - { prefix: /key, credential: key }
-`;
-  const { gateway, get } = await gatewayFor(t, { baseUrl: other.url, yaml: yaml('the-first-key-of-two') });
+  const { gateway, get } = await gatewayFor(t, {
+    baseUrl: other.url,
+    yaml: tokenAndKey('the-first-key-of-two'),
+  });
   await get('/');
   other.onRequest = (got) =>
     got.header('authorization')!.endsWith(token(1)) ? head('401 No', 'content-length: 0') : ok('new');
   t.equal((await get('/')).text, 'new');
-  gateway.reconfigure(await configOf({ baseUrl: other.url, yaml: yaml('the-second-key-of-two') }));
+  gateway.reconfigure(await configOf({ baseUrl: other.url, yaml: tokenAndKey('the-second-key-of-two') }));
   const all = [token(1), token(2), 'the-first-key-of-two', 'the-second-key-of-two'];
   other.onRequest = () => ok(all.join('|'));
   t.equal((await get('/')).text, all.map(stars).join('|'));
