@@ -173,15 +173,19 @@ function checkCaller(
   event: RequestEvent,
 ): Problem | Caller {
   const { route } = match;
-  const isAmbiguous = !match.ok && match.code === 'bad-path';
   const here = known.callerOn(route);
   const caller = here ?? known.caller!;
   event.caller = caller.name;
-  if (here !== undefined && mayUse(here, route) && !isAmbiguous) return here;
-  if (caller.own === undefined) return isAmbiguous ? caller : KEY_REQUIRED;
+  if (here !== undefined && mayUse(here, route) && !isAmbiguous(match)) return here;
+  if (caller.own === undefined) return isAmbiguous(match) ? caller : KEY_REQUIRED;
   const view = among(caller.own);
-  if ((!view.ok && view.code === 'bad-path') || (isAmbiguous && view.route !== undefined)) return BAD_PATH;
+  if (isAmbiguous(view) || (isAmbiguous(match) && view.route !== undefined)) return BAD_PATH;
   return here === undefined ? KEY_REQUIRED : ROUTE_DENIED;
+}
+
+/** Which route the path leads to is uncertain. */
+function isAmbiguous(match: Match): boolean {
+  return !match.ok && match.code === 'bad-path';
 }
 
 /** True if the client's own credential is sent in place of the route's. A Problem if the client may not send one. */
