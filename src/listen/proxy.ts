@@ -169,9 +169,7 @@ export class ProxyListener {
     refused?: Admission,
   ): Forwardable | undefined {
     const settings = this.#settings();
-    const event = this.#event(request.method!);
-    const { requestIdHeader } = settings;
-    if (requestIdHeader !== undefined) setRequestId(event, requestIdHeader, request.rawHeaders);
+    const event = this.#event(request, settings);
     const clientTarget = arrivalOf(request.socket).forRetries
       ? targetBeforeLane(request, target, settings.lanes)
       : target;
@@ -222,9 +220,7 @@ export class ProxyListener {
 
   /** Reports an answer without a request at once: no response object tells when it ends. */
   #reportRefused(problem: Problem, request: IncomingMessage | undefined): RequestEvent {
-    const event = this.#event(request?.method ?? '');
-    const { requestIdHeader } = this.#settings();
-    if (requestIdHeader !== undefined) setRequestId(event, requestIdHeader, request?.rawHeaders ?? []);
+    const event = this.#event(request, this.#settings());
     event.path = AUTHORITY.exec(request?.url ?? '')?.[0] ?? '';
     event.bytesOut = bodyOf(problem, event.requestId).length;
     event.status = PROBLEMS[problem.code].status;
@@ -233,8 +229,10 @@ export class ProxyListener {
     return event;
   }
 
-  #event(method: string): RequestEvent {
-    return newRequestEvent(this.#ids.next(), method, this.#context.clock.monoMs());
+  #event(request: IncomingMessage | undefined, { requestIdHeader }: ProxySettings): RequestEvent {
+    const event = newRequestEvent(this.#ids.next(), request?.method ?? '', this.#context.clock.monoMs());
+    if (requestIdHeader !== undefined) setRequestId(event, requestIdHeader, request?.rawHeaders ?? []);
+    return event;
   }
 }
 
