@@ -9,6 +9,8 @@ if (!COUNTS_LINES) {
   // less exactly in what comes from there, so it is left out where coverage is wanted. `npm test` has named the folder before,
   // for tap's own files; processes that a test starts are told by `COMPILED`.
   enableCompileCache(CACHE_FOLDER);
+  // tap asks Node for source maps. What Node runs has the lines of its source.
+  process.setSourceMapsEnabled(false);
   // By these tap puts hooks into each process that a test starts, which count lines and cost a tenth of a second.
   const onSpawn = Reflect.get(globalThis, Symbol.for('process-on-spawn@*:singletonId'));
   (onSpawn as { listeners: unknown[] } | undefined)?.listeners.splice(0);
