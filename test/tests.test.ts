@@ -67,7 +67,7 @@ t.test('no test closes a port and then uses it as if it were still free', async 
 });
 
 /**
- * An upper bound on a measured time. Instead: `within` and `until` wait for an event, `timesAsLong` compares two
+ * An upper bound on a measured time. Instead: `within` and `until` wait for an event, `growthOf` compares two
  * durations, `shortest` takes the best of some tries; and something that must not be waited for lasts very long.
  */
 const BOUNDED = /(?:(?:\.now\(\) - \w+|\b(?:took|elapsed)\w*) <=? |cpuUsage\(\)[^\n]* < )[\w_]+/g;

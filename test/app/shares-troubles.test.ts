@@ -115,7 +115,7 @@ t.test(
     await gone(member, /^ETIMEDOUT$/);
     // A token that ends now is renewed without asking the hanging engine, which would take a second each time.
     const times: number[] = [];
-    while (times.length < 3 && !times.some((ms) => ms < 900)) {
+    while (times.length < 10 && !times.some((ms) => ms < 900)) {
       if (times.length > 0) await sleep(FLOOR_MS); // The machine was busy.
       const refused = `Bearer tok-${upstream.logins}`;
       upstream.onRequest = (request) =>
