@@ -120,6 +120,20 @@ t.test(`prose is wrapped at ${LONGEST_LINE} characters`, async (t) => {
   }
 });
 
+t.test('a comment in the examples is indented as the line above or below it', async (t) => {
+  const indentOf = (line = '') => line.search(/\S/);
+  for (const name of readdirSync(join(ROOT, 'config')).filter((file) => file.endsWith('.yaml'))) {
+    const lines = read(`config/${name}`).split('\n').filter(Boolean);
+    const isComment = (line: string) => /^ *#/.test(line);
+    const astray = lines.filter((line, i) => {
+      const above = lines.slice(0, i).findLast((other) => !isComment(other));
+      const below = lines.slice(i).find((other) => !isComment(other));
+      return isComment(line) && ![indentOf(above), indentOf(below), 0].includes(indentOf(line));
+    });
+    t.same(astray, [], name);
+  }
+});
+
 t.test('the index has at least a hundred different questions, each with a link to its answer', async (t) => {
   const lines = read('docs/index.md').match(/^- .*$/gm) ?? [];
   const questions = lines.map((line) => /^- \[(.+)\]\([^)]+\)$/.exec(line)?.[1]);

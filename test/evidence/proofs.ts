@@ -123,7 +123,7 @@ export const PROOFS: readonly Proof[] = [
   {
     name: 'faults',
     shows:
-      'after each of 44 faults the client has one outcome, no POST was acted on twice, and nothing is left behind',
+      'after each fault the client has one outcome, no POST was acted on twice, and nothing is left behind',
     args: () => ['test/faults/faults.test.ts'],
     env: (seed) => ({ FAULTS_SEED: String(seed), FAULTS_LIMIT_S: '180', TAP_TIMEOUT: '600' }),
     read: assertions,

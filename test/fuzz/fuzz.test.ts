@@ -8,7 +8,7 @@ import { LeakWatch } from './canaries.ts';
 import type { Figures } from './harness.ts';
 
 /**
- * Seeded fuzzers. In CI each has a small count and an upper limit of time, all together well below two minutes; with `npm test` a tenth.
+ * Seeded fuzzers. In CI each has a small count and at most 25 seconds. `npm test` leaves them out.
  *
  *   FUZZ_SEED=7 FUZZ_LIMIT_S=9999 FUZZ_REQUESTS=1000000 node test/fuzz/fuzz.test.ts   at length, from another seed
  *   FUZZ_ONLY=requests FUZZ_SEED=4711 FUZZ_REQUESTS=1 node test/fuzz/fuzz.test.ts   one case again, by its seed
