@@ -71,7 +71,8 @@ function keptParts(query: string, taken: (part: string) => boolean): string {
     .join('&');
 }
 
-function parameterName(part: string): string {
+/** The unescaped name of a parameter with or without a value; each character is a byte. */
+export function parameterName(part: string): string {
   const end = part.indexOf('=');
   return decoded(end === -1 ? part : part.slice(0, end));
 }

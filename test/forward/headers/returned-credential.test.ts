@@ -47,11 +47,56 @@ t.test('every URL in any other header loses the parameter, and the text around i
   );
 });
 
+t.test('the parameter goes, whatever characters without escapes stand before it in the query', async (t) => {
+  for (const byte of ['"', '<', '>', '\xa0', "')", '\xc3\xa0', '"?b', '>"<']) {
+    const [given, left] = [`/x?a=${byte}&api_key=K`, `/x?a=${byte}`];
+    for (const [header, before, after] of [
+      ['Link', '<', '>; rel=next'],
+      ['Link', '</?b>; title="is it?", <', '>; rel=next, </c>'],
+      ['Link', '</?b>; anchor="', '"; rel=next'],
+      ['X-Url', '', ''],
+      ['X-Url', '"', '"; x'],
+      ['Set-Cookie', 'last=', '; Path=/; HttpOnly'],
+      ['Location', '', '#f'],
+      ['Content-Location', '', ''],
+      ['Refresh', '3; url=', ''],
+    ] as const) {
+      t.equal(valueWithout(header, before + given + after, 'api_key'), before + left + after);
+      const second = `${before}${given}&b=1${after}`;
+      t.equal(valueWithout(header, second, 'api_key'), `${before}${left}&b=1${after}`);
+    }
+  }
+  for (const [given, left] of [
+    [`last=${once('/x?a=')}\xa0${once('&api_key=K')}; Path=/`, `last=${once('/x?a=')}%A0; Path=/`],
+    [`last=${once('/x?a=')}"${once('&api_key=K&b')}; Path=/`, `last=${once('/x?a=')}"${once('&b')}; Path=/`],
+    [`next=${twice('/x?a=')}<${twice('&api_key=K')}`, `next=${twice('/x?a=')}<`],
+  ] as const)
+    t.equal(valueWithout('Set-Cookie', given, 'api_key'), left);
+});
+
 /** Of a value, in characters. */
 const SIZE = IS_WHOLE ? 5_000 : 1_000;
 
 t.test('the time to read a value is proportional to its length, whatever it holds', async (t) => {
-  for (const part of ['?', '?,', ',', ';', '%25', '%3f', '%253f', '?a=', '?a&', "');"]) {
+  for (const part of [
+    '?',
+    '?,',
+    ',',
+    ';',
+    '%25',
+    '%3f',
+    '%253f',
+    '?a=',
+    '?a&',
+    "');",
+    '&',
+    '&k',
+    '&k=',
+    '%26',
+    '<',
+    '<?',
+    '"',
+  ]) {
     for (const name of ['Location', 'Link', 'X']) {
       const reading = (size: number) => () => valueWithout(name, `?${part.repeat(size / part.length)}`, 'k');
       const { isProportional, words } = growthOf(reading, SIZE);
