@@ -32,6 +32,18 @@ export const LINK = 26;
 /** A header that names another path or method than the request line does. */
 export const OVERRIDE = 27;
 
+/** Fields of one connection rather than of the message (RFC 9110 §7.6.1); dropped even if `Connection` doesn't name them. */
+export const HOP_BY_HOP: readonly number[] = [
+  CONNECTION,
+  KEEP_ALIVE,
+  PROXY_CONNECTION,
+  TE,
+  TRAILER,
+  TRANSFER_ENCODING,
+  UPGRADE,
+  HTTP2_SETTINGS,
+];
+
 const NAMES: readonly (readonly [string, number])[] = [
   ['Connection', CONNECTION],
   ['Keep-Alive', KEEP_ALIVE],

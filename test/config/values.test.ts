@@ -363,6 +363,8 @@ t.test(
       'Proxy-Authorization',
       'Cookie',
       'X-Bearerd-Key',
+      'HTTP2-Settings',
+      'X-Original-URL',
       'X-\n',
     ]);
     takes(t, parseScheme, { '': '', Bearer: 'Bearer', ApiKey: 'ApiKey' });

@@ -1,18 +1,25 @@
-import { foldedName } from '../../base/fields.ts';
+import * as field from '../../base/fields.ts';
 import type { Parsed } from './kind.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * A credential can't be sent in these headers: they frame the message, belong to one connection, bearerd sets or strips
- * them, or they are the client's own (cookies).
+ * A credential can't be sent in these headers: they frame the message, belong to one connection, name another path or
+ * method, bearerd sets or strips them, or they are the client's own (cookies).
  */
-const TAKEN = new Set(
-  (
-    'connection content-length cookie expect host keep-alive proxy-authenticate proxy-authorization ' +
-    'proxy-connection set-cookie te trailer transfer-encoding upgrade via x-bearerd-key'
-  ).split(' '),
-);
+const TAKEN = field.tableOf([
+  ...field.HOP_BY_HOP,
+  field.CONTENT_LENGTH,
+  field.HOST,
+  field.VIA,
+  field.EXPECT,
+  field.PROXY_AUTHORIZATION,
+  field.PROXY_AUTHENTICATE,
+  field.CALLER_KEY,
+  field.COOKIE,
+  field.SET_COOKIE,
+  field.OVERRIDE,
+]);
 
 const OTHERS = 'must be another header: this one belongs to HTTP, to the client or to bearerd';
 
@@ -21,14 +28,14 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 /** A header name (RFC 9110 §5.1) that a credential may be sent in. */
 export function parseHeaderName(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as Authorization or X-Api-Key' };
-  return TAKEN.has(foldedName(text)) ? { problem: OTHERS } : { value: text };
+  return TAKEN[field.fieldOf(field.foldedName(text))] ? { problem: OTHERS } : { value: text };
 }
 
 /** A header name for a request's ID, which replaces what both sides send there. */
 export function parseRequestIdHeader(text: string): Parsed<string> {
   if (!TOKEN.test(text)) return { problem: 'must be a header name, such as X-Request-Id' };
-  const name = foldedName(text);
-  return TAKEN.has(name) || name === 'authorization' ? { problem: OTHERS } : { value: text };
+  const known = field.fieldOf(field.foldedName(text));
+  return TAKEN[known] || known === field.AUTHORIZATION ? { problem: OTHERS } : { value: text };
 }
 
 /** An authentication scheme (RFC 9110 §11.1), or nothing for the bare value. */

@@ -1,23 +1,11 @@
 import * as field from '../../base/fields.ts';
 
-/** Fields of one connection rather than of the message (RFC 9110 §7.6.1); dropped even if `Connection` doesn't name them. */
-const HOP_BY_HOP = [
-  field.CONNECTION,
-  field.KEEP_ALIVE,
-  field.PROXY_CONNECTION,
-  field.TE,
-  field.TRAILER,
-  field.TRANSFER_ENCODING,
-  field.UPGRADE,
-  field.HTTP2_SETTINGS,
-];
-
 /** Fields that bearerd sets itself: `Connection` can't remove them. */
 const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'via']);
 
 /** Dropped from requests: fields of this hop, and those that bearerd sets itself. */
 const DROPPED = [
-  ...HOP_BY_HOP,
+  ...field.HOP_BY_HOP,
   field.PROXY_AUTHORIZATION,
   field.PROXY_AUTHENTICATE,
   field.CALLER_KEY,
@@ -32,7 +20,7 @@ export const DROPPED_FROM_REQUESTS = field.tableOf(DROPPED);
 export const DROPPED_WITH_OVERRIDES = field.tableOf([...DROPPED, field.OVERRIDE]);
 
 /** Dropped from responses. */
-export const DROPPED_FROM_RESPONSES = field.tableOf([...HOP_BY_HOP, field.PROXY_AUTHENTICATE]);
+export const DROPPED_FROM_RESPONSES = field.tableOf([...field.HOP_BY_HOP, field.PROXY_AUTHENTICATE]);
 
 /** The header names that `Connection` lists, in lower case; undefined if there are none. */
 export function namedByConnection({ pairs, fields }: field.FieldLines): Set<string> | undefined {
