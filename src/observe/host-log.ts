@@ -19,13 +19,16 @@ export function observerFor(log: HostLog): Observe {
       return;
     }
     if (isCounted(event)) return;
+    if (event.type === 'sink-failed' && event.again) return; // The first failure was logged.
     const [severity, fields, message] = describe(event);
     log[severity](fields, message);
   };
 }
 
+/** As in the line that `log.ts` writes. */
 function requestFields(event: RequestEvent): object {
   const { method, path, route, credential, status, durationMs, bytesIn, bytesOut, requestId } = event;
+  const { caller, code, limitedBy, aborted, closedBy, scrubbed, trace } = event;
   return {
     method,
     path,
@@ -36,9 +39,12 @@ function requestFields(event: RequestEvent): object {
     bytesIn,
     bytesOut,
     requestId,
-    ...(event.code !== undefined && { code: event.code }),
-    ...(event.aborted && { aborted: true }),
-    ...(event.closedBy !== undefined && { closedBy: event.closedBy }),
-    ...(event.scrubbed === true && { scrubbed: true }),
+    ...(caller && { caller }),
+    ...(code !== undefined && { code }),
+    ...(limitedBy !== undefined && { limitedBy }),
+    ...(aborted && { aborted: true }),
+    ...(closedBy !== undefined && { closedBy }),
+    ...(scrubbed === true && { scrubbed: true }),
+    ...(trace !== undefined && { trace_id: trace.traceId, span_id: trace.spanId }),
   };
 }

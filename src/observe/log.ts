@@ -98,7 +98,7 @@ function isoTime(): () => string {
 }
 
 /** The line that pino would write, at a quarter of the cost: it is by far the most frequent one. */
-function requestLine(event: RequestEvent, time: string): string {
+export function requestLine(event: RequestEvent, time: string): string {
   const code = event.code === undefined ? '' : `,"code":"${event.code}"`;
   const caller = event.caller ? `,"caller":"${event.caller}"` : '';
   const limitedBy = event.limitedBy === undefined ? '' : `,"limitedBy":"${event.limitedBy}"`;
