@@ -4,7 +4,8 @@ import { upstreamFailure } from '../upstream/upstream-error.ts';
 import { hasNoBody, Reply } from './client/reply.ts';
 import type { Forwardable, ForwardContext } from './forwardable.ts';
 import { replyHead } from './headers/response-headers.ts';
-import { isCoded, Scrubbing } from './scrub/scrubbing.ts';
+import { Scrubbing } from './scrub/scrubbing.ts';
+import { whyUnsearchable } from './scrub/unsearchable.ts';
 import { deadline } from './watchdog.ts';
 
 /** How often a paused client is checked within its idle timeout. */
@@ -63,9 +64,9 @@ export class Answer {
 
   #invalid({ status, lines }: ResponseHead): string | undefined {
     if (status > 599) return `status ${status}`;
-    if (this.scrubbing === undefined || hasNoBody(this.#forwardable.request, status) || !isCoded(lines))
-      return undefined;
-    return 'a content coding, which a route with scrub can not search';
+    if (this.scrubbing === undefined || hasNoBody(this.#forwardable.request, status)) return undefined;
+    const unsearchable = whyUnsearchable(lines);
+    return unsearchable && `${unsearchable}, which a route with scrub can not search`;
   }
 
   /** @returns false if the piece's memory is still needed after the call */

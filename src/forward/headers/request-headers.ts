@@ -36,8 +36,18 @@ interface Injection {
   readonly via: string;
 }
 
-/** Removed with scrub: a token in two ranges, or coded, can't be found. Some servers read `Request-Range` as `Range`. */
-export const NOT_WITH_SCRUB = new Set(['accept-encoding', 'range', 'if-range', 'request-range']);
+/**
+ * Removed with scrub: a token in two ranges, coded, or in UTF-16 can't be found. Some servers read `Request-Range` as
+ * `Range`; `A-IM` asks for codings and ranges, too (RFC 3229).
+ */
+export const NOT_WITH_SCRUB = new Set([
+  'accept-encoding',
+  'accept-charset',
+  'a-im',
+  'range',
+  'if-range',
+  'request-range',
+]);
 
 const USUALLY_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 

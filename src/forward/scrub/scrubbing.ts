@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { CONTENT_LENGTH, type FieldLines, fieldOf } from '../../base/fields.ts';
+import { CONTENT_LENGTH, fieldOf } from '../../base/fields.ts';
 import type { ReplyHead } from '../client/reply.ts';
 import type { Held, HeldRuns } from './held-runs.ts';
 import type { KnownSecrets } from './known-secrets.ts';
@@ -88,12 +88,4 @@ export class Scrubbing implements Held {
   #search(text: string): string {
     return scrubText(this.#context.secrets.searcher, text);
   }
-}
-
-/** True if a body can't be searched: the upstream has coded it although `identity` was asked for. */
-export function isCoded({ pairs, fields }: FieldLines): boolean {
-  return fields.some((_, i) => {
-    if (pairs[2 * i]!.toLowerCase() !== 'content-encoding') return false;
-    return pairs[2 * i + 1]!.split(',').some((coding) => !/^(?:identity)?$/i.test(coding.trim()));
-  });
 }
