@@ -15,6 +15,7 @@ import { secretNotes, urlNotes } from './notes.ts';
 import { filledUrl, placeholdersIn, unfilled } from './placeholders.ts';
 import { headersLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
 import { readShellLine } from './shell-line.ts';
+import { checkFiles } from './written-check.ts';
 import { filesOf, type WrittenFiles } from './written-files.ts';
 
 const MAX_LINE = 1024 * 1024;
@@ -37,6 +38,9 @@ export async function fromCurl(given: string, output: string, isTried: boolean):
   const files = named(() => filesOf(line, request, found, output));
   const call = named(() => sameCall(line, request, found, SETTINGS.listen.default));
   const proxy = named(() => proxyWords(line, request));
+  await checkFiles(files, line, output).catch((error: unknown) => {
+    throw ofLine(error);
+  });
   // Secrets first, since the configuration names them.
   const secrets = files.secrets.map((file) => ({ ...file, mode: 0o600 }));
   writeNewFiles([...secrets, { path: output, text: files.yaml }]);

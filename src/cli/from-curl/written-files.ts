@@ -2,6 +2,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import type { Entry, FoundCredential } from './credential-entry.ts';
 import { type CurlLine, optionValue } from './curl-line.ts';
+import { REFUSED } from './curl-options.ts';
 import type { CurlRequest } from './curl-request.ts';
 import { type Given, plainText } from './given-value.ts';
 
@@ -42,7 +43,11 @@ ${credentials}${session}${tls(line, output)}
 routes:
   - { prefix: /, credential: ${name ?? 'none'} }
 `,
-    secrets: texts.map(({ field, text }) => ({ path: join(dirname(output), fileOf(field)), text })),
+    secrets: texts.map(({ field, text }) => ({
+      path: join(dirname(output), fileOf(field)),
+      // A secret file loses one line end when it is read.
+      text: text.endsWith('\n') ? `${text}\n` : text,
+    })),
   };
 }
 
@@ -88,16 +93,32 @@ function scalar(text: string): string {
 function tls(line: CurlLine, output: string): string {
   const path = (name: string) => {
     const value = optionValue(line.options, name);
-    return value === undefined ? undefined : relativePath(plainText(value, line, `--${name}`), output);
+    if (value === undefined) return undefined;
+    const file = name === 'cert' ? certificateFile(value) : value;
+    return relativePath(plainText(file, line, `--${name}`), output);
   };
   const type = optionValue(line.options, 'cert-type') ?? optionValue(line.options, 'key-type') ?? 'PEM';
   if (type.toUpperCase() !== 'PEM')
     throw new UsageError(`a certificate and its key have to be PEM files, and not ${type.slice(0, 10)}`);
   const certFile = path('cert');
   const files = { caFile: path('cacert'), certFile, keyFile: path('key') ?? certFile };
+  if (certFile === undefined && files.keyFile !== undefined)
+    throw new UsageError('--key is given without --cert: give the certificate, too');
   const given = Object.entries(files).filter((file): file is [string, string] => file[1] !== undefined);
   if (given.length === 0) return '';
   return `\ntls:\n${given.map(([key, file]) => `  ${key}: ${scalar(file)}\n`).join('')}`;
+}
+
+const DRIVE = process.platform === 'win32' ? /^[A-Za-z]:(?=[/\\])/ : /^/;
+
+/** The file of curl's `CERTIFICATE[:PASSWORD]`, where `\:` and `\\` are a colon and a backslash of its name. */
+function certificateFile(value: string): string {
+  if (/^pkcs11:/i.test(value)) throw new UsageError(`--cert: ${REFUSED.engine}`);
+  const [drive] = DRIVE.exec(value) ?? [''];
+  const [name = ''] = /^(?:\\[\s\S]|[^:\\]|\\$)*/.exec(value.slice(drive.length)) ?? [];
+  // Nothing behind the colon is no passphrase.
+  if (value.length > drive.length + name.length + 1) throw new UsageError(`--cert: ${REFUSED.pass}`);
+  return drive + name.replaceAll(/\\([:\\])/g, '$1');
 }
 
 function relativePath(path: string, output: string): string {

@@ -68,7 +68,8 @@ t.test('the line may come from standard input, and the secret file lies beside t
 
 t.test('a line that cannot be read exits 64, and nothing is written', async (t) => {
   const dir = t.testdir({});
-  for (const line of ['wget x', `curl -k https://h/ -H 'X-Api-Key: ${SECRET}'`, "curl 'https://h/"]) {
+  const cookie = `curl https://h/ -b 'sid="${SECRET}"'`;
+  for (const line of ['wget x', cookie, `curl -k https://h/ -H 'X-Api-Key: ${SECRET}'`, "curl 'https://h/"]) {
     const refused = await call(t, ['init', '--from-curl', line], {}, dir);
     t.match(refused, { code: 64, stdout: '', stderr: /--from-curl: / }, line);
     t.notMatch(refused.stderr, SECRET, line);
@@ -76,6 +77,7 @@ t.test('a line that cannot be read exits 64, and nothing is written', async (t) 
   t.match(await call(t, ['init', '--try'], {}, dir), { code: 64, stderr: /--try needs --from-curl LINE/ });
   t.match(await call(t, ['init', '--from-curl', 'curl h', '--account', 'key'], {}, dir), { code: 64 });
   t.notOk(existsSync(join(dir, 'bearerd.yaml')));
+  t.notOk(existsSync(join(dir, 'bearerd-secret')));
 });
 
 t.test('--try compares the answer to the curl line with the answer through bearerd', async (t) => {

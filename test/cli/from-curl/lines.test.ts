@@ -4,6 +4,7 @@ import { requestOf } from '../../../src/cli/from-curl/curl-request.ts';
 import { findCredential } from '../../../src/cli/from-curl/found-credential.ts';
 import { sameCall } from '../../../src/cli/from-curl/same-call.ts';
 import { readShellLine } from '../../../src/cli/from-curl/shell-line.ts';
+import { checkFiles } from '../../../src/cli/from-curl/written-check.ts';
 import { filesOf } from '../../../src/cli/from-curl/written-files.ts';
 
 // The configuration that a line gives, without a disk or a network.
@@ -13,11 +14,18 @@ function read(text: string, output = 'bearerd.yaml') {
   const request = requestOf(line);
   const found = findCredential(line, request);
   return {
+    line,
     found,
     leftOut: line.leftOut,
     call: sameCall(line, request, found, 'localhost:9180'),
     ...filesOf(line, request, found, output),
   };
+}
+
+/** Whether `check` would take what the line gives. */
+async function checked(text: string): Promise<void> {
+  const { line, ...files } = read(text);
+  await checkFiles(files, line, 'bearerd.yaml');
 }
 
 const KEY = "-H 'X-Api-Key: k-1'";
@@ -83,6 +91,58 @@ t.test('a client certificate alone makes a route without a credential', async (t
   t.same(secrets, []);
 });
 
+t.test('the passphrase of a certificate is told from its file as curl does', async (t) => {
+  const NAMES: readonly (readonly [given: string, yaml: string])[] = [
+    ['c.pem', 'c.pem'],
+    ['c.pem:', 'c.pem'],
+    ['a\\:b.pem', 'a:b.pem'],
+    ['a\\\\b', '"a\\\\b"'],
+    ['a\\b', '"a\\\\b"'],
+  ];
+  for (const [given, file] of NAMES)
+    t.match(read(`curl https://h/ -E '${given}'`).yaml, `\n  certFile: ${file}\n`, given);
+  for (const given of ["'c.pem:hunter2'", '"c.pem:$PW"', "'a\\\\:hunter2'"]) {
+    const refused = t.throws(() => read(`curl https://h/ --cert ${given}`), { code: 'usage' });
+    t.match((refused as Error).message, /without a passphrase/, given);
+    t.notMatch((refused as Error).message, /hunter2|PW/, given);
+  }
+});
+
+const FAULTY: readonly (readonly [line: string, says: RegExp])[] = [
+  [`curl https://h/ -b 'sid="s"'`, /^credentials\.apiKey\.key: cannot be sent in a cookie/],
+  ["curl https://h/ -b 'sid=a,b'", /in a cookie/],
+  ["curl https://h/ -b 'sid=a b'", /in a cookie/],
+  ["curl https://h/ -b 'my sid=s'", /credentials\.apiKey\.name: must be a cookie name/],
+  ["curl https://h/ -H $'X-Api-Key: a\\x01'", /key: cannot be sent in a header/],
+  ["curl https://h/ -H 'Authorization: Bearer a\uFFFD'", /key: .*not UTF-8 text/],
+  ["curl https://h/ -H 'X-Bearerd-Key: k'", /header: must be another header/],
+  ["curl https://h/ -H 'X Api Key: k'", /header: must be a header name/],
+  ["curl https://h/ -u $'ada:p\\x01'", /password: holds a control character/],
+  ["curl https://h/ -u $'ada:p\\n'", /password: holds a control character/],
+  ["curl https://h//login -d 'username=a&password=b'", /session\.path: .*doubled slash/],
+  ['curl https://h/ -d username=a -d password=b', /session\.path: must be more than \//],
+  ["curl 'https://h/a b' -u i:s -d grant_type=client_credentials", /tokenUrl: is not a valid URL/],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: what a shell reads
+  ["curl https://h/ -u i:s -d grant_type=client_credentials -d 'scope=${S}'", /scope: .*is not replaced/],
+];
+
+t.test('what check would refuse is refused before anything is written', async (t) => {
+  for (const [line, says] of FAULTY) await t.rejects(checked(line), { code: 'usage', message: says }, line);
+  for (const line of [
+    `curl https://h/ ${KEY} --cacert not-there.pem`,
+    'curl https://h/ -u "$NOT_SET:$BEARERD_PASSWORD"',
+    'curl https://h/ -H "Authorization: Bearer $(print token)"',
+    "curl https://h/token -u i:s -d grant_type=client_credentials -d 'scope=read write'",
+    "curl https://h/ -b 'sid=a-b'",
+  ])
+    await t.resolves(checked(line), line);
+});
+
+t.test('the line end of a secret is a part of it', async (t) => {
+  const { secrets } = read("curl https://h/t -u $'i:s\\n' -d grant_type=client_credentials");
+  t.equal(secrets[0]?.text, 's\n\n');
+});
+
 t.test('each of several secrets has its own file, named after the field', async (t) => {
   const { secrets, yaml } = read(
     'curl https://h/token -d grant_type=password -d username=ada -d password=p -d client_id=c -d client_secret=s',
@@ -142,6 +202,8 @@ const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
     'curl https://h/token -d grant_type=authorization_code -d code=c',
     /by authorization_code is not carried over/,
   ],
+  [`curl https://h/ ${KEY} -E pkcs11:token=t`, /from a PEM file only/],
+  [`curl https://h/ ${KEY} --key k.pem`, /--key is given without --cert/],
   [`curl https://h/ ${KEY} -E client.p12 --cert-type P12`, /PEM files, and not P12/],
 ];
 
