@@ -115,7 +115,8 @@ export function admit(
   const { route } = match;
   const own = known?.head ?? head;
   const query = known?.query ?? split.query;
-  const keeps = keepsClientCredential(own.lines, split.path + query, route);
+  const dropCookies = head.fromBrowser && !rules.browserCookies;
+  const keeps = keepsClientCredential(own.lines, split.path + query, route, dropCookies);
   if (keeps instanceof Problem) return refuse(keeps, origin);
   return {
     kind: 'forward',
@@ -124,7 +125,7 @@ export function admit(
     target: upstreamTarget(route, split.path, query),
     corsOrigin: origin,
     variesByOrigin: guard.allowsOrigins,
-    dropCookies: head.fromBrowser && !rules.browserCookies,
+    dropCookies,
     keepsClientCredential: keeps,
     ownRoutes: caller?.own?.names,
   };
@@ -188,14 +189,20 @@ function isAmbiguous(match: Match): boolean {
   return !match.ok && match.code === 'bad-path';
 }
 
-/** True if the client's own credential is sent in place of the route's. A Problem if the client may not send one. */
-function keepsClientCredential(lines: FieldLines, target: string, route: Route): boolean | Problem {
+/**
+ * True if the client's own credential is sent in place of the route's. A Problem if the client may not send one. Cookies that
+ * are dropped don't count: the upstream would get no credential at all.
+ */
+function keepsClientCredential(
+  lines: FieldLines,
+  target: string,
+  route: Route,
+  dropCookies: boolean,
+): boolean | Problem {
   if (route.clientAuthorization === 'replace') return false;
-  const { any, usable, repeated } = clientCredentials(
-    lines,
-    route.credentialHeader,
-    route.queryOrCookie && { place: route.queryOrCookie, target },
-  );
+  const { credentialHeader, queryOrCookie } = route;
+  const place = dropCookies && queryOrCookie?.in === 'cookie' ? undefined : queryOrCookie;
+  const { any, usable, repeated } = clientCredentials(lines, credentialHeader, place && { place, target });
   if (any && route.clientAuthorization === 'reject') return new Problem('client-authorization');
   // The upstream might read either of two.
   return repeated ? new Problem('bad-request') : usable;

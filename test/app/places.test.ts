@@ -102,6 +102,23 @@ t.test(
   },
 );
 
+t.test("a browser's cookies, which are dropped, are no credential of the client's", async (t) => {
+  const { api, proxy, options } = await world(t);
+  const browser = ['cookie: a=1; sid=mine', 'cookie: sid=other', 'sec-fetch-site: same-origin'];
+  t.equal((await proxy.get('/keep-cookie', ...browser)).status, 200);
+  t.same(api.last.all('cookie'), ['sid=canary-cookie']);
+  t.equal((await proxy.get('/reject-cookie', ...browser)).status, 200);
+  t.same(api.last.all('cookie'), ['sid=canary-cookie']);
+  await proxy.get('/keep-cookie', ...browser, 'authorization: Bearer mine');
+  t.same([api.last.all('cookie'), api.last.all('authorization')], [[], ['Bearer mine']]);
+
+  const env = { ...options.env, BEARERD_BROWSER_COOKIES: 'true' };
+  const passing = await gatewayFor(t, { ...options, env });
+  await passing.get('/keep-cookie', 'cookie: a=1; sid=mine', 'sec-fetch-site: same-origin');
+  t.same(api.last.all('cookie'), ['a=1; sid=mine']);
+  t.equal((await passing.get('/reject-cookie', ...browser)).status, 400);
+});
+
 t.test("a key in a cookie comes after the client's cookies, in one header line", async (t) => {
   const { api, proxy } = await world(t);
   const cookies = async (...lines: string[]) => {
