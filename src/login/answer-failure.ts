@@ -33,10 +33,11 @@ export function failureOf(
 }
 
 function kindOf(status: number, saysWhen: boolean, means: AnswerFailure | undefined): AnswerFailure {
-  if (status >= 300 && status < 400) return 'redirected';
   if (status === 429 || (status === 503 && saysWhen)) return 'rate-limited';
   if (status === 503) return 'server-error';
-  return means ?? BY_STATUS[status] ?? 'server-error';
+  if (means !== undefined) return means;
+  if (status >= 300 && status < 400) return 'redirected';
+  return BY_STATUS[status] ?? 'server-error';
 }
 
 const BY_STATUS: Readonly<Record<number, AnswerFailure>> = {

@@ -221,7 +221,7 @@ t.test('the error says in words where a redirect leads, and shows no part of its
 
 t.test('an OAuth error decides, whatever the status, even beside a token', async (t) => {
   const token = { access_token: TOKEN, expires_in: 60 };
-  for (const status of [200, 400, 401, 403, 404, 500, 502]) {
+  for (const status of [200, 302, 307, 400, 401, 403, 404, 500, 502]) {
     for (const error of ['invalid_client', 'invalid_grant', 'unauthorized_client']) {
       for (const body of [{ error }, { error, ...token }]) {
         const told = failure(JSON.stringify(body), { status });
@@ -235,7 +235,6 @@ t.test('an OAuth error decides, whatever the status, even beside a token', async
   t.match(failure(busy, { status: 429 }), { code: 'rate-limited' });
   t.match(failure(busy, { status: 503, headers: { retryAfter: '7' } }), { code: 'rate-limited' });
   t.match(failure(busy, { status: 503 }), { code: 'server-error' });
-  t.match(failure(busy, { status: 307 }), { code: 'redirected' });
   t.match(failure(JSON.stringify({ error: 'temporarily_unavailable' })), {
     code: 'server-error',
     status: 200,
