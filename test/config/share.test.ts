@@ -1,5 +1,5 @@
 import t from 'tap';
-import { accountSecretOf, isShared } from '../../src/config/sections/share.ts';
+import { accountSecretsOf, isShared } from '../../src/config/sections/share.ts';
 import { faultsOf, faultsOfYaml, LEAST, loadFrom, loadYaml } from './load-from.ts';
 
 // The section `share`: the engine through which instances share a token.
@@ -118,12 +118,24 @@ t.test('tokens of a command or of a token exchange are not shared', async (t) =>
   const sharedOf = async (yaml: string) => {
     const { credentials } = await loadYaml(yaml);
     const token = credentials.get('token')!;
-    return { shared: isShared(token), secret: accountSecretOf(token)?.expose() };
+    return { shared: isShared(token), secrets: accountSecretsOf(token).map((secret) => secret.expose()) };
   };
-  t.same(await sharedOf(OAUTH2('clientId: a, clientSecret: b')), { shared: true, secret: 'b' });
+  t.same(await sharedOf(OAUTH2('clientId: a, clientSecret: b')), { shared: true, secrets: ['b'] });
   const exchange = 'clientId: a, clientSecret: b, grant: tokenExchange, subjectToken: { file: f }';
   t.equal((await sharedOf(OAUTH2(exchange))).shared, false);
   const exec =
     'baseUrl: https://api.example.com\nshare: { url: redis://c }\ncredentials: { token: { type: exec, command: [x] } }';
-  t.same(await sharedOf(exec), { shared: false, secret: undefined });
+  t.same(await sharedOf(exec), { shared: false, secrets: [] });
 });
+
+t.test(
+  'a token of the password grant is sealed by both secrets: the client’s opens no user’s token',
+  async (t) => {
+    const secretsOf = async (more: string) => {
+      const { credentials } = await loadYaml(OAUTH2(`${more}, grant: password, username: u, password: p`));
+      return accountSecretsOf(credentials.get('token')!).map((secret) => secret.expose());
+    };
+    t.same(await secretsOf('clientId: a, clientSecret: b'), ['b', 'p']);
+    t.same(await secretsOf('clientId: a, clientAuthentication: none'), ['p']);
+  },
+);

@@ -28,15 +28,18 @@ export function isShared(credential: CredentialConfig): boolean {
   return credential.kind === 'session';
 }
 
-/** The secret that logs in as this account; undefined if it has none. */
-export function accountSecretOf(credential: CredentialConfig): Secret | undefined {
+/** The secrets that log in as this account: all of them are necessary. Some accounts have none. */
+export function accountSecretsOf(credential: CredentialConfig): readonly Secret[] {
   switch (credential.kind) {
     case 'session':
-      return credential.grant.kind === 'user' ? credential.grant.password : credential.grant.clientSecret;
+      return [credential.grant.kind === 'user' ? credential.grant.password : credential.grant.clientSecret];
     case 'oauth2':
-      return 'clientSecret' in credential ? credential.clientSecret : credential.owner?.password;
+      return [
+        ...('clientSecret' in credential ? [credential.clientSecret] : []),
+        ...(credential.owner === undefined ? [] : [credential.owner.password]),
+      ];
     default:
-      return undefined;
+      return [];
   }
 }
 
@@ -58,7 +61,7 @@ export function readShare(
     return undefined;
   }
   for (const credential of credentials) {
-    if (!isShared(credential) || accountSecretOf(credential) !== undefined || key !== undefined) continue;
+    if (!isShared(credential) || accountSecretsOf(credential).length > 0 || key !== undefined) continue;
     report(
       'share.key',
       `is required: the credential ${credential.name} has no secret that its token could be sealed by`,

@@ -1,7 +1,7 @@
 import { Secret } from '../../base/secret.ts';
 import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
 import type { OAuth2CredentialConfig } from '../../config/sections/credentials/oauth2.ts';
-import { accountSecretOf } from '../../config/sections/share.ts';
+import { accountSecretsOf } from '../../config/sections/share.ts';
 import type { Account } from './keys.ts';
 
 /**
@@ -15,10 +15,9 @@ export function accountOf(
   sessionUrl: string | undefined,
   key: Secret | undefined,
 ): Account {
-  const own = accountSecretOf(credential);
   return {
     identity: Secret.json(identityOf(credential, sessionUrl)),
-    secrets: [own, key].filter((secret) => secret !== undefined),
+    secrets: [...accountSecretsOf(credential), ...(key === undefined ? [] : [key])],
   };
 }
 
