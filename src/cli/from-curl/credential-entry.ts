@@ -3,7 +3,9 @@ import type { CurlLine } from './curl-line.ts';
 import { type Given, givenValue } from './given-value.ts';
 
 /** A value in the file: text as it is, or a secret, of which only the place stands there. */
-export type Entry = string | { readonly secret: Given } | { readonly [key: string]: string };
+export type Value = string | { readonly secret: Given };
+
+export type Entry = Value | { readonly map: Readonly<Record<string, Value>> };
 
 /** The credential of the line, as an entry of `credentials`. */
 export interface FoundCredential {
@@ -14,7 +16,7 @@ export interface FoundCredential {
   readonly sessionPath?: string;
   /** The line asks for a token: it is no call of the API. */
   readonly isLogin: boolean;
-  /** What else looks like a credential, and is not carried, in words. */
+  /** What else looks like a credential, or belongs to the login, and is not carried, in words. */
   readonly others: readonly string[];
   /** What the person has to know besides. */
   readonly notes: readonly string[];

@@ -90,11 +90,12 @@ function checkLoginUrl({ isLogin }: FoundCredential, { path }: CurlRequest): voi
   if (placeholder !== undefined) throw unfilled(placeholder);
 }
 
-function leftOut(line: CurlLine, request: CurlRequest, { others }: FoundCredential): string[] {
+function leftOut(line: CurlLine, request: CurlRequest, { others, isLogin }: FoundCredential): string[] {
+  const why = isLogin
+    ? 'a login of bearerd does not send it'
+    : 'bearerd carries one credential; send this one yourself where it is needed';
   return [
-    ...others.map(
-      (where) => `${where}: bearerd carries one credential; send this one yourself where it is needed`,
-    ),
+    ...others.map((where) => `${where}: ${why}`),
     ...headersLeftOut(request).map((name) => `header ${name}: it is about where the line was copied from`),
     ...line.leftOut,
   ];

@@ -1,10 +1,12 @@
 import { UsageError } from '../../base/errors.ts';
 import { SETTINGS } from '../../config/declaration/settings.ts';
-import { type Entry, type FoundCredential, secret } from './credential-entry.ts';
+import { ownParameterProblem } from '../../config/sections/credentials/oauth2.ts';
+import { namesCredential } from '../../config/values/credential-names.ts';
+import { type FoundCredential, secret, type Value } from './credential-entry.ts';
 import type { CurlLine } from './curl-line.ts';
-import { type CurlRequest, decoded, fieldsOf } from './curl-request.ts';
-
+import type { CurlRequest } from './curl-request.ts';
 import { plainText } from './given-value.ts';
+import { type TokenBody, tokenBody } from './token-body.ts';
 
 /** What the keys of an `oauth2` credential make of a token request. */
 const OWN = new Set([
@@ -26,44 +28,23 @@ const ONE_ORIGIN = 'The API is taken to be where the login is: change baseUrl if
  */
 export function loginOf(line: CurlLine, request: CurlRequest): FoundCredential | undefined {
   if (request.method !== 'POST' || request.body === undefined) return undefined;
-  const json = jsonFields(request.body);
-  const fields = json ?? formFields(request.body);
-  if (fields === undefined) return undefined;
-  if (json !== undefined && fields.get('grantType') === 'clientCredentials')
-    return sessionLogin(line, request, ['clientId', 'clientSecret'], fields);
-  if (fields.has('grant_type')) {
-    const found = oauth2Login(line, request, fields);
-    return json === undefined ? found : { ...found, notes: [AS_FORM, ...found.notes] };
-  }
-  const isUser = json === undefined && fields.has('username') && fields.has('password') && fields.size === 2;
-  return isUser ? sessionLogin(line, request, ['username', 'password'], fields) : undefined;
-}
-
-type Fields = ReadonlyMap<string, string>;
-
-function formFields(body: string): Fields | undefined {
-  if (!/^[\w.%-]+=[^\n]*$/.test(body)) return undefined;
-  const plus = (text: string) => decoded(text.replaceAll('+', ' '));
-  return new Map(fieldsOf(body, '&').map(({ name, value }) => [plus(name), plus(value)]));
-}
-
-/** The text members of a JSON object; undefined if it is none. */
-function jsonFields(body: string): Fields | undefined {
-  if (!body.trimStart().startsWith('{')) return undefined;
-  try {
-    const members = Object.entries(JSON.parse(body) as object);
-    return new Map(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
-  } catch {
-    return undefined;
-  }
+  const body = tokenBody(request.body);
+  if (body === undefined) return undefined;
+  const { isJson, fields } = body;
+  if (isJson && fields.get('grantType') === 'clientCredentials')
+    return sessionLogin(line, request, ['clientId', 'clientSecret'], body);
+  if (fields.has('grant_type')) return oauth2Login(line, request, body);
+  const isUser = !isJson && fields.has('username') && fields.has('password') && fields.size === 2;
+  return isUser ? sessionLogin(line, request, ['username', 'password'], body) : undefined;
 }
 
 function sessionLogin(
   line: CurlLine,
-  { path }: CurlRequest,
+  request: CurlRequest,
   [id, password]: readonly [string, string],
-  fields: Fields,
+  { fields, lost }: TokenBody,
 ): FoundCredential {
+  const more = [...fields.keys()].filter((name) => ![id, password, 'grantType'].includes(name));
   return {
     name: 'token',
     fields: {
@@ -71,66 +52,137 @@ function sessionLogin(
       [id]: maybeSecret(fields.get(id) ?? '', line, id),
       [password]: secret(fields.get(password) ?? '', line, password),
     },
-    ...(path !== SETTINGS.sessionPath.default && { sessionPath: path }),
+    ...(request.path !== SETTINGS.sessionPath.default && { sessionPath: request.path }),
     isLogin: true,
-    others: [],
+    others: [
+      ...request.query.map(({ name, value }) => `query parameter ${value === '' ? 'without a value' : name}`),
+      ...more.map((name) => `${name} of the body`),
+      ...lost,
+      ...notSent(line, request, undefined),
+    ],
     notes: [],
   };
 }
 
 /** A name is no secret, and yet it may come from a variable. */
-function maybeSecret(text: string, line: CurlLine, what: string): Entry {
+function maybeSecret(text: string, line: CurlLine, what: string): Value {
   const value = secret(text, line, what);
   return 'text' in value.secret ? text : value;
 }
 
-function oauth2Login(line: CurlLine, request: CurlRequest, fields: Fields): FoundCredential {
+function oauth2Login(line: CurlLine, request: CurlRequest, body: TokenBody): FoundCredential {
+  const { fields } = body;
   const grant = fields.get('grant_type');
   if (grant !== 'client_credentials' && grant !== 'password')
     throw new UsageError(
       `a token request by ${/^[\w:.-]{1,80}$/.test(grant ?? '') ? grant : 'this grant'} is not carried over: it can be client_credentials or password (docs/configuration.md has the others)`,
     );
-  const [id, clientSecret] = clientOf(request, fields);
-  const inBody = fields.has('client_secret');
-  const query = request.query.map(({ name, value }) => `${name}=${value}`).join('&');
-  const text = (name: string) => plainText(fields.get(name)!, line, name);
-  const parameters = [...fields.keys()].filter((name) => !OWN.has(name));
+  const client = clientOf(request, fields);
+  const parameters = parametersOf(line, fields);
+  const text = (name: string) => fields.get(name) && { [name]: plainText(fields.get(name)!, line, name) };
   return {
     name: 'token',
     fields: {
       type: 'oauth2',
-      tokenUrl: plainText(`${request.origin}${request.path}${query && `?${query}`}`, line, 'the URL'),
+      tokenUrl: tokenUrlOf(line, request),
       ...(grant === 'password' && {
         grant,
         username: maybeSecret(fields.get('username') ?? '', line, 'username'),
         password: secret(fields.get('password') ?? '', line, 'password'),
       }),
-      ...(id !== undefined && { clientId: maybeSecret(id, line, 'client_id') }),
-      ...(clientSecret !== undefined && { clientSecret: secret(clientSecret, line, 'client_secret') }),
-      ...(inBody && { clientAuthentication: 'body' }),
-      ...(clientSecret === undefined && { clientAuthentication: 'none' }),
-      ...(fields.has('scope') && { scope: text('scope') }),
-      ...(fields.has('audience') && { audience: text('audience') }),
-      ...(parameters.length > 0 && {
-        parameters: Object.fromEntries(parameters.map((name) => [name, text(name)])),
-      }),
+      ...(client.id !== undefined && { clientId: maybeSecret(client.id, line, 'client_id') }),
+      ...(client.secret !== undefined && { clientSecret: secret(client.secret, line, 'client_secret') }),
+      ...(client.by === 'body' && { clientAuthentication: 'body' }),
+      ...(client.secret === undefined && { clientAuthentication: 'none' }),
+      ...text('scope'),
+      ...text('audience'),
+      ...(parameters.length > 0 && { parameters: { map: Object.fromEntries(parameters) } }),
     },
     isLogin: true,
-    others: [],
-    notes: [ONE_ORIGIN],
+    others: [...unusedFields(grant, client, fields), ...body.lost, ...notSent(line, request, client.by)],
+    notes: body.isJson ? [AS_FORM, ONE_ORIGIN] : [ONE_ORIGIN],
   };
 }
 
+/** The URL stands in the file, so that it may hold no secret. */
+function tokenUrlOf(line: CurlLine, { origin, path, query }: CurlRequest): string {
+  const found = query.find(({ name, value }) => isSecret(name, value));
+  if (found !== undefined)
+    throw new UsageError(
+      `the token request has ${found.name} in the URL, and bearerd sends a secret in the body or in the Authorization header: give it there, if the API takes it there`,
+    );
+  const text = query.map(({ name, value }) => `${name}=${value}`).join('&');
+  return plainText(`${origin}${path}${text && `?${text}`}`, line, 'the URL');
+}
+
+/** Whatever may be one: the names of keys, a code of one time, a token under any name. */
+function isSecret(name: string, text: string): boolean {
+  return namesCredential(name) || /pass|pwd|otp$|pin$|code$|signature$/i.test(name) || /^eyJ/.test(text);
+}
+
+/** The other fields of the form. An empty one means the same as none (RFC 6749 §3.2). */
+function parametersOf(line: CurlLine, fields: TokenBody['fields']): readonly (readonly [string, Value])[] {
+  const given = [...fields].filter(([name, text]) => !OWN.has(name) && text !== '');
+  return given.map(([name, text]) => {
+    const problem = ownParameterProblem(name);
+    if (problem !== undefined)
+      throw new UsageError(
+        `a token request with ${name} is not carried over: ${problem} (docs/oauth2.md says how)`,
+      );
+    if (!isSecret(name, text)) return [name, plainText(text, line, name)];
+    if (!/^[\w.-]{1,80}$/.test(name))
+      throw new UsageError('a secret of the token request has a name that no file can have');
+    return [name, secret(text, line, name)];
+  });
+}
+
+interface Client {
+  readonly id: string | undefined;
+  readonly secret: string | undefined;
+  /** Where the secret stands. */
+  readonly by: 'body' | 'header' | '-u' | undefined;
+}
+
 /** ID and secret, by the form or by Basic (RFC 6749 §2.3.1). */
-function clientOf(
-  { user, headers }: CurlRequest,
-  fields: Fields,
-): readonly [id: string | undefined, secret: string | undefined] {
-  if (fields.has('client_secret')) return [fields.get('client_id'), fields.get('client_secret')];
+function clientOf({ user, headers }: CurlRequest, fields: TokenBody['fields']): Client {
+  const id = fields.get('client_id');
+  if (fields.has('client_secret')) return { id, secret: fields.get('client_secret'), by: 'body' };
   const header = headers.find(({ name }) => name.toLowerCase() === 'authorization')?.value;
   const basic = /^Basic +([\w+/-]+=*)$/i.exec(header ?? '')?.[1];
   const pair = basic === undefined ? user : Buffer.from(basic, 'base64').toString('utf8');
   const colon = pair?.indexOf(':') ?? -1;
-  if (pair === undefined || colon === -1) return [fields.get('client_id'), undefined];
-  return [pair.slice(0, colon), pair.slice(colon + 1)];
+  if (pair === undefined || colon === -1) return { id, secret: undefined, by: undefined };
+  return {
+    id: pair.slice(0, colon),
+    secret: pair.slice(colon + 1),
+    by: basic === undefined ? '-u' : 'header',
+  };
+}
+
+/** Fields that the grant or the client's Basic leaves without a use. */
+function unusedFields(grant: string, { id, by }: Client, fields: TokenBody['fields']): readonly string[] {
+  const ofUser = grant === 'password' ? [] : ['username', 'password'];
+  const names = by !== 'body' && id !== fields.get('client_id') ? [...ofUser, 'client_id'] : ofUser;
+  return names.filter((name) => fields.has(name)).map((name) => `${name} of the body`);
+}
+
+/** They say what the body is, or what a client can do; others of them are named elsewhere. */
+const OF_ANY_LOGIN =
+  /^(?:accept|accept-encoding|connection|content-(?:length|type)|host|origin|sec-fetch-.*)$/i;
+
+/** What the line sends beside the body, and a login of bearerd does not. */
+function notSent(
+  { options }: CurlLine,
+  { headers, cookies, user, bearer }: CurlRequest,
+  by: Client['by'],
+): readonly string[] {
+  const isSent = (name: string) =>
+    OF_ANY_LOGIN.test(name) || (by === 'header' && /^authorization$/i.test(name));
+  return [
+    ...headers.filter(({ name }) => !isSent(name)).map(({ name }) => `header ${name}`),
+    ...cookies.map(({ name }) => `cookie ${name}`),
+    ...(user !== undefined && by !== '-u' ? ['-u'] : []),
+    ...(bearer !== undefined ? ['--oauth2-bearer'] : []),
+    ...options.filter(({ name }) => /^(?:user-agent|referer)$/.test(name)).map(({ flag }) => flag),
+  ];
 }

@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import type { Entry, FoundCredential } from './credential-entry.ts';
+import type { FoundCredential } from './credential-entry.ts';
 import { type CurlLine, optionValue } from './curl-line.ts';
 import { REFUSED } from './curl-options.ts';
 import type { CurlRequest } from './curl-request.ts';
@@ -27,9 +27,7 @@ export function filesOf(
   found: FoundCredential,
   output: string,
 ): WrittenFiles {
-  const texts = Object.entries(found.fields).flatMap(([field, entry]) =>
-    isSecret(entry) && 'text' in entry.secret ? [{ field, text: entry.secret.text }] : [],
-  );
+  const texts = secretTexts(found.fields);
   const fileOf = (field: string) => (texts.length === 1 ? SECRET_FILE : `${SECRET_FILE}-${field}`);
   const { name, sessionPath } = found;
   const credentials =
@@ -51,14 +49,23 @@ routes:
   };
 }
 
-function isSecret(entry: Entry): entry is { readonly secret: Given } {
-  return typeof entry !== 'string' && typeof entry.secret === 'object';
+interface SecretText {
+  readonly field: string;
+  readonly text: string;
+}
+
+function secretTexts(fields: FoundCredential['fields']): readonly SecretText[] {
+  return Object.entries(fields).flatMap(([field, entry]) => {
+    if (typeof entry === 'string') return [];
+    if ('map' in entry) return secretTexts(entry.map);
+    return 'text' in entry.secret ? [{ field, text: entry.secret.text }] : [];
+  });
 }
 
 function credential(fields: FoundCredential['fields'], fileOf: (field: string) => string): string[] {
   const { key, ...rest } = fields;
   // A command gives a key anew when it has ended: that is a credential of its own type.
-  if (key !== undefined && isSecret(key) && 'command' in key.secret) {
+  if (typeof key === 'object' && 'secret' in key && 'command' in key.secret) {
     const { type: _, ...placed } = rest;
     const command = key.secret.command.split(/\s+/).map(scalar).join(', ');
     return ['    type: exec\n', `    command: [${command}]\n`, ...lines(placed, fileOf)];
@@ -66,14 +73,16 @@ function credential(fields: FoundCredential['fields'], fileOf: (field: string) =
   return lines(fields, fileOf);
 }
 
-function lines(fields: FoundCredential['fields'], fileOf: (field: string) => string): string[] {
+function lines(
+  fields: FoundCredential['fields'],
+  fileOf: (field: string) => string,
+  indent = '    ',
+): string[] {
   return Object.entries(fields).map(([field, entry]) => {
-    if (typeof entry === 'string') return `    ${field}: ${scalar(entry)}\n`;
-    if (isSecret(entry)) return `    ${field}: ${secretEntry(field, entry.secret, fileOf)}\n`;
-    const inner = Object.entries(entry).map(
-      ([name, value]) => `      ${scalar(name)}: ${scalar(String(value))}\n`,
-    );
-    return `    ${field}:\n${inner.join('')}`;
+    const name = `${indent}${scalar(field)}:`;
+    if (typeof entry === 'string') return `${name} ${scalar(entry)}\n`;
+    if ('map' in entry) return `${name}\n${lines(entry.map, fileOf, `${indent}  `).join('')}`;
+    return `${name} ${secretEntry(field, entry.secret, fileOf)}\n`;
   });
 }
 

@@ -102,6 +102,19 @@ t.test('--try compares the answer to the curl line with the answer through beare
   });
 });
 
+t.test('what a login does not send is named, without its value', async (t) => {
+  const line = `curl https://h/token -u i:${SECRET} -d grant_type=client_credentials -d api_key=${SECRET} -H 'X-Tenant: ${SECRET}'`;
+  const dir = t.testdir({});
+  const made = await call(t, ['init', '--from-curl', line], {}, dir);
+  t.match(made, {
+    code: 0,
+    stdout: /Not carried over:\n {2}- header X-Tenant: a login of bearerd does not send it\n/,
+  });
+  t.notMatch(made.stdout + readFileSync(join(dir, 'bearerd.yaml'), 'utf8'), SECRET);
+  t.equal(statSync(join(dir, 'bearerd-secret-api_key')).mode & 0o777, 0o600);
+  t.match(await call(t, ['check'], {}, dir), { code: 0, stdout: /# The configuration is valid/ });
+});
+
 t.test('a token that ends is said to, since nothing renews it', async (t) => {
   const jwt = (exp: number) =>
     ['{"alg":"none"}', JSON.stringify({ exp }), 'x']

@@ -1,32 +1,7 @@
 import t from 'tap';
-import { readCurlLine } from '../../../src/cli/from-curl/curl-line.ts';
-import { requestOf } from '../../../src/cli/from-curl/curl-request.ts';
-import { findCredential } from '../../../src/cli/from-curl/found-credential.ts';
-import { sameCall } from '../../../src/cli/from-curl/same-call.ts';
-import { readShellLine } from '../../../src/cli/from-curl/shell-line.ts';
-import { checkFiles } from '../../../src/cli/from-curl/written-check.ts';
-import { filesOf } from '../../../src/cli/from-curl/written-files.ts';
+import { checked, read } from './read.ts';
 
 // The configuration that a line gives, without a disk or a network.
-
-function read(text: string, output = 'bearerd.yaml') {
-  const line = readCurlLine(readShellLine(text));
-  const request = requestOf(line);
-  const found = findCredential(line, request);
-  return {
-    line,
-    found,
-    leftOut: line.leftOut,
-    call: sameCall(line, request, found, 'localhost:9180'),
-    ...filesOf(line, request, found, output),
-  };
-}
-
-/** Whether `check` would take what the line gives. */
-async function checked(text: string): Promise<void> {
-  const { line, ...files } = read(text);
-  await checkFiles(files, line, 'bearerd.yaml');
-}
 
 const KEY = "-H 'X-Api-Key: k-1'";
 

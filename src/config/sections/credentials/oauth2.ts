@@ -22,11 +22,16 @@ const OWN_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['audience', 'it comes from audience, beside parameters'],
 ]);
 
+/** Why `parameters` can't set it; undefined if it can. */
+export function ownParameterProblem(name: string): string | undefined {
+  return OWN_PARAMETERS.get(name);
+}
+
 /** Each is read as a secret, because any of them may be one. */
 const PARAMETERS = mapOf({
   of: secret('body'),
   nameProblem: (name) => {
-    const reason = OWN_PARAMETERS.get(name);
+    const reason = ownParameterProblem(name);
     return reason && `cannot be given here: ${reason}`;
   },
   schema: { propertyNames: { not: { enum: [...OWN_PARAMETERS.keys()] } } },
