@@ -1,7 +1,8 @@
 import type { Gateway } from '../app/gateway.ts';
 import { VERSION } from '../base/version.ts';
 import type { Config } from '../config/config.ts';
-import { ENGINE_WORDS, sinkLabel, sinkWords } from '../config/sections/sink-config.ts';
+import { ENGINE_WORDS } from '../config/sections/share.ts';
+import { sinkLabel, sinkWords } from '../config/sections/sink-config.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 import { asksForKey } from '../listen/callers.ts';
 import { LOOSENING_WORDS, looseningOptions } from '../node/loosening.ts';

@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../config/values/addresses.ts';
 import { asSent } from '../forward/scrub/known-secrets.ts';
 import { scrubText } from '../forward/scrub/scrubber.ts';
 import { Searcher } from '../forward/scrub/searcher.ts';
-import { SERVICE_VARIABLES } from './service.ts';
+import { SERVICE_VARIABLES } from './systemd.ts';
 
 /** A shorter secret stands in many texts by chance. */
 const SHORTEST_SOUGHT = 8;

@@ -11,10 +11,10 @@ import { childVariables, filledIn } from './child-variables.ts';
 import { type Command, complain } from './command.ts';
 import { configurationSource } from './configuration.ts';
 import { GroupWitness } from './group-witness.ts';
-import { leaveReapingToShell } from './init-process.ts';
 import { open } from './open.ts';
-import { SERVICE_VARIABLES } from './service.ts';
+import { leaveReapingToShell } from './process-one.ts';
 import { ONE_EVENT_MS } from './signals.ts';
+import { SERVICE_VARIABLES } from './systemd.ts';
 
 /** The exit codes of a shell for a command that it can't find, or may not run. */
 const NOT_FOUND = 127;

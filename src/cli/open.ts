@@ -11,7 +11,7 @@ import { createLog, type Log } from '../observe/log.ts';
 import { announce } from './announce.ts';
 import { releaseAtRest } from './at-rest.ts';
 import { harden } from './hardening.ts';
-import { leaveReapingToShell, runsHelpers } from './init-process.ts';
+import { leaveReapingToShell, runsHelpers } from './process-one.ts';
 import { endingInOrder } from './signals.ts';
 import { tracesAskedFor } from './traces.ts';
 

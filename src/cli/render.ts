@@ -6,8 +6,8 @@ import { addresses } from '../config/values/vocabulary.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationWithoutSecrets } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
+import { tablesOf } from './route-tables.ts';
 import { ASK_FOR_TRACES } from './traces.ts';
-import { tablesOf } from './unfilled-table.ts';
 
 const DEFAULT_LISTEN = 'localhost:9182';
 

@@ -6,7 +6,7 @@ import { configurationWithoutSecrets } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { oneRequest } from './one-request.ts';
 import { explain, explanationText } from './route-explanation.ts';
-import { tablesOf } from './unfilled-table.ts';
+import { tablesOf } from './route-tables.ts';
 
 export const routes: Command = {
   synopsis: '[METHOD PATH|URL] [--json] [--config FILE]',

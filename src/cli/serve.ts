@@ -6,8 +6,8 @@ import type { Log } from '../observe/log.ts';
 import { containerNote } from './container.ts';
 import { EXIT } from './exit-codes.ts';
 import { open } from './open.ts';
-import { serviceOf } from './service.ts';
 import { stopOnSignal } from './signals.ts';
+import { serviceOf } from './systemd.ts';
 
 /** The first login has mostly ended by then, so no request waits while memory is released. */
 const STARTED_MS = 1_000;

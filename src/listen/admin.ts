@@ -12,12 +12,12 @@ import {
   notHere,
 } from './admin-endpoints.ts';
 import { asksForServer } from './admission.ts';
+import { answerOptions } from './answer-options.ts';
 import { isLoopback } from './arrival.ts';
 import type { ListenTarget } from './bind.ts';
 import { arrivalOf } from './client-connection.ts';
 import type { HttpListeners } from './http-listeners.ts';
 import { type JoinedRequest, onceRead } from './joined-request.ts';
-import { answerOptions } from './options.ts';
 import { ownListeners } from './own-listeners.ts';
 import { StatusFeed } from './status-feed.ts';
 import { headProblem } from './well-formed.ts';

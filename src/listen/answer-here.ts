@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestEvent } from '../base/events.ts';
+import { USUAL_METHODS } from '../base/methods.ts';
 import { Problem } from '../base/problem.ts';
-import { answerProblem, USUAL_METHODS } from '../forward/client/problem.ts';
+import { answerProblem } from '../forward/client/problem.ts';
 import { type Admission, refuse } from './admission.ts';
-import { answerOptions } from './options.ts';
+import { answerOptions } from './answer-options.ts';
 import { answerPreflight } from './preflight.ts';
 
 /** A request that bearerd answers itself. */

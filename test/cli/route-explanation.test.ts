@@ -1,6 +1,6 @@
 import t from 'tap';
 import { explain, explanationText } from '../../src/cli/route-explanation.ts';
-import { tablesOf } from '../../src/cli/unfilled-table.ts';
+import { tablesOf } from '../../src/cli/route-tables.ts';
 import { configOf, gatewayFor, request } from '../support/gateway.ts';
 import { ok, RawUpstream } from '../support/raw-upstream.ts';
 

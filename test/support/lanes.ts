@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { tablesOf } from '../../src/cli/unfilled-table.ts';
+import { tablesOf } from '../../src/cli/route-tables.ts';
 import { haproxyConfiguration } from '../../src/integrations/haproxy/configuration.ts';
 import { runtimeCommand } from '../../src/integrations/haproxy/runtime-api.ts';
 import { freePort } from './free-port.ts';

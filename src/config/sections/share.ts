@@ -19,6 +19,9 @@ export interface ShareConfig {
   readonly key?: Secret;
 }
 
+/** Without the URL of the engine, which is a secret itself. */
+export const ENGINE_WORDS = 'the engine that share.url names holds access tokens, sealed';
+
 /**
  * Whether instances may share one token of this credential. The output of a command may be for one machine only, and
  * a token from an exchange belongs to the subject token, which may differ for each instance.

@@ -37,9 +37,6 @@ export function retriesPath({ path }: Pick<SinkConfig, 'path'>): string {
   return `${path}.retries`;
 }
 
-/** Without the URL of the engine, which is a secret itself. */
-export const ENGINE_WORDS = 'the engine that share.url names holds access tokens, sealed';
-
 /** Which credentials a sink holds, and where. */
 export function sinkWords(sink: SinkConfig): string {
   const what = sink.kind === 'haproxy' ? sink.credentials.join(', ') : sink.credential;

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
-import { ENGINE_WORDS, sinkWords } from '../sections/sink-config.ts';
+import { ENGINE_WORDS } from '../sections/share.ts';
+import { sinkWords } from '../sections/sink-config.ts';
 
 /** The configuration in force as YAML; a comment says where each value comes from. */
 export async function annotated({

@@ -2,6 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestEvent } from '../../base/events.ts';
 import { remedyOf } from '../../base/failures/problem-words.ts';
+import { USUAL_METHODS } from '../../base/methods.ts';
 import { PROBLEMS, type Problem, type ProblemCode, REQUEST_URN } from '../../base/problem.ts';
 import { headText } from './head-text.ts';
 import { linger, lingerAtEnd } from './linger.ts';
@@ -38,9 +39,6 @@ const CLOSING = new Set<ProblemCode>([
   'request-timeout',
   'draining',
 ]);
-
-/** The `Allow` of answers that depend on no route: `OPTIONS *`, and TRACE and CONNECT, which are refused before the match. */
-export const USUAL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** Records a problem in the event of its request. */
 export function recordProblem(event: RequestEvent, problem: Problem): void {

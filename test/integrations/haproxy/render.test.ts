@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { ConfigError } from '../../../src/base/config-error.ts';
 import { VERSION } from '../../../src/base/version.ts';
-import { tablesOf } from '../../../src/cli/unfilled-table.ts';
+import { tablesOf } from '../../../src/cli/route-tables.ts';
 import { addresses } from '../../../src/config/values/vocabulary.ts';
 import { haproxyConfiguration } from '../../../src/integrations/haproxy/configuration.ts';
 import { loadYaml } from '../../config/load-from.ts';
