@@ -6,7 +6,7 @@ import { type Route, withoutSlash } from './route-table.ts';
 
 /**
  * @param credentials by name; `none` and `deny` need no entry
- * @param all the routes of all tables. It may still be incomplete: `siblings` and `strangers` read it later.
+ * @param all the routes of all tables. It may still be incomplete: `neighbours`, `siblings` and `strangers` read it later.
  */
 export function createRoute(
   config: RouteConfig,
@@ -47,6 +47,9 @@ export function createRoute(
     scrub: config.scrub,
     limit: config.limit,
     keepsOverrides: credential === undefined || config.overrideHeaders === 'keep',
+    get neighbours() {
+      return all.filter((other) => other.host === host);
+    },
     get siblings() {
       return deepestFirst(all.filter((other) => other.host === host && leadsTo(upstream.origin, other)));
     },

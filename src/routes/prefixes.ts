@@ -20,6 +20,20 @@ function upperCaseEscapes(path: string): string {
   return path.includes('%') ? path.replace(/%[0-9A-Fa-f]{2}/g, (octet) => octet.toUpperCase()) : path;
 }
 
+/** The owner of the longest prefix for a path as it was sent, like `Prefixes.find`; for a search that is rare. */
+export function ownerOf<T extends { readonly prefix: string }>(
+  path: string,
+  owners: readonly T[],
+): T | undefined {
+  const exact = upperCaseEscapes(path);
+  let found: T | undefined;
+  for (const owner of owners) {
+    if (found !== undefined && found.prefix.length >= owner.prefix.length) continue;
+    if (isUnder(exact, upperCaseEscapes(owner.prefix))) found = owner;
+  }
+  return found;
+}
+
 interface Entry<T> {
   /** As configured. Compared with a path as it was sent. */
   readonly literal: string;

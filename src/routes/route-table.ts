@@ -43,7 +43,9 @@ export interface Route {
   readonly limit: RateLimit | undefined;
   /** Headers that name another path or method are sent: the route says so, or it has no credential. */
   readonly keepsOverrides: boolean;
-  /** All routes of its table to the same server, the longest upstream prefix first. Not stored: redirects are rare. */
+  /** All routes of its table. Not stored: redirects are rare. */
+  readonly neighbours: readonly Route[];
+  /** All routes of its table to the same server, the longest upstream prefix first. Not stored either. */
   readonly siblings: readonly Route[];
   /** Routes of other tables to the same server, in the same order. A client of this host can't use their paths. */
   readonly strangers: readonly Route[];
