@@ -58,7 +58,9 @@ export function readCurlLine({ words, behind }: ShellLine): CurlLine {
     .filter(({ name }) => NOT_CARRIED.has(name))
     .map(({ flag }) => `${flag} (about the connection to the API, which bearerd makes by itself)`);
   if (behind !== '')
-    leftOut.push(`what stands behind the command (${behind[0] === '\n' ? 'another line' : behind[0]} …)`);
+    leftOut.push(
+      `what stands behind the command (${/^(?:[|;]|\d*>)/.exec(behind)?.[0] ?? 'another line'} …)`,
+    );
   return { url: urls[0]!, method: optionValue(options, 'request'), options, expansions, leftOut };
 }
 

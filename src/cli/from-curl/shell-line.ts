@@ -21,6 +21,8 @@ interface Cursor {
 /** No shell takes them for blanks or quotes; they come from web pages. */
 const TYPOGRAPHIC = /[\u2018\u2019\u201c\u201d\u00a0]/;
 const NAME = /[A-Za-z_]\w*/y;
+/** What ends the command. Digits right before `>` are the number of what is redirected (POSIX, §2.7), and no word. */
+const BEHIND = /[|;\n]|\d*>/y;
 
 /**
  * Reads one command in the quoting of a POSIX shell (POSIX.1-2024, Shell Command Language §2.2) with `$'…'`, as it is
@@ -39,7 +41,8 @@ export function readShellLine(line: string): ShellLine {
       cursor.at = endOfLine(cursor);
       continue;
     }
-    if (/[|;>\n]/.test(text[at]!)) return { words, behind: text.slice(at).trim() };
+    BEHIND.lastIndex = at;
+    if (BEHIND.test(text)) return { words, behind: text.slice(at).trim() };
     words.push(readWord(cursor));
   }
 }

@@ -29,6 +29,10 @@ const READ: readonly (readonly [line: string, words: readonly unknown[], behind?
   ['curl a#b', ['curl', 'a#b']],
   ['curl a | jq .', ['curl', 'a'], '| jq .'],
   ['curl a > b', ['curl', 'a'], '> b'],
+  ['curl a 2>/dev/null', ['curl', 'a'], '2>/dev/null'],
+  ['curl a 2>&1 | jq', ['curl', 'a'], '2>&1 | jq'],
+  ['curl a2>b', ['curl', 'a2'], '>b'],
+  ['curl 2 > b', ['curl', '2'], '> b'],
   ['curl a; rm b', ['curl', 'a'], '; rm b'],
   ['curl a\nls', ['curl', 'a'], 'ls'],
   ['curl 范', ['curl', '范']],
@@ -53,6 +57,7 @@ const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
   ['curl a\\', /ends with a backslash/],
   ['curl http://h/?a=1&b=2', /"&" outside of quotes/],
   ['curl -H X:<token>', /"<" outside of quotes/],
+  ['curl a 0<b', /"<" outside of quotes/],
   ['curl `id`', /backquote/],
   ['curl "`id`"', /backquote/],
   ['curl $(id; ls)', /\$\(…\)/],
@@ -77,6 +82,6 @@ t.test('a line that is more than one command is refused, and the message quotes 
 });
 
 t.test('a long line of any kind is read in linear time', async (t) => {
-  for (const piece of ['a', "'a'", '"a"', "$'a'", '\\a', ' a', '$ ', '"$X"', '\\\n'])
+  for (const piece of ['a', "'a'", '"a"', "$'a'", '\\a', ' a', '$ ', '"$X"', '\\\n', '1'])
     t.doesNotThrow(() => readShellLine(`curl ${piece.repeat(100_000)}`), piece);
 });
