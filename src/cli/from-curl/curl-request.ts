@@ -131,11 +131,15 @@ export function fieldsOf(text: string, separator: '&' | ';'): Field[] {
     });
 }
 
-/** As they go into the query: escaped by `--data-urlencode` and `--url-query`. */
+/** Whether curl escapes what the option gives. */
+export function isEscaped(name: string): boolean {
+  return name === 'data-urlencode' || name === 'url-query';
+}
+
+/** As they go into the query; `--url-query +TEXT` goes as it is. */
 function queryFields({ name, value = '' }: CurlOption): Field[] {
-  const text =
-    name === 'data-urlencode' || name === 'url-query' ? urlencoded(value.replace(/^\+/, '')) : value;
-  return fieldsOf(text ?? '', '&');
+  if (name === 'url-query' && value.startsWith('+')) return fieldsOf(value.slice(1), '&');
+  return fieldsOf((isEscaped(name) ? urlencoded(value) : value) ?? '', '&');
 }
 
 /** Texts of several `-d` are joined by `&`; the text of a file is not known. */

@@ -62,12 +62,15 @@ function candidates(line: CurlLine, request: CurlRequest): Candidate[] {
   return found;
 }
 
-const PER_REQUEST = /^(?:digest|aws4-hmac|hawk|oauth$|negotiate|ntlm|signature)/i;
+const PER_REQUEST = /^(?:digest|aws4-hmac|hawk|negotiate|ntlm|signature)/i;
+/** OAuth 1.0 signs each request (RFC 5849 §3.5.1); others send a token by the same scheme. */
+const SIGNED_OAUTH = /\boauth_(?:signature|consumer_key)\s*=/i;
 
 /** Any scheme (RFC 9110 §11.6.2), or none: then the whole value is the key. */
 function inAuthorization(value: string, line: CurlLine): Pick<FoundCredential, 'name' | 'fields'> {
   const [, scheme, rest = ''] = /^([\w!#$%&'*+.^`|~-]+)[ \t]+(\S[\s\S]*)$/.exec(value) ?? [];
-  if (scheme !== undefined && PER_REQUEST.test(scheme))
+  const isSigned = /^oauth$/i.test(scheme ?? '') && SIGNED_OAUTH.test(rest);
+  if (scheme !== undefined && (isSigned || PER_REQUEST.test(scheme)))
     throw new UsageError(
       `Authorization: ${scheme} is made anew for each request, which bearerd does not do: give a line with a key or a token`,
     );

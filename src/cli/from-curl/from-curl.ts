@@ -13,7 +13,7 @@ import { findCredential } from './found-credential.ts';
 import { plainText } from './given-value.ts';
 import { secretNotes, urlNotes } from './notes.ts';
 import { filledUrl, placeholdersIn, unfilled } from './placeholders.ts';
-import { headersLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
+import { headersLeftOut, optionsLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
 import { readShellLine } from './shell-line.ts';
 import { checkFiles } from './written-check.ts';
 import { filesOf, type WrittenFiles } from './written-files.ts';
@@ -96,7 +96,8 @@ function leftOut(line: CurlLine, request: CurlRequest, { others, isLogin }: Foun
     : 'bearerd carries one credential; send this one yourself where it is needed';
   return [
     ...others.map((where) => `${where}: ${why}`),
-    ...headersLeftOut(request).map((name) => `header ${name}: it is about where the line was copied from`),
+    ...headersLeftOut(request),
+    ...optionsLeftOut(line),
     ...line.leftOut,
   ];
 }
@@ -153,7 +154,7 @@ async function tried(
   }
   const { tryBoth } = await import('./try-both.ts');
   const source = new ConfigurationSource(process.env, { configFile: output, flags: {}, defaults: {} });
-  const { equal, words } = await tryBoth(line, request, targetOf(line, request), await source.load());
+  const { equal, words } = await tryBoth(line, request, await source.load());
   await print(`\nTried both, ${equal ? 'and the answers are equal' : 'and the answers differ'}:\n${words}`);
   return equal ? EXIT.done : EXIT.failed;
 }

@@ -8,7 +8,7 @@ export type Given = { readonly text: string } | Exclude<Piece, string>;
 const EXPANSION = /[\u{f0000}-\u{ffffd}]/u;
 const EXPANSIONS = new RegExp(EXPANSION, 'gu');
 
-export function hasExpansion(text: string): boolean {
+function hasExpansion(text: string): boolean {
   return EXPANSION.test(text);
 }
 

@@ -1,21 +1,45 @@
 import type { FoundCredential } from './credential-entry.ts';
 import type { CurlLine, CurlOption } from './curl-line.ts';
 import { NOT_CARRIED } from './curl-options.ts';
-import { type CurlRequest, isData } from './curl-request.ts';
+import { type CurlRequest, isData, isEscaped } from './curl-request.ts';
 import { isCredential } from './found-credential.ts';
 import { plainText } from './given-value.ts';
 
-/** From now on bearerd does these, or they hold a credential. */
+const COOKIE_FILE = 'bearerd keeps no cookies between requests';
+const OTHER_PATH = 'bearerd sends the path of the URL, and refuses one with . or .. in it';
+/** Options without a place in bearerd. */
+const WHY_DROPPED: Readonly<Record<string, string>> = {
+  cookie: COOKIE_FILE,
+  'cookie-jar': COOKIE_FILE,
+  'junk-session-cookies': COOKIE_FILE,
+  'request-target': OTHER_PATH,
+  'path-as-is': OTHER_PATH,
+};
+/** From now on bearerd does these, or they hold a credential, or they have no place. */
 const DROPPED = new Set([
   ...['user', 'oauth2-bearer', 'cacert', 'cert', 'cert-type', 'key', 'key-type', 'proxy', 'proxy-user'],
-  ...['proxytunnel', 'cookie', 'cookie-jar', 'junk-session-cookies', 'request-target', 'path-as-is'],
+  ...['proxytunnel', ...Object.keys(WHY_DROPPED)],
 ]);
 /** They say where a browser's page was, and would be refused, or mean another origin. */
 const OF_A_BROWSER = /^(?:origin|sec-fetch-.*)$/i;
 
-/** Headers that the printed call lacks although they are no credential. */
+/** Headers that the printed call lacks although they are not the credential, with the reasons. */
 export function headersLeftOut({ headers }: CurlRequest): string[] {
-  return headers.map(({ name }) => name).filter((name) => OF_A_BROWSER.test(name) || /^host$/i.test(name));
+  return headers.flatMap(({ name }) => {
+    if (OF_A_BROWSER.test(name) || /^host$/i.test(name))
+      return [`header ${name}: it is about where the line was copied from`];
+    return /^proxy-/i.test(name) && isCredential('header', name)
+      ? [`header ${name}: it is for a proxy; HTTPS_PROXY takes a user name and a password`]
+      : [];
+  });
+}
+
+/** Options that the printed call lacks, with the reasons; what became of the others, the configuration says. */
+export function optionsLeftOut({ options }: CurlLine): string[] {
+  return options.flatMap(({ name, flag, value }) => {
+    const why = name === 'cookie' && value!.includes('=') ? undefined : WHY_DROPPED[name];
+    return why === undefined ? [] : [`${flag}: ${why}`];
+  });
 }
 
 /**
@@ -33,7 +57,7 @@ export function sameCall(
   const args = line.options.filter(isKept).flatMap((option) => {
     const { name, flag } = option;
     if (option.value === undefined) return [flag];
-    const value = isQuery(option, line) ? withoutCredential(option.value) : option.value;
+    const value = isQuery(option, line) ? queryKept(name, option.value) : option.value;
     if (value === '') return [];
     return [flag, quoted(plainText(value, line, `the value of ${flag} (--${name})`))];
   });
@@ -42,13 +66,26 @@ export function sameCall(
 
 function isKept({ name, value = '' }: CurlOption): boolean {
   if (DROPPED.has(name) || NOT_CARRIED.has(name)) return false;
-  if (name !== 'header') return true;
-  const header = value.replace(/[:;][\s\S]*/, '').trim();
-  return !isCredential('header', header) && !OF_A_BROWSER.test(header) && !/^(?:cookie|host)$/i.test(header);
+  return name !== 'header' || isHeaderKept(value.replace(/[:;][\s\S]*/, '').trim());
+}
+
+/** Whether the call by bearerd has it: `--try` sends what the printed call sends. */
+export function isHeaderKept(name: string): boolean {
+  return !isCredential('header', name) && !OF_A_BROWSER.test(name) && !/^(?:cookie|host)$/i.test(name);
 }
 
 function isQuery({ name }: CurlOption, { options }: CurlLine): boolean {
   return name === 'url-query' || (isData(name) && options.some((option) => option.name === 'get'));
+}
+
+/** What is escaped is one pair, whatever it holds; with a `+` before it, `--url-query` escapes nothing. */
+function queryKept(name: string, query: string): string {
+  if (name === 'url-query' && query.startsWith('+')) {
+    const kept = withoutCredential(query.slice(1));
+    return kept && `+${kept}`;
+  }
+  if (!isEscaped(name)) return withoutCredential(query);
+  return isCredential('query', query.replace(/=[\s\S]*/, '')) ? '' : query;
 }
 
 function withoutCredential(query: string): string {

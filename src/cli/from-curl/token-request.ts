@@ -168,7 +168,7 @@ function unusedFields(grant: string, { id, by }: Client, fields: TokenBody['fiel
 
 /** They say what the body is, or what a client can do; others of them are named elsewhere. */
 const OF_ANY_LOGIN =
-  /^(?:accept|accept-encoding|connection|content-(?:length|type)|host|origin|sec-fetch-.*)$/i;
+  /^(?:accept|accept-encoding|connection|content-(?:length|type)|host|origin|proxy-authorization|sec-fetch-.*)$/i;
 
 /** What the line sends beside the body, and a login of bearerd does not. */
 function notSent(

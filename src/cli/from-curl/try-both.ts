@@ -12,7 +12,9 @@ import { forOneRequest } from '../online/request-check.ts';
 import { endingInOrder } from '../signals.ts';
 import type { CurlLine } from './curl-line.ts';
 import type { CurlRequest, Field } from './curl-request.ts';
-import { givenValue, hasExpansion, replaceExpansions } from './given-value.ts';
+import { isCredential } from './found-credential.ts';
+import { givenValue, replaceExpansions } from './given-value.ts';
+import { isHeaderKept } from './same-call.ts';
 
 const LIMIT_MS = 60_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -32,21 +34,20 @@ interface Comparison {
 /**
  * Sends the line's request as it stands, and the same one through bearerd, and compares the answers.
  *
- * @param target of the call by bearerd, without a credential
  * @throws UsageError if a variable of the line is not set.
  */
-export async function tryBoth(
-  line: CurlLine,
-  request: CurlRequest,
-  target: string,
-  config: Config,
-): Promise<Comparison> {
+export async function tryBoth(line: CurlLine, request: CurlRequest, config: Config): Promise<Comparison> {
   const pools = new UpstreamPools(config);
   try {
     const server = pools.ofOrigin(request.origin, config.timeouts.connectMs);
     const [direct, proxied] = await endingInOrder(async () => [
-      await answer(server, request.method, targetWithCredential(line, request), directHeaders(line, request)),
-      await throughBearerd(config, request, target, line),
+      await answer(
+        server,
+        request.method,
+        targetWith(line, request, request.query),
+        directHeaders(line, request),
+      ),
+      await throughBearerd(config, request, line),
     ]);
     return compare(direct, proxied);
   } finally {
@@ -57,7 +58,6 @@ export async function tryBoth(
 async function throughBearerd(
   config: Config,
   request: CurlRequest,
-  target: string,
   line: CurlLine,
 ): Promise<Answer | string> {
   const key = randomBytes(32).toString('hex');
@@ -68,6 +68,12 @@ async function throughBearerd(
   const gateway = new Gateway({ config: forOneRequest(config, key), events });
   try {
     await gateway.start();
+    // What is printed as the same call.
+    const target = targetWith(
+      line,
+      request,
+      request.query.filter(({ name }) => !isCredential('query', name)),
+    );
     const headers = [...otherHeaders(line, request), 'x-bearerd-key', key];
     const answered = await answer(local(gateway.urls[0]!), request.method, target, headers);
     return failure ?? answered;
@@ -128,7 +134,7 @@ const OWN =
 
 function otherHeaders(line: CurlLine, { headers }: CurlRequest): string[] {
   return headers
-    .filter(({ name, value }) => !OWN.test(name) && !hasExpansion(value))
+    .filter(({ name }) => !OWN.test(name) && isHeaderKept(name))
     .flatMap(({ name, value }) => [name, resolved(value, line)]);
 }
 
@@ -148,7 +154,7 @@ function directHeaders(line: CurlLine, request: CurlRequest): string[] {
   return sent;
 }
 
-function targetWithCredential(line: CurlLine, { path, query }: CurlRequest): string {
+function targetWith(line: CurlLine, { path }: CurlRequest, query: readonly Field[]): string {
   const pairs = query.map(({ name, value }) => `${name}=${encodeRest(resolved(value, line))}`);
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

@@ -14,14 +14,16 @@ const call = inOneProcess(t);
 
 const SECRET = 'k-0123456789abcdef';
 
-/** Answers with the key that it got; at `/odd` with another text each time; at `/no` it refuses every key. */
+/** Answers with the key that it got; at `/echo` with the rest of the request, too; at `/odd` with another text each time; at `/no` it refuses every key. */
 async function startApi(t: Test): Promise<string> {
   let calls = 0;
   const api = http.createServer((request, response) => {
     response.setHeader('content-type', 'text/plain');
     if (request.url === '/odd') response.statusCode = ++calls % 2 === 0 ? 200 : 404;
     if (request.url === '/no') response.statusCode = 401;
-    response.end(request.headers['x-api-key'] === SECRET ? 'known' : 'unknown');
+    const known = request.headers['x-api-key'] === SECRET ? 'known' : 'unknown';
+    const echo = `${request.url} ${request.headers['x-other-key']} ${known}`;
+    response.end(request.url!.startsWith('/echo') ? echo : known);
   });
   await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
   t.teardown(() => api.close());
@@ -87,6 +89,14 @@ t.test('--try compares the answer to the curl line with the answer through beare
   t.match(await tried(`curl ${api}/me ${key}`), {
     code: 0,
     stdout: /status: equal \(200\)\n {2}content type: equal \(text\/plain\)\n {2}body: equal \(5 bytes\)/,
+  });
+  t.match(await tried(`curl '${api}/echo?a=1' ${key} -G -d b=2 --url-query 'c=3 4'`), {
+    code: 0,
+    stdout: /answers are equal/,
+  });
+  t.match(await tried(`curl ${api}/echo ${key} -H 'X-Other-Key: ${SECRET}'`), {
+    code: 1,
+    stdout: /- header X-Other-Key: [\s\S]*body: differs/,
   });
   t.match(await tried(`curl ${api}/odd ${key}`), {
     code: 1,

@@ -58,6 +58,50 @@ t.test(
   },
 );
 
+t.test('each option and header that the printed call lacks is named', async (t) => {
+  const DROPPED: readonly (readonly [given: string, names: RegExp])[] = [
+    ['-b jar.txt', /^-b: bearerd keeps no cookies/],
+    ['-c jar.txt', /^-c: bearerd keeps no cookies/],
+    ['-j', /^-j: bearerd keeps no cookies/],
+    ['--request-target /x', /^--request-target: bearerd sends the path of the URL/],
+    ['--path-as-is', /^--path-as-is: bearerd sends the path of the URL/],
+    ["-H 'Proxy-Authorization: Basic k-2'", /^header Proxy-Authorization: it is for a proxy/],
+    ["-H 'Proxy-Token: k-2'", /^header Proxy-Token: it is for a proxy/],
+    ["-H 'Origin: https://x'", /^header Origin: it is about/],
+    ['| jq', /^what stands behind the command \(\| …\)$/],
+    ['2>k-2', /^what stands behind the command \(2> …\)$/],
+    ['\nk-2', /^what stands behind the command \(another line …\)$/],
+  ];
+  for (const [given, names] of DROPPED) {
+    const { call, leftOut } = read(`curl https://h/ ${KEY} ${given}`);
+    t.equal(call, 'curl http://localhost:9180/', given);
+    t.equal(leftOut.length, 1, given);
+    t.match(leftOut[0], names, given);
+    t.notMatch(leftOut[0], 'k-2', given);
+  }
+  t.same(read(`curl https://h/ ${KEY} -b a=b`).leftOut, [], 'a cookie is named as another credential');
+});
+
+t.test('the printed call has no part of a credential in the query, however curl escapes it', async (t) => {
+  for (const [given, kept] of [
+    ["--url-query '+token=k-2&a=b'", '--url-query +a=b '],
+    ["--url-query '+token=k-2'", ''],
+    ["--url-query 'token=k-2&a=k-2'", ''],
+    ["-G --data-urlencode 'token=k-2&a=k-2' -d 'b=c&key=k-2'", '-G -d b=c '],
+  ] as const)
+    t.equal(read(`curl https://h/ ${KEY} ${given}`).call, `curl ${kept}http://localhost:9180/`, given);
+});
+
+t.test('the scheme OAuth carries a token, unless the request is signed', async (t) => {
+  t.match(read("curl https://h/ -H 'Authorization: OAuth k-1'").yaml, /\n {4}scheme: OAuth\n/);
+  for (const value of ['oauth_consumer_key="k-1"', 'realm="x", oauth_signature = "k-1"'])
+    t.throws(
+      () => read(`curl https://h/ -H 'Authorization: OAuth ${value}'`),
+      { code: 'usage', message: /made anew for each request/ },
+      value,
+    );
+});
+
 t.test('a client certificate alone makes a route without a credential', async (t) => {
   const { yaml, secrets } = read('curl https://h/x -E client.pem');
   t.match(yaml, /tls:\n {2}certFile: client\.pem\n {2}keyFile: client\.pem\n/);

@@ -6,7 +6,7 @@ import t from 'tap';
 import { readCurlLine } from '../../../src/cli/from-curl/curl-line.ts';
 import { requestOf } from '../../../src/cli/from-curl/curl-request.ts';
 import { findCredential } from '../../../src/cli/from-curl/found-credential.ts';
-import { sameCall, targetOf } from '../../../src/cli/from-curl/same-call.ts';
+import { sameCall } from '../../../src/cli/from-curl/same-call.ts';
 import { readShellLine } from '../../../src/cli/from-curl/shell-line.ts';
 import { tryBoth } from '../../../src/cli/from-curl/try-both.ts';
 import { filesOf } from '../../../src/cli/from-curl/written-files.ts';
@@ -69,7 +69,7 @@ t.test("the configuration from a vendor's line sends the same credential", async
     }).load();
     if (vendor.login === undefined) {
       if (!isRun) {
-        const { equal, words } = await tryBoth(line, request, targetOf(line, request), config);
+        const { equal, words } = await tryBoth(line, request, config);
         t.ok(equal, `${vendor.of}: ${words}`);
         t.same(
           calls.map(({ seen }) => seen),
@@ -87,13 +87,14 @@ t.test("the configuration from a vendor's line sends the same credential", async
     const plain = {
       ...request,
       method: 'GET',
+      path: '/x',
       headers: [],
       query: [],
       cookies: [],
       user: undefined,
       bearer: undefined,
     };
-    await tryBoth(get, plain, '/x', config);
+    await tryBoth(get, plain, config);
     t.equal(calls.at(-1)?.seen, vendor.sends[1], vendor.of);
   }
 });
