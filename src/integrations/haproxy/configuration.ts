@@ -65,6 +65,7 @@ function preamble(slow: readonly string[]): string {
     '- Equal duplicates of `Host` or `Content-Length` are merged; a length beside chunks is dropped.',
     '- Folded lines, lines that end with LF alone, and tabs in a request line are repaired, not refused.',
     "- 1xx answers pass, and so do headers that an answer's `Connection` names. A `Link` on several lines is not mapped.",
+    '- A `Location` or `Link` with `..` in its path is mapped as it is written, not as clients resolve it.',
     '- A 426 keeps `Upgrade` only if all its protocols can be tunnelled; HAProxy may add `Sec-WebSocket-Accept`.',
     "- If the upstream resets an idle connection just as HAProxy uses it, the client's connection closes without an answer.",
     '- A 502 after a POST or PATCH always says `upstream-unreachable`; the `detail` of a 502 or 504 may be less exact.',

@@ -1,5 +1,6 @@
+import { clientLocation } from '../../forward/headers/location.ts';
 import { isUnder } from '../../routes/prefixes.ts';
-import type { Route } from '../../routes/route-table.ts';
+import { type Route, withoutSlash } from '../../routes/route-table.ts';
 import { literally, word } from './words.ts';
 
 /**
@@ -74,25 +75,34 @@ interface Target {
   readonly to: string | undefined;
 }
 
+/** A segment that is in no route, as a reference can't hold it. */
+const ANY = '/<any>';
+
 /**
- * In this order: the route's own prefix; other routes of the host, the longest upstream prefix first; routes of other
- * hosts, which stay absolute; the base path. Targets are left out that the base path would map in the same way, and
- * targets that an earlier one covers.
+ * The deepest first. All paths under the same of these are mapped alike: they begin with the path that a route of the server
+ * sends, or with one that would be mapped into another route's prefix. Those are left out that the next shorter one maps, too.
  */
 function targetsOf(route: Route): readonly Target[] {
-  const own = [route, ...route.siblings].map(
-    ({ upstreamPrefix, prefix }): Target => ({ from: upstreamPrefix, to: prefix === '/' ? '' : prefix }),
-  );
-  const elsewhere = route.strangers.map(
-    ({ upstreamPrefix }): Target => ({ from: upstreamPrefix, to: undefined }),
-  );
-  const all = [...own, ...elsewhere];
-  const asBase = ({ from, to }: Target) => to !== undefined && from === route.basePath + to;
-  const needed = all.filter(
-    (target) => !asBase(target) || all.some((other) => !asBase(other) && isUnder(target.from, other.from)),
-  );
-  needed.push({ from: route.basePath, to: '' });
-  return needed.filter(({ from }, i) => !needed.slice(0, i).some((other) => isUnder(from, other.from)));
+  const { basePath, upstreamOrigin, siblings, strangers, neighbours } = route;
+  const begins = new Set([basePath, ...strangers.map(({ upstreamPrefix }) => upstreamPrefix)]);
+  for (const { prefix, upstreamPrefix } of [route, ...siblings, { prefix: '/', upstreamPrefix: basePath }]) {
+    begins.add(upstreamPrefix);
+    for (const other of neighbours) {
+      if (isUnder(other.prefix, prefix))
+        begins.add(upstreamPrefix + withoutSlash(other.prefix).slice(withoutSlash(prefix).length));
+    }
+  }
+  const all = [...begins]
+    .sort((a, b) => b.length - a.length)
+    .map((from): Target => {
+      const mapped = clientLocation(upstreamOrigin + from + ANY, route);
+      return { from, to: mapped.startsWith('/') ? mapped.slice(0, -ANY.length) : undefined };
+    });
+  return all.filter(({ from, to }, i) => {
+    const shorter = all.slice(i + 1).find((other) => isUnder(from, other.from));
+    if (shorter === undefined) return true;
+    return to !== (shorter.to === undefined ? undefined : shorter.to + from.slice(shorter.from.length));
+  });
 }
 
 /** The origin in all usual spellings. The scheme may be missing. */
