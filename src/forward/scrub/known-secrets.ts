@@ -41,6 +41,7 @@ export class KnownSecrets {
 
   /** Adds a token that a login has brought. */
   add(token: Secret, expires: Deadline): void {
+    this.#forgetExpired(); // Here, too: there may be no search for a long time, or no route with scrub.
     const value = asSent(token);
     const known = this.#tokens.get(value);
     const later = known === undefined || untilMs(known, this.#clock) < untilMs(expires, this.#clock);
@@ -57,7 +58,7 @@ export class KnownSecrets {
     return this.#searcher;
   }
 
-  /** Called only before a new search is made: searching for an expired token a little longer does no harm. */
+  /** The present search stays: searching for an expired token a little longer does no harm. */
   #forgetExpired(): void {
     for (const known of [this.#retired, this.#tokens]) {
       for (const [value, end] of known) if (untilMs(end, this.#clock) <= 0) known.delete(value);
