@@ -46,7 +46,7 @@ export class Exchange implements Watched, SendingOwner {
       : undefined;
     this.#sending = new Sending(context, this.#state, this, { forwardable, body: this.#body, upgrade });
     this.#answer = new Answer(context, forwardable, {
-      drained: () => this.#sending.attempt?.resume(),
+      drained: () => this.#clientReads(),
       released: (write) =>
         this.#guard(() => {
           write();
@@ -78,7 +78,9 @@ export class Exchange implements Watched, SendingOwner {
     const { event } = this.#forwardable;
     if (bytes > SMALL_BODY_BYTES) this.#context.bytesPassed(bytes - event.bytesIn);
     event.bytesIn = bytes;
-    if (this.#sending.attempt?.carrier !== undefined) this.#sending.restartTimeLimit();
+    // An attempt that has switched protocols has no carrier any more.
+    if (this.#sending.attempt?.carrier !== undefined || this.#state.present === 'switching')
+      this.#sending.restartTimeLimit();
   }
 
   pass(head: ResponseHead): void {
@@ -105,6 +107,12 @@ export class Exchange implements Watched, SendingOwner {
     if (!this.full) return;
     this.#sending.attempt?.pause();
     this.deadlineMonoMs = this.#answer.watchClient();
+  }
+
+  /** The client has read the answer so far. Its check was due soon; now the upstream's limit begins. */
+  #clientReads(): void {
+    this.expireIn(this.#forwardable.route.timeouts.idleMs);
+    this.#sending.attempt?.resume();
   }
 
   /** The upstream takes more of the body, after it has begun to answer. */

@@ -56,6 +56,9 @@ export class Tunnel implements Watched {
       this.#progressed();
       this.#bytesPassed(chunk.length);
     });
+    // What waited has been taken: a side that was held up may now need a while to send.
+    this.#client.on('drain', () => this.#progressed());
+    this.#upstream.on('drain', () => this.#progressed());
     this.#client.pipe(this.#upstream).pipe(this.#client);
     this.#scheduleCheck();
     this.#progressed();

@@ -38,7 +38,7 @@ export class RequestBody implements BodyConsumer {
   #ready: (() => void) | undefined;
   #completed: (() => void) | undefined;
 
-  /** @param progressed called with the bytes so far after each piece, and at the end */
+  /** @param progressed called with the bytes so far after each piece, at the end, and when the client may send more */
   constructor({ request, head }: Incoming, departures: Departures, progressed: (bytes: number) => void) {
     this.#request = request;
     this.#length = head.contentLength;
@@ -106,7 +106,9 @@ export class RequestBody implements BodyConsumer {
 
   /** The carrier takes more. */
   drained(): void {
-    if (this.#wanted && this.#carrier !== undefined) this.#resume();
+    if (!this.#wanted || this.#carrier === undefined) return;
+    this.#progressed(this.bytes); // The client's time limit begins now: it could send nothing before.
+    this.#resume();
   }
 
   /** No attempt takes the body any more: pauses the client. */
