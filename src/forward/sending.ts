@@ -206,7 +206,7 @@ export class Sending implements AttemptOwner {
 
   #hold(attempt: Attempt, head: ResponseHead, replacement: Promise<AccessToken | undefined>): void {
     if (!this.#state.enter('held')) return;
-    this.#owner.expireIn(undefined); // A login has its own time limit.
+    this.#owner.expireIn(undefined); // The token's source limits the wait.
     const held = new HeldAnswer(attempt, (cause) => this.crash(cause));
     this.#recordWait(replacement)
       .then((token) => {

@@ -19,7 +19,7 @@ export interface TokenSource {
   wait(signal?: AbortSignal): Promise<AccessToken>;
   /**
    * Reports that the upstream answered 401 to this token. Gives the token for a second try: a newer one, a promise of
-   * one (of undefined if the renewal fails), or undefined if the client gets the 401.
+   * one (of undefined if the renewal fails or takes too long), or undefined if the client gets the 401.
    */
   rejected(token: AccessToken): AccessToken | Promise<AccessToken | undefined> | undefined;
   /** Says that the upstream answered 401 to the token that `rejected` gave, too. It is reported, and goes on being used. */

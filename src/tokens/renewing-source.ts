@@ -4,6 +4,7 @@ import { Problem } from '../base/problem.ts';
 import type { AccessToken } from '../login/access-token.ts';
 import type { TokenSource } from '../login/credential.ts';
 import { ForcedRenewals } from './forced-renewals.ts';
+import { REPLACEMENT_WAIT_MS } from './schedule.ts';
 import { type Outcome, TokenKeeper, type TokenKeeperOptions } from './token-keeper.ts';
 import type { TokenStatus } from './token-status.ts';
 import { Waiters } from './waiters.ts';
@@ -35,6 +36,8 @@ export class RenewingSource implements TokenSource {
   readonly #forced: ForcedRenewals;
   /** Requests that have no token. */
   readonly #waiters: Waiters<AccessToken>;
+  /** Requests whose token was rejected: each waits for another one. */
+  readonly #replacements: Waiters<AccessToken>;
   /** The fingerprint of the last new token that the upstream rejected: each is reported once. */
   #reported: string | undefined;
   /** Callers that wait for the outcome of the next login. */
@@ -47,6 +50,7 @@ export class RenewingSource implements TokenSource {
     this.#keeper = new TokenKeeper(options, (outcome) => this.#loginEnded(outcome));
     this.#forced = new ForcedRenewals(options.clock);
     this.#waiters = new Waiters(options.clock);
+    this.#replacements = new Waiters(options.clock);
   }
 
   current(): AccessToken | undefined {
@@ -79,7 +83,9 @@ export class RenewingSource implements TokenSource {
     this.#keeper.reconsider();
     // Clients can't cut a backoff short.
     if (this.#keeper.stopped || this.#keeper.pausing || this.#crowded) return undefined;
-    return this.#nextOutcome().then((outcome) => (outcome instanceof LoginError ? undefined : outcome));
+    const limitMs = Math.max(REPLACEMENT_WAIT_MS, this.#options.tokenWaitMs);
+    const late = () => this.#problem('token-unavailable');
+    return this.#replacements.wait(limitMs, late).catch(() => undefined);
   }
 
   newTokenRejected(token: AccessToken): void {
@@ -125,7 +131,7 @@ export class RenewingSource implements TokenSource {
 
   /** Requests that wait for a login. */
   get waiting(): number {
-    return this.#waiters.size + this.#outcomes.length;
+    return this.#waiters.size + this.#replacements.size + this.#outcomes.length;
   }
 
   status(): TokenStatus {
@@ -162,6 +168,8 @@ export class RenewingSource implements TokenSource {
   #loginEnded(outcome: Outcome): void {
     if (!(outcome instanceof LoginError)) this.#forced.end();
     for (const settle of this.#outcomes.splice(0)) settle(outcome);
+    if (outcome instanceof LoginError) this.#replacements.rejectAll(() => outcome);
+    else this.#replacements.resolveAll(outcome);
     if (!(outcome instanceof LoginError)) this.#waiters.resolveAll(outcome);
     else if (this.#keeper.stopped) this.#endWaiting();
     else if (this.#keeper.refused) this.#waiters.rejectAll(() => this.#problem('login-refused'));
@@ -169,6 +177,7 @@ export class RenewingSource implements TokenSource {
 
   #endWaiting(): void {
     for (const settle of this.#outcomes.splice(0)) settle(this.#noLogin());
+    this.#replacements.rejectAll(this.#end.problem);
     this.#waiters.rejectAll(this.#end.problem);
   }
 

@@ -6,6 +6,11 @@ import type { LoginFailure } from '../base/login-error.ts';
 
 /** At most one login in this time for each credential, whatever asks for it. */
 export const LOGIN_FLOOR_MS = 1_000;
+/**
+ * A request whose token was rejected waits for another one this long, or for `tokenWait` if that is longer. A login by
+ * HTTP has 10 s, and may have to wait for the floor; a command, or the lock of a fleet, may take longer.
+ */
+export const REPLACEMENT_WAIT_MS = LOGIN_FLOOR_MS + 10_000;
 /** Upstreams' 401s cause at most one renewal in this time for each credential. */
 export const FORCED_RENEWAL_FLOOR_MS = 10_000;
 /** The loop checks the wall clock at least this often, and so notices that the machine slept. */

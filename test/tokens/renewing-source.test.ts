@@ -452,6 +452,26 @@ t.test('a request with a 401 for a token that has since expired waits for the du
   t.equal(bench.eventsOf('token-rejected').length, 0);
 });
 
+t.test('after a 401 a request waits 11 s for a slow login, or tokenWait if that is longer', async (t) => {
+  for (const [tokenWaitMs, limitMs] of [
+    [0, 11 * S],
+    [10 * S, 11 * S],
+    [30 * S, 30 * S],
+  ] as const) {
+    const bench = await ready(t, inTurn({}, { takesMs: 5 * MINUTE }), { tokenWaitMs });
+    await bench.clock.advance(MINUTE);
+    const chance = secondChance(bench, bench.source.current()!);
+    await bench.clock.advance(limitMs - 1);
+    t.equal(await stateOf(bench.clock, chance), 'pending');
+    t.equal(bench.source.waiting, 1);
+    await bench.clock.advance(1);
+    t.equal(await stateOf(bench.clock, chance), undefined, 'the 401 passes');
+    t.equal(bench.source.waiting, 0);
+    await bench.clock.advance(5 * MINUTE);
+    t.equal(bench.token, 'tok-2', 'the login goes on');
+  }
+});
+
 t.test('requests that wait after a 401 count toward the limit of waiting requests', async (t) => {
   const bench = await ready(t, inTurn({}, { takesMs: 5 * S }), { maxWaiting: 2 });
   await bench.clock.advance(MINUTE);
