@@ -1,3 +1,4 @@
+import { withoutBlanks } from '../base/bytes.ts';
 import { type FieldLines, fieldOf } from '../base/fields.ts';
 import type { OutgoingRequest } from './carrier.ts';
 
@@ -27,7 +28,7 @@ export function responseLines(raw: readonly string[], limitBytes: number): Field
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
     if (name.startsWith(':')) continue;
-    const value = raw[i + 1]!.trim();
+    const value = withoutBlanks(raw[i + 1]!);
     bytes += name.length + value.length + LINE_BYTES;
     if (bytes > limitBytes) return undefined;
     pairs.push(name, value);

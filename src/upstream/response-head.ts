@@ -1,3 +1,4 @@
+import { isBlank } from '../base/bytes.ts';
 import { type FieldLines, fieldOf } from '../base/fields.ts';
 import { HeadScanner, ResponseFault } from './head-scanner.ts';
 
@@ -69,14 +70,10 @@ export class HeadReader {
       const name = text.slice(places[i], places[i + 1]);
       let valueEnd = places[i + 3]!;
       const valueAt = places[i + 2]!;
-      while (valueEnd > valueAt && isSpace(text.charCodeAt(valueEnd - 1))) valueEnd--;
+      while (valueEnd > valueAt && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd--;
       pairs.push(name, text.slice(valueAt, valueEnd));
       fields.push(fieldOf(name));
     }
     return { pairs, fields };
   }
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }
