@@ -16,7 +16,8 @@ const SCRIPT = 'ulimit -c 0; exec cat';
  */
 export class GroupWitness {
   #witness = standIn();
-  #seenMs = Number.NEGATIVE_INFINITY;
+  /** When the group last got each signal. */
+  readonly #seenMs = new Map<NodeJS.Signals, number>();
 
   /** Whether the others in the group have got this signal, too; asked right after we got it. */
   async saw(signal: NodeJS.Signals): Promise<boolean> {
@@ -24,11 +25,11 @@ export class GroupWitness {
     const witness = this.#witness;
     if (witness.signalCode === null) await Promise.race([ended(witness), sleep(MOMENT_MS)]);
     if (witness.signalCode !== null || hasGot(witness.pid, signal)) {
-      this.#seenMs = performance.now();
+      this.#seenMs.set(signal, performance.now());
       if (this.#witness === witness) this.#witness = standIn();
     }
-    // A signal a moment later finds no witness, and belongs to the same event.
-    return performance.now() - this.#seenMs < ONE_EVENT_MS;
+    // The same signal a moment later belongs to the same event, though the new witness has not got it.
+    return performance.now() - (this.#seenMs.get(signal) ?? Number.NEGATIVE_INFINITY) < ONE_EVENT_MS;
   }
 
   end(): void {
