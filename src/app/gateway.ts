@@ -165,7 +165,7 @@ export class Gateway {
    * Applies a new configuration as a whole. Requests under way keep the one that they began with. Settings of the
    * listeners need a restart. Does nothing once a stop is announced: a new credential would cause a login.
    *
-   * @returns the keys of changed settings that need a restart
+   * @returns the keys of settings that differ from the start and need a restart
    */
   reconfigure(config: Config): string[] {
     if (this.#stop.announced) return [];

@@ -19,7 +19,7 @@ interface ReloadsOptions {
   /** The configuration in use. */
   readonly config: Config;
   readonly source: ConfigurationSource;
-  /** Applies a valid configuration; gives the changed keys that need a restart. */
+  /** Applies a valid configuration; gives the keys that need a restart. */
   readonly apply: (config: Config, by: string) => readonly string[];
   readonly observe: Observe;
 }

@@ -44,6 +44,11 @@ const BOUND_AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   sinks: (config) => config.sinks,
 };
 
+/** Their values as text, by key. */
+function boundBy(config: Config): ReadonlyMap<string, string | undefined> {
+  return new Map(Object.entries(BOUND_AT_START).map(([key, of]) => [key, JSON.stringify(of(config))]));
+}
+
 /** The configuration in use, and what was made of it. */
 export class RunningConfig {
   config: Config;
@@ -51,10 +56,13 @@ export class RunningConfig {
   /** When the configuration was applied, on the wall clock. */
   sinceMs: number;
   readonly #lasting: Lasting;
+  /** What the start has bound, and no reload changes. */
+  readonly #bound: ReadonlyMap<string, string | undefined>;
   readonly #mostConnections = connectionsWithin(openFilesLimit());
 
   constructor(config: Config, lasting: Lasting) {
     this.#lasting = lasting;
+    this.#bound = boundBy(config);
     this.config = config;
     this.settings = this.#make(config);
     this.sinceMs = lasting.clock.wallMs();
@@ -63,7 +71,7 @@ export class RunningConfig {
   /**
    * Applies a new configuration as a whole.
    *
-   * @returns the keys of changed settings that need a restart
+   * @returns the keys of settings that need a restart, since they differ from what the start has bound
    */
   take(config: Config): string[] {
     const before = this.config;
@@ -71,9 +79,7 @@ export class RunningConfig {
     this.config = config;
     this.sinceMs = this.#lasting.clock.wallMs();
     this.settings.pools.closePrevious();
-    return Object.entries(BOUND_AT_START)
-      .filter(([, of]) => JSON.stringify(of(config)) !== JSON.stringify(of(before)))
-      .map(([key]) => key);
+    return [...boundBy(config)].filter(([key, value]) => value !== this.#bound.get(key)).map(([key]) => key);
   }
 
   /** Everything that may fail comes before the first change, so that a failure changes nothing. */

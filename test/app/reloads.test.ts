@@ -65,6 +65,19 @@ t.test('removing a CA ends the connections that it verified', async (t) => {
   await until(() => seen.open === 0, 'the old connection stays open');
 });
 
+t.test('each reload names what differs from the start, until it is as at the start again', async (t) => {
+  const baseUrl = 'https://api.example.com';
+  const { gateway } = await gatewayFor(t, { baseUrl, env: { BEARERD_ROUTES: '/=none' } });
+  const reloadWith = async (env: Record<string, string>) =>
+    gateway.reconfigure(await configOf({ baseUrl, env: { BEARERD_ROUTES: '/=none', ...env } }));
+  const listen = { BEARERD_LISTEN: '127.0.0.2:0' };
+  t.same(await reloadWith(listen), ['listen']);
+  t.same(await reloadWith({ ...listen, BEARERD_LOG_LEVEL: 'warn' }), ['listen'], 'it is still pending');
+  t.same(await reloadWith({ ...listen, BEARERD_MAX_HEADER_SIZE: '16KiB' }), ['listen', 'limits.headerSize']);
+  t.same(await reloadWith({ BEARERD_MAX_HEADER_SIZE: '16KiB' }), ['limits.headerSize']);
+  t.same(await reloadWith({}), []);
+});
+
 t.test('reloads do not leak memory', async (t) => {
   const { baseUrl } = await tlsUpstream(t);
   const { gateway, get } = await gatewayFor(t, { baseUrl, env: OPTIONS });
