@@ -26,7 +26,7 @@ interface ReloadsOptions {
 
 /**
  * Applies changes of the configuration while the proxy runs: everything on request, and changed secret and TLS files by
- * itself. There is one reload at a time, and none after `stop`. A faulty configuration is refused, and the old one stays.
+ * itself. They are applied one at a time, and none after `stop`. A faulty configuration is refused, and the old one stays.
  */
 export class Reloads {
   readonly #source: ConfigurationSource;
@@ -39,7 +39,12 @@ export class Reloads {
   /** The paths of those that came since the last try. */
   readonly #fresh = new Set<string>();
   #gathering: NodeJS.Timeout | undefined;
+  /** The last change to be applied. Commands run before their turn: one that hangs holds up no changed file. */
   #last: Promise<unknown> = Promise.resolve();
+  /** The last reload of everything. */
+  #whole: Promise<unknown> = Promise.resolve();
+  /** The last renewal of each credential. */
+  readonly #renewals = new Map<string, Promise<void>>();
   #warnings: Config['warnings'] = [];
   /** A reload of everything that has not begun yet; later requests for one share it. */
   #next: Promise<Reloaded | undefined> | undefined;
@@ -64,19 +69,24 @@ export class Reloads {
 
   /** Reads everything again from disk. Gives undefined if stopped before. Never rejects. */
   all(by: string): Promise<Reloaded | undefined> {
-    this.#next ??= this.#enqueue(() => {
+    this.#next ??= this.#whole.then(() => {
       this.#next = undefined;
       return this.#everything(by);
     });
+    this.#whole = this.#next;
     return this.#next;
   }
 
   async #everything(by: string): Promise<Reloaded | undefined> {
+    if (this.#ended.signal.aborted) return undefined;
     try {
-      const restartNeededFor = this.#use(await this.#source.load(this.#commandOptions()), by);
-      this.#waiting.clear(); // Older than what has just been read.
-      this.#fresh.clear();
-      return restartNeededFor && { reloaded: true, restartNeededFor };
+      const ran = await this.#source.runCommands(this.#commandOptions());
+      return await this.#enqueue(async () => {
+        const restartNeededFor = this.#use(await this.#source.load({ ...this.#commandOptions(), ran }), by);
+        this.#waiting.clear(); // Older than what has just been read.
+        this.#fresh.clear();
+        return restartNeededFor && { reloaded: true, restartNeededFor };
+      });
     } catch (error) {
       this.#refuse(by, error);
       return { reloaded: false, faults: faultsOf(error) };
@@ -85,16 +95,26 @@ export class Reloads {
 
   /** Runs the commands of one credential's secrets, and applies changed secrets. Never rejects. */
   renewSecrets(credential: string): Promise<void> {
+    const before = this.#renewals.get(credential) ?? Promise.resolve();
+    const renewal = before.then(() => this.#renew(credential));
+    this.#renewals.set(credential, renewal);
+    return renewal;
+  }
+
+  async #renew(credential: string): Promise<void> {
+    if (this.#ended.signal.aborted) return;
     const by = `commands of ${credential}`;
-    return this.#enqueue(async () => {
-      try {
-        const loaded = await this.#source.loadSecretsOf(credential, this.#commandOptions());
-        if (loaded?.isChanged) this.#use(loaded.config, by);
-        else if (loaded !== undefined && !this.#ended.signal.aborted) this.#tellWarnings(loaded.config);
-      } catch (error) {
-        this.#refuse(by, error);
-      }
-    });
+    try {
+      const ran = await this.#source.runCommands(this.#commandOptions(), credential);
+      if (ran === undefined) return;
+      await this.#enqueue(async () => {
+        const { config, isChanged } = await this.#source.loadSecrets(ran);
+        if (isChanged) this.#use(config, by);
+        else if (!this.#ended.signal.aborted) this.#tellWarnings(config);
+      });
+    } catch (error) {
+      this.#refuse(by, error);
+    }
   }
 
   #commandOptions() {

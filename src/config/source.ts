@@ -50,26 +50,36 @@ export class ConfigurationSource {
    * until files that are being written are complete, and a configuration that has lost a part is faulty.
    */
   async load(
-    options: Pick<SecretCommandsOptions, 'signal' | 'around' | 'onRun' | 'standIns'> = {},
+    options: Pick<SecretCommandsOptions, 'ran' | 'signal' | 'around' | 'onRun' | 'standIns'> = {},
   ): Promise<Config> {
     if (this.#inForce !== undefined) await this.#still();
     return this.#read(this.#disk.read, options);
   }
 
   /**
-   * The configuration in use, with the commands of one credential run again.
+   * Runs commands again, and keeps nothing: `load` and `loadSecrets` take what they printed. Meanwhile others may load.
    *
-   * @returns undefined if it has no commands
+   * @param credential whose commands run; without one, all that the disk names now
+   * @returns undefined if the configuration in use has no such commands
    */
-  async loadSecretsOf(
-    credential: string,
+  async runCommands(
     options: Pick<SecretCommandsOptions, 'signal' | 'onRun'>,
-  ): Promise<{ readonly config: Config; readonly isChanged: boolean } | undefined> {
-    const commands = this.#inForce?.secretCommands ?? new Map<string, string>();
-    const isDue = (key: string) => commands.get(key) === credential;
-    if (![...commands.keys()].some(isDue)) return undefined;
+    credential?: string,
+  ): Promise<SecretCommands | undefined> {
+    const inUse = this.#inForce?.secretCommands ?? new Map<string, string>();
+    const isDue = (key: string) => credential === undefined || inUse.get(key) === credential;
+    if (![...inUse.keys()].some(isDue)) return undefined;
+    if (credential === undefined) await this.#still();
+    const readFile = credential === undefined ? this.#disk.read : this.#before(new Map());
+    const commands = new SecretCommands({ ...options, isDue, given: this.#given });
+    await loadConfig({ ...this.#input(readFile), commands }, this.#inForce);
+    return commands;
+  }
+
+  /** The configuration in use, with what some of its commands have printed since. */
+  async loadSecrets(ran: SecretCommands): Promise<{ readonly config: Config; readonly isChanged: boolean }> {
     const before = this.#given;
-    const config = await this.#read(this.#before(new Map()), { ...options, isDue });
+    const config = await this.#read(this.#before(new Map()), { ran, isDue: () => false });
     const isSame = [...this.#given].every(([key, { secret }]) => secret.equals(before.get(key)?.secret));
     return { config, isChanged: !isSame };
   }

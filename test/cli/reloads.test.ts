@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -22,15 +22,23 @@ type Pair = { readonly cert: string; readonly key: string };
 
 /** Watches a certificate, its key and an API key; records the configurations in use, and the events. */
 async function following(t: Test, at: (name: string) => string) {
-  const source = new ConfigurationSource(
-    {
-      BEARERD_BASE_URL: 'https://localhost',
-      BEARERD_API_KEY_FILE: at('api-key'),
-      BEARERD_TLS_CERT_FILE: at('cert'),
-      BEARERD_TLS_KEY_FILE: at('key'),
-    },
-    undefined,
-  );
+  const source = new ConfigurationSource({
+    BEARERD_BASE_URL: 'https://localhost',
+    BEARERD_API_KEY_FILE: at('api-key'),
+    BEARERD_TLS_CERT_FILE: at('cert'),
+    BEARERD_TLS_KEY_FILE: at('key'),
+  });
+  const followed = await followingSource(t, source);
+  const { taken } = followed;
+  const uses = (pair: Pair) =>
+    until(() => {
+      const tls = taken.at(-1)?.tls;
+      return tls?.cert?.expose() === pair.cert && tls.key?.expose() === pair.key;
+    }, 'the new pair is not used');
+  return { ...followed, uses };
+}
+
+async function followingSource(t: Test, source: ConfigurationSource) {
   const taken: Config[] = [];
   const told: Event[] = [];
   const reloads = new Reloads({
@@ -43,13 +51,8 @@ async function following(t: Test, at: (name: string) => string) {
     observe: (event) => told.push(event),
   });
   t.teardown(() => reloads.stop());
-  const uses = (pair: Pair) =>
-    until(() => {
-      const tls = taken.at(-1)?.tls;
-      return tls?.cert?.expose() === pair.cert && tls.key?.expose() === pair.key;
-    }, 'the new pair is not used');
   const refused = () => told.filter(({ type }) => type === 'reload-refused').length;
-  return { reloads, taken, told, uses, refused };
+  return { reloads, taken, told, refused };
 }
 
 function folder(t: Test) {
@@ -155,6 +158,41 @@ t.test(
     await uses(SECOND);
   },
 );
+
+for (const [what, begin] of [
+  ['after a refused login', (reloads: Reloads) => reloads.renewSecrets('printed')],
+  ['at a reload', (reloads: Reloads) => reloads.all('SIGHUP')],
+] as const) {
+  t.test(`a command that runs ${what} holds up no changed file, and both are used`, AT_ONCE, async (t) => {
+    const dir = t.testdir({ store: 'printed-1', file: 'filed-1' });
+    const at = (name: string) => join(dir, name);
+    const put = (name: string, content: string) => writeFileSync(at(name), content);
+    const script = `cat store; if [ -e wait ]; then touch waits; while [ ! -e go ]; do sleep 0.1; done; fi`;
+    put('program', `#!/bin/sh\ncd ${dir} && ${script}\n`);
+    const printed = { type: 'apiKey', key: { command: ['sh', at('program')], timeout: '10m' } };
+    const filed = { type: 'apiKey', key: { file: at('file') } };
+    const routes = [{ prefix: '/', credential: 'filed' }];
+    const credentials = { printed, filed };
+    put('bearerd.yaml', JSON.stringify({ baseUrl: 'https://localhost', credentials, routes }));
+    const source = new ConfigurationSource({}, { configFile: at('bearerd.yaml') });
+    const { reloads, taken, refused } = await followingSource(t, source);
+    const keys = () =>
+      ['printed', 'filed'].map((name) => {
+        const credential = taken.at(-1)?.credentials.get(name);
+        return credential?.kind === 'api-key' && credential.key.expose();
+      });
+    put('store', 'printed-2');
+    put('wait', '');
+    const begun = begin(reloads);
+    await until(() => existsSync(at('waits')), 'the command does not run');
+    put('file', 'filed-2');
+    await until(() => keys().join() === 'printed-1,filed-2', 'the changed file is not used');
+    put('go', '');
+    await begun;
+    t.same(keys(), ['printed-2', 'filed-2']);
+    t.equal(refused(), 0);
+  });
+}
 
 t.test('after a stop neither a request nor a changed file reloads the configuration', AT_ONCE, async (t) => {
   const { at, put } = folder(t);

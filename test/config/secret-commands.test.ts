@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { Config } from '../../src/config/config.ts';
 import { formsOf } from '../../src/config/declaration/setting.ts';
 import { SECRET_SETTINGS } from '../../src/config/declaration/settings.ts';
 import { SecretCommands } from '../../src/config/reading/secret-commands.ts';
@@ -304,6 +305,42 @@ t.test(
     );
   },
 );
+
+t.test('what a command gives before its turn changes only what is in use at its turn', async (t) => {
+  const dir = t.testdir({ value: 'k-1', 'bearerd.yaml': '' });
+  const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
+  const prints = (...words: string[]) => put('bearerd.yaml', yaml(JSON.stringify({ command: words })));
+  prints('cat', join(dir, 'value'));
+  const source = new ConfigurationSource({}, { configFile: join(dir, 'bearerd.yaml') });
+  const keyIn = ({ credentials }: Config) => {
+    const key = credentials.get('key');
+    return key?.kind === 'api-key' && key.key.expose();
+  };
+  await source.load();
+  const runs: string[] = [];
+  const run = async () => {
+    const ran = await source.runCommands({ onRun: (_key, result) => runs.push(result) }, 'key');
+    if (ran === undefined) throw new Error('no command has run');
+    return ran;
+  };
+  put('value', 'k-2');
+  const ran = await run();
+  put('value', 'k-3');
+  const changed = await source.loadSecrets(ran);
+  t.same([keyIn(changed.config), changed.isChanged, runs], ['k-2', true, ['ok']], 'it does not run again');
+  put('value', '');
+  const failed = await run();
+  put('value', 'k-4');
+  await source.load();
+  const kept = await source.loadSecrets(failed);
+  t.same([keyIn(kept.config), kept.isChanged], ['k-4', false], 'a failure leaves the newer value in use');
+  t.match(kept.config.warnings, [{ problem: /printed nothing; the last value goes on/ }]);
+  const former = await run();
+  prints('echo', 'k-5');
+  await source.load();
+  t.equal(keyIn((await source.loadSecrets(former)).config), 'k-5', 'a changed command is another one');
+  t.equal(await source.runCommands({}, 'other'), undefined);
+});
 
 t.test('an abort signal ends running commands', async (t) => {
   const dir = t.testdir({ 'bearerd.yaml': yaml("{ command: [sleep, '600'] }") });

@@ -37,6 +37,8 @@ export interface SecretCommandsOptions {
   readonly given?: ReadonlyMap<string, Given>;
   /** Whether to run a command again that printed something before. */
   readonly isDue?: (key: string) => boolean;
+  /** Commands that have run for this reading before: they don't run again, unless they were others. */
+  readonly ran?: SecretCommands | undefined;
   /** Kills the commands. */
   readonly signal?: AbortSignal;
   readonly around?: Around;
@@ -60,6 +62,8 @@ export class SecretCommands {
   readonly #options: SecretCommandsOptions;
   readonly #asked = new Map<string, SecretCommand>();
   readonly #outcomes = new Map<string, Outcome>();
+  /** The outcomes of those that have run. */
+  readonly #ran = new Map<string, Outcome>();
   /** Texts of secrets from every source, which no fault may show. */
   readonly #known = new Set<string>();
 
@@ -93,10 +97,25 @@ export class SecretCommands {
   /** The value at a key, or why there is none; undefined until it has run. */
   outcomeOf(key: string, asked: SecretCommand): Outcome | undefined {
     this.#asked.set(key, asked);
-    const { isDue = () => true } = this.#options;
-    const text = this.standIns ? standIn(key) : isDue(key) ? undefined : this.#before(key);
-    if (text !== undefined) this.#outcomes.set(key, { text });
+    const outcome = this.#withoutRun(key, asked);
+    if (outcome !== undefined) this.#outcomes.set(key, outcome);
     return this.#outcomes.get(key);
+  }
+
+  /** What this very command gave when it ran here; undefined if it did not. */
+  outcomeOfRun(key: string, asked: SecretCommand): Outcome | undefined {
+    return isSame(this.#asked.get(key), asked) ? this.#ran.get(key) : undefined;
+  }
+
+  #withoutRun(key: string, asked: SecretCommand): Outcome | undefined {
+    if (this.standIns) return { text: standIn(key) };
+    const { isDue = () => true, ran } = this.#options;
+    const outcome = ran?.outcomeOfRun(key, asked);
+    // What was in use when it failed may have been replaced since.
+    if (outcome?.problem !== undefined) return { ...outcome, text: this.#before(key) };
+    if (outcome !== undefined) return outcome;
+    const text = isDue(key) ? undefined : this.#before(key);
+    return text === undefined ? undefined : { text };
   }
 
   /** Shows a key's command; empty if it has none. */
@@ -135,6 +154,7 @@ export class SecretCommands {
     for (const [key, each] of ran) {
       const outcome = this.#outcome(key, each);
       this.#outcomes.set(key, outcome);
+      this.#ran.set(key, outcome);
       if (each.end.kind !== 'aborted')
         this.#options.onRun?.(key, outcome.problem === undefined ? 'ok' : 'failed');
     }
@@ -154,9 +174,12 @@ export class SecretCommands {
   /** What the same command gave before. */
   #before(key: string): string | undefined {
     const before = this.#options.given?.get(key);
-    const isSame = JSON.stringify(before?.asked.command) === JSON.stringify(this.#asked.get(key)?.command);
-    return isSame ? before?.secret.expose() : undefined;
+    return isSame(before?.asked, this.#asked.get(key)) ? before?.secret.expose() : undefined;
   }
+}
+
+function isSame(one: SecretCommand | undefined, other: SecretCommand | undefined): boolean {
+  return JSON.stringify(one?.command) === JSON.stringify(other?.command);
 }
 
 /** Different for each key, as long as a good secret, and valid as the URL of a Redis. */
