@@ -110,7 +110,6 @@ const WAITS: Readonly<Record<string, number>> = {
   'app/shows.test.ts': 2,
   'app/traces.test.ts': 1,
   'app/tunnels.test.ts': 6,
-  'app/waiting-pieces.test.ts': 1,
   'base/clock.test.ts': 5,
   'cli/at-rest.test.ts': 3,
   'cli/idle.test.ts': 1,

@@ -5,6 +5,7 @@ import { gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { answer, Http2Upstream } from '../support/h2-upstream.ts';
 import { until } from '../support/raw-client.ts';
 import { grant, head, ok, RawUpstream } from '../support/raw-upstream.ts';
+import { untilStill } from '../support/still.ts';
 
 // A side that reads nothing stops the other one, whatever the size of the pieces: a sender can get rid of as much as the
 // kernel's buffers hold, and a few pieces that wait in bearerd.
@@ -38,16 +39,7 @@ function offer(to: Duplex, piece: string): Offer {
   to.on('drain', () => over || more());
   more();
   return {
-    stopped: async () => {
-      let before = -1;
-      let still = 0;
-      await until(() => {
-        still = taken() === before ? still + 1 : 0;
-        before = taken();
-        return still === STILL_LOOKS || before > LIMIT_BYTES;
-      }, 'bytes are taken more and more slowly');
-      return taken();
-    },
+    stopped: () => untilStill(taken, STILL_LOOKS, LIMIT_BYTES),
     end: (last) => {
       over = true;
       if (last !== undefined) to.write(last);

@@ -3,6 +3,7 @@ import { gatewayFor, request } from '../support/gateway.ts';
 import { leastBytes, usedBytes } from '../support/memory.ts';
 import { until } from '../support/raw-client.ts';
 import { RawUpstream } from '../support/raw-upstream.ts';
+import { untilStill } from '../support/still.ts';
 
 // The memory of an upload in pieces of one byte to an upstream that reads nothing: Node makes an object of each piece.
 
@@ -11,6 +12,8 @@ const proxy = await gatewayFor(t, { baseUrl: upstream.url });
 
 const UPLOAD = request('POST', '/up', 'transfer-encoding: chunked');
 const KIB = 1024;
+/** Half a second. */
+const STILL_LOOKS = 100;
 
 t.test('bytes that wait take little more memory than their number', async (t) => {
   upstream.onHead = ({ connection }) => {
@@ -21,13 +24,9 @@ t.test('bytes that wait take little more memory than their number', async (t) =>
   const clients = await Promise.all(Array.from({ length: 8 }, () => proxy.client()));
   for (const client of clients) client.send(bytes);
   await until(() => upstream.requests.length === clients.length, 'not all requests reach the upstream');
-  let stands = 0;
-  for (let n = 0, last = -1; n < 200 && stands < 10; n++) {
-    const read = clients.reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
-    stands = read === last ? stands + 1 : 0;
-    last = read;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const taken = () =>
+    clients.reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
+  await untilStill(taken, STILL_LOOKS);
   const each = ((await leastBytes(before + 800 * KIB * clients.length)) - before) / clients.length / KIB;
   t.ok(each < 800, `${Math.round(each)} KiB each`);
   for (const client of clients) client.close();
