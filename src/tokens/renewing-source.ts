@@ -166,12 +166,15 @@ export class RenewingSource implements TokenSource {
   }
 
   #loginEnded(outcome: Outcome): void {
-    if (!(outcome instanceof LoginError)) this.#forced.end();
     for (const settle of this.#outcomes.splice(0)) settle(outcome);
-    if (outcome instanceof LoginError) this.#replacements.rejectAll(() => outcome);
-    else this.#replacements.resolveAll(outcome);
-    if (!(outcome instanceof LoginError)) this.#waiters.resolveAll(outcome);
-    else if (this.#keeper.stopped) this.#endWaiting();
+    if (!(outcome instanceof LoginError)) {
+      this.#forced.end();
+      this.#replacements.resolveAll(outcome);
+      this.#waiters.resolveAll(outcome);
+      return;
+    }
+    this.#replacements.rejectAll(() => outcome);
+    if (this.#keeper.stopped) this.#endWaiting();
     else if (this.#keeper.refused) this.#waiters.rejectAll(() => this.#problem('login-refused'));
   }
 
