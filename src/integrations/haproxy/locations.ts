@@ -83,9 +83,10 @@ const ANY = '/<any>';
  * sends, or with one that would be mapped into another route's prefix. Those are left out that the next shorter one maps, too.
  */
 function targetsOf(route: Route): readonly Target[] {
-  const { basePath, upstreamOrigin, siblings, strangers, neighbours } = route;
+  const known: Route = { ...route }; // A copy has the lists that a route computes anew at each look.
+  const { basePath, upstreamOrigin, siblings, strangers, neighbours } = known;
   const begins = new Set([basePath, ...strangers.map(({ upstreamPrefix }) => upstreamPrefix)]);
-  for (const { prefix, upstreamPrefix } of [route, ...siblings, { prefix: '/', upstreamPrefix: basePath }]) {
+  for (const { prefix, upstreamPrefix } of [known, ...siblings, { prefix: '/', upstreamPrefix: basePath }]) {
     begins.add(upstreamPrefix);
     for (const other of neighbours) {
       if (isUnder(other.prefix, prefix))
@@ -95,7 +96,7 @@ function targetsOf(route: Route): readonly Target[] {
   const all = [...begins]
     .sort((a, b) => b.length - a.length)
     .map((from): Target => {
-      const mapped = clientLocation(upstreamOrigin + from + ANY, route);
+      const mapped = clientLocation(upstreamOrigin + from + ANY, known);
       return { from, to: mapped.startsWith('/') ? mapped.slice(0, -ANY.length) : undefined };
     });
   return all.filter(({ from, to }, i) => {
