@@ -165,6 +165,7 @@ export class Sources {
       renewAfterMs: config.renewAfterMs,
       tokenWaitMs: config.tokenWaitMs,
       maxWaiting: config.limits.waiting,
+      waitingInAll: () => this.waiting,
       clock: this.#clock,
     };
     const source = kept ?? new RenewingSource(options);

@@ -12,8 +12,10 @@ import { Waiters } from './waiters.ts';
 export interface RenewingSourceOptions extends TokenKeeperOptions {
   /** The longest wait of a request that finds no token. */
   readonly tokenWaitMs: number;
-  /** How many requests may wait. */
+  /** How many requests may wait, of all credentials together. */
   readonly maxWaiting: number;
+  /** How many do; without it, only those of this source count. */
+  readonly waitingInAll?: () => number;
 }
 
 /** Why a source has ended, for those that wait for its next token. */
@@ -129,9 +131,9 @@ export class RenewingSource implements TokenSource {
     this.#keeper.continueFrom(former.#keeper, sameLogin);
   }
 
-  /** Requests that wait for a login. */
+  /** Requests that wait for a token. */
   get waiting(): number {
-    return this.#waiters.size + this.#replacements.size + this.#outcomes.length;
+    return this.#waiters.size + this.#replacements.size;
   }
 
   status(): TokenStatus {
@@ -189,7 +191,8 @@ export class RenewingSource implements TokenSource {
   }
 
   get #crowded(): boolean {
-    return this.waiting >= this.#options.maxWaiting;
+    const { maxWaiting, waitingInAll } = this.#options;
+    return (waitingInAll?.() ?? this.waiting) >= maxWaiting;
   }
 
   #nextOutcome(): Promise<Outcome> {

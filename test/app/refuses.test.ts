@@ -7,7 +7,7 @@ import { Departures } from '../../src/forward/client/departures.ts';
 import { HttpListeners } from '../../src/listen/http-listeners.ts';
 import { chunked, gatewayFor, request, type TestGateway } from '../support/gateway.ts';
 import { ask, RawClient, type RawResponse, until } from '../support/raw-client.ts';
-import { ok, RawUpstream } from '../support/raw-upstream.ts';
+import { grant, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 // Which clients may call, from where, and how. A refused request never reaches the upstream.
 
@@ -360,6 +360,27 @@ t.test('a connection past the limit gets 503 overloaded, and its request is not 
   for (let i = 0; i < 100 && again.status === 503; i++) again = await small.get('/');
   t.equal(again.status, 200, 'a closed connection does not count');
   first.close();
+});
+
+t.test('the limit of requests that wait for a token is one for all credentials', async (t) => {
+  const slow = await RawUpstream.startedFor(t);
+  const login = Promise.withResolvers<Buffer>();
+  slow.onLogin = () => login.promise;
+  const yaml = `
+limits: { waiting: 1 }
+credentials:
+  one: { type: session, clientId: a, clientSecret: b }
+  two: { type: session, clientId: c, clientSecret: d }
+routes: [{ prefix: /one, credential: one }, { prefix: /two, credential: two }]`;
+  const proxy = await gatewayFor(t, { baseUrl: slow.url, yaml, loggedIn: false });
+  const waiting = proxy.get('/one');
+  const waits = () => proxy.gateway.status.requestsWaiting === 1;
+  await until(waits, 'no request waits');
+  refused(t, await proxy.get('/two'), 'overloaded');
+  refused(t, await proxy.get('/one'), 'overloaded');
+  login.resolve(grant('tok'));
+  t.equal((await waiting).status, 200);
+  t.equal((await proxy.get('/two')).status, 200);
 });
 
 t.test('a client must send its headers within a time limit', async (t) => {

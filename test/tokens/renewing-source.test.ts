@@ -120,6 +120,20 @@ t.test('at most maxWaiting requests wait', async (t) => {
   t.same((await Promise.all(waiting)).map(tokenOf), ['tok-1', 'tok-1', 'tok-1']);
 });
 
+t.test('the limit is one for all sources, and a caller of renewNow does not count', async (t) => {
+  const waitingInAll = () => first.source.waiting + second.source.waiting;
+  const options = { maxWaiting: 2, waitingInAll };
+  const first = new Bench(t, () => ({ takesMs: 9 * S }), options);
+  const second = new Bench(t, () => ({ takesMs: 9 * S }), options);
+  void second.source.renewNow();
+  const waiting = [first.wait(), second.wait()];
+  for (const bench of [first, second]) {
+    t.match(await stateOf(bench.clock, bench.wait()), { code: 'overloaded' });
+  }
+  for (const { clock } of [first, second]) await clock.advance(9 * S);
+  t.same((await Promise.all(waiting)).map(tokenOf), ['tok-1', 'tok-1']);
+});
+
 t.test('a refused login fails waiting and new requests at once', async (t) => {
   const bench = new Bench(t, () => ({ fails: 'refused', takesMs: 200 }));
   const early = bench.wait();
