@@ -8,7 +8,7 @@ const SLOW_HEAD = new Problem('request-timeout', {
 /** `GET /a b HTTP/1.1`: the parser reports a bad version, but it is the target that is wrong. */
 const SPACE_IN_TARGET = /^[A-Za-z-]+ \/.*[ \t].* HTTP\/1\.[01]$/;
 
-/** The problem for an error of Node's parser (`clientError`). @param methodRefused the answer to TRACE */
+/** The problem for an error of Node's parser (`clientError`). @param methodRefused the answer to TRACE and CONNECT */
 export function parserProblem(
   error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
   methodRefused: Problem,
@@ -18,11 +18,10 @@ export function parserProblem(
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return SLOW_HEAD;
   const line = requestLine(error.rawPacket);
-  if (error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line)) {
-    // TRACE is refused before the target is judged.
-    return line.startsWith('TRACE ') ? methodRefused : new Problem('bad-path');
-  }
-  return new Problem('bad-request');
+  // They are refused before anything else is judged.
+  if (/^(?:TRACE|CONNECT) /.test(line)) return methodRefused;
+  const isPath = error.code === 'HPE_INVALID_URL' || SPACE_IN_TARGET.test(line);
+  return new Problem(isPath ? 'bad-path' : 'bad-request');
 }
 
 function requestLine(packet: Buffer | undefined): string {

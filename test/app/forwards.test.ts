@@ -888,8 +888,14 @@ t.test('an invalid method or HTTP version gets a problem of ours', async (t) => 
     t.same([answer.status, JSON.parse(answer.text).code], [400, 'bad-request'], line);
     t.match(answer.header('proxy-status'), 'bearerd; error=');
   }
-  for (const target of ['x', '/a b', '/a\tb']) {
-    const trace = await proxy.ask(`TRACE ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
-    t.match([trace.status, trace.header('allow')], [405, /^GET, HEAD/], target);
+});
+
+t.test('TRACE and CONNECT are refused as methods, whatever else is wrong', async (t) => {
+  const wrong = [' x', ' /a b', ' /a\tb', ' a b:1', ' a:1 HTTP/9.9', '  a:1'];
+  for (const method of ['TRACE', 'CONNECT']) {
+    for (const target of wrong) {
+      const answer = await proxy.ask(`${method}${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+      t.match([answer.status, answer.header('allow')], [405, /^GET, HEAD/], method + target);
+    }
   }
 });
