@@ -24,7 +24,7 @@ export function listenOf(name: 'listen' | 'adminListen', values: OptionValues): 
 export function configurationSource(
   values: OptionValues,
   env: Environment = process.env,
-  more: Pick<CommandLine, 'defaults' | 'unlessSet'> = {},
+  more: Pick<CommandLine, 'content' | 'defaults' | 'unlessSet'> = {},
 ): ConfigurationSource {
   const flags: Record<string, string> = {};
   for (const { name, variable } of FLAGS) {

@@ -1,7 +1,8 @@
 import type { Gateway } from '../app/gateway.ts';
+import { formsOf } from '../config/declaration/setting.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { type MockApi, startMockApi } from '../mock/mock-api.ts';
-import { type Command, print } from './command.ts';
+import { type Command, print, textOption } from './command.ts';
 import { configurationSource } from './configuration.ts';
 import { serve } from './serve.ts';
 
@@ -16,7 +17,9 @@ export const demo: Command = {
   settings: true,
   async run(values) {
     const mock = await startMockApi();
-    const source = configurationSource(values, demoEnvironment(mock));
+    // Files that lie around belong to a real account.
+    const noFile = textOption(values, 'config') === undefined && { content: {} };
+    const source = configurationSource(values, demoEnvironment(mock), { ...noFile });
     try {
       return await serve({ source, onListening: (gateway) => print(invitation(gateway, mock)) });
     } catch (error) {
@@ -28,13 +31,15 @@ export const demo: Command = {
 
 /** The variables that the demo heeds: where it listens, its caller key, its log. The others belong to a real account. */
 const HEEDED = [
-  SETTINGS.listen,
-  SETTINGS.adminListen,
-  SETTINGS.probesListen,
-  SETTINGS.callerKey,
-  SETTINGS.logLevel,
-  SETTINGS.logFormat,
-].map(({ variable }) => variable);
+  ...[
+    SETTINGS.listen,
+    SETTINGS.adminListen,
+    SETTINGS.probesListen,
+    SETTINGS.logLevel,
+    SETTINGS.logFormat,
+  ].map(({ variable }) => variable),
+  ...formsOf(SETTINGS.callerKey),
+];
 
 /** The default story: a token everywhere, the API key where it is enough, no credential for the health check. */
 function demoEnvironment({ url, credentials }: MockApi): Record<string, string | undefined> {

@@ -546,8 +546,11 @@ t.test('an unreadable secret file is a fault that names the variable and the pat
   t.match(empty, { code: 78, stderr: /BEARERD_CLIENT_SECRET_FILE: / });
 });
 
-t.test('the lines that demo prints work', async (t) => {
-  t.testdir({});
+t.test('the lines that demo prints work, beside files for a real account, too', async (t) => {
+  t.testdir({
+    'bearerd.yaml': 'session: { path: /other }\ncallers: { ada: { key: { env: NOT_SET_HERE } } }\n',
+    '.env': 'BEARERD_SESSION_PATH=/another\nBEARERD_TLS_CA_FILE=nowhere.pem\n',
+  });
   const demo = start(t, ['demo'], { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
   const [text] = await demo.until(/Try:[\s\S]*Ctrl-C/);
   const lines = text.split('\n').filter((line) => line.trim().startsWith('curl -s http://127'));
