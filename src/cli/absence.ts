@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
+import { formatAddress, isLoopbackName, type ListenAddress } from '../config/values/addresses.ts';
 import { WHAT_STARTED_IT } from '../observe/why/trouble-words.ts';
 import type { Unanswered } from './admin-client.ts';
 import type { OptionValues } from './command.ts';
@@ -44,7 +44,8 @@ async function takenPlaces(values: OptionValues): Promise<string[]> {
 function isTaken(address: ListenAddress): Promise<boolean> {
   if (address.kind === 'unix' || address.port === 0) return Promise.resolve(false);
   const { port, host } = address;
-  const socket = connect({ port, host: host === '0.0.0.0' || host === '::' ? 'localhost' : host });
+  const isHere = isLoopbackName(host) || host === '0.0.0.0' || host === '::';
+  const socket = connect({ port, host: isHere ? 'localhost' : host });
   return new Promise<boolean>((resolve) => {
     socket
       .setTimeout(LIMIT_MS, () => resolve(false))

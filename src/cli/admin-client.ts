@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
+import { boundHosts, formatAddress, type ListenAddress } from '../config/values/addresses.ts';
 import type { Readiness } from '../observe/status.ts';
 
 export interface AdminAnswer {
@@ -42,9 +42,9 @@ export async function reasonsUnready(address: ListenAddress): Promise<readonly s
  * @returns the answer, or why there is none
  */
 export async function askAdmin(address: ListenAddress, path: string): Promise<AdminAnswer | Unanswered> {
-  // `localhost` is both of its addresses, as it is to the proxy: to ask the system would load more than all else here.
-  const isBoth = address.kind === 'tcp' && address.host === 'localhost';
-  const addresses = isBoth ? ['127.0.0.1', '::1'].map((host) => ({ ...address, host })) : [address];
+  // Where the proxy binds it: to ask the system for `localhost` would load more than all else here.
+  const addresses =
+    address.kind === 'tcp' ? boundHosts(address.host).map((host) => ({ ...address, host })) : [address];
   for (const each of addresses) {
     try {
       return parsed(await exchange(connectTo(each), path));

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { ConfigError } from '../base/config-error.ts';
 import { UsageError } from '../base/errors.ts';
-import type { ListenAddress } from '../config/values/addresses.ts';
+import { isLoopbackName, type ListenAddress } from '../config/values/addresses.ts';
 import { addresses } from '../config/values/vocabulary.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationWithoutSecrets } from './configuration.ts';
@@ -50,7 +50,7 @@ function listenOf(text: string): readonly ListenAddress[] {
     all?.some(({ address }) => address === '::1'),
   );
   return parsed.value.flatMap((address) => {
-    if (address.kind !== 'tcp' || address.host !== 'localhost') return [address];
+    if (address.kind !== 'tcp' || !isLoopbackName(address.host)) return [address];
     return (hasV6 ? ['127.0.0.1', '::1'] : ['127.0.0.1']).map((host) => ({ ...address, host }));
   });
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { isLoopbackAddress } from '../config/values/addresses.ts';
 
 /** How a client has connected. */
 export interface Arrival {
@@ -19,5 +20,5 @@ export function arrivalAtHost(socket: Socket): Arrival {
 }
 
 export function isLoopback({ byUnixSocket, address = '' }: Arrival): boolean {
-  return byUnixSocket || address === '::1' || /^(?:::ffff:)?127\./.test(address);
+  return byUnixSocket || isLoopbackAddress(address);
 }

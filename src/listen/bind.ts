@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { ListenError } from '../base/errors.ts';
 import { codeOf } from '../base/failures/kind.ts';
 import { listenReason } from '../base/failures/listen-words.ts';
-import { formatAddress, type ListenAddress } from '../config/values/addresses.ts';
+import { formatAddress, isLoopbackName, type ListenAddress } from '../config/values/addresses.ts';
 
 /** A port that is free in one address family may be in use in the other: then another is tried, up to this many. */
 const FREE_PORT_TRIES = 10;
@@ -49,8 +49,9 @@ export async function bind(address: ListenTarget, { plain, secure, onReplaced }:
   if (address.kind === 'passed') return bindPassed(address.fd, plain, secure);
   const { host, port } = address;
   const server = secure ?? plain;
-  const bound =
-    host === 'localhost' ? await bindLocalhost(server, port) : await bindTcp(server().server, host, port);
+  const bound = isLoopbackName(host)
+    ? await bindLocalhost(server, port)
+    : await bindTcp(server().server, host, port);
   return urlOf(host, bound, secure !== undefined);
 }
 

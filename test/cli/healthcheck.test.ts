@@ -155,14 +155,15 @@ t.test('a probe says in words what it found', async (t) => {
   }
 });
 
-t.test('localhost means both loopback addresses, and a wildcard address means this machine', async (t) => {
+t.test('a name like localhost means both loopback addresses, a wildcard address this machine', async (t) => {
   const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n{"ready":true,"credentials":{}}');
   const v4 = await answering(t, answer);
   t.same(await reasonsUnready({ kind: 'tcp', host: '0.0.0.0', port: v4 }), []);
-  t.same(await reasonsUnready({ kind: 'tcp', host: 'localhost', port: v4 }), []);
+  const names = ['localhost', 'LOCALHOST', 'admin.localhost'];
+  for (const host of names) t.same(await reasonsUnready({ kind: 'tcp', host, port: v4 }), [], host);
   const v6 = await answering(t, answer, '::1').catch(() => undefined);
   if (v6 !== undefined) {
-    t.same(await reasonsUnready({ kind: 'tcp', host: 'localhost', port: v6 }), []);
+    for (const host of names) t.same(await reasonsUnready({ kind: 'tcp', host, port: v6 }), [], host);
     t.same(await reasonsUnready({ kind: 'tcp', host: '::', port: v6 }), []);
   }
   const none = (at: string) => [

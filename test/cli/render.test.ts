@@ -33,6 +33,14 @@ t.test('--listen is the address of HAProxy; that of bearerd comes from its confi
   t.match(stdout, /server bearerd 127\.0\.0\.1:9300\n/);
 });
 
+t.test('HAProxy binds loopback addresses for a name like localhost, wherever the name leads', async (t) => {
+  for (const listen of ['localhost:8080', 'api.LOCALHOST:8080']) {
+    const { stdout } = await call(t, ['render', 'haproxy', '--listen', listen], {}, at(t, YAML));
+    t.match(stdout, /bind 127\.0\.0\.1:8080 proto h1\n/, listen);
+    t.notMatch(stdout, /bind .*localhost/i, listen);
+  }
+});
+
 t.test(
   'a configuration that cannot be rendered exits 78 with every reason, and prints nothing on stdout',
   async (t) => {

@@ -72,3 +72,13 @@ t.test('why ends with 69 where nothing runs', async (t) => {
       /nothing listens at .*\. Start bearerd, or give[\s\S]*Its exit code says more:\n {2}71 = [\s\S]*\n {2}137 = /,
   });
 });
+
+t.test('why names what listens in the place of the proxy, also by a name like localhost', async (t) => {
+  t.testdir({});
+  const upstream = await RawUpstream.startedFor(t);
+  const env = { BEARERD_ADMIN_LISTEN: `127.0.0.1:${await freePort()}` };
+  for (const host of ['127.0.0.1', 'localhost', 'proxy.localhost']) {
+    const { stderr } = await call(t, ['why'], { ...env, BEARERD_LISTEN: `${host}:${upstream.port}` });
+    t.match(stderr, `Something else listens at ${host}:${upstream.port}, the address of the proxy`);
+  }
+});

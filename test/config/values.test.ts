@@ -161,6 +161,9 @@ t.test('two listeners clash if the second would find its address in use', async 
     '[::]:1 10.0.0.1:1',
     'unix:/a unix:/a',
     'a:1 A:1',
+    'a.localhost:1 127.0.0.1:1',
+    'LOCALHOST:1 [::1]:1',
+    'a.localhost:1 b.localhost:1',
   ];
   const apart = [
     'localhost:1 localhost:2',

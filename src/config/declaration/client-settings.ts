@@ -6,7 +6,7 @@ export const CLIENT_SETTINGS = {
   listen: setting('BEARERD_LISTEN', 'listen', kinds.addresses, {
     default: 'localhost:9180',
     description:
-      'list of `HOST:PORT`, `[v6]:PORT`, `unix:/path`; `localhost` is both 127.0.0.1 and ::1, port 0 a free port',
+      'list of `HOST:PORT`, `[v6]:PORT`, `unix:/path`; `localhost`, or a name below it, is both 127.0.0.1 and ::1, port 0 a free port',
   }),
   adminListen: setting('BEARERD_ADMIN_LISTEN', 'admin.listen', kinds.addressesOrOff, {
     default: 'localhost:9181',

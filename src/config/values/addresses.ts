@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
 import type { Parsed } from './kind.ts';
 
@@ -16,14 +16,23 @@ export interface UpstreamAddress {
 /** Linux keeps 108 bytes for the path of a unix socket, with its final NUL; a longer one is cut or refused. */
 const MAX_SOCKET_PATH_BYTES = 107;
 
-/** Whether a host can mean nothing but this machine: `localhost`, `*.localhost` (RFC 6761), 127.0.0.0/8, ::1. */
+/**
+ * Whether a host means this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8, ::1. A resolver may lead such a
+ * name elsewhere all the same: `boundHosts` asks none, and `onlyLoopback` (upstream/dial.ts) drops the other addresses.
+ */
 export function isLoopbackHost(host: string): boolean {
-  const name = host
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '');
-  if (isIPv4(name)) return name.startsWith('127.');
-  return name === '::1' || name === 'localhost' || name.endsWith('.localhost');
+  const bare = bareHost(host);
+  return isLoopbackName(bare) || (isIP(bare) !== 0 && isLoopbackAddress(bare));
+}
+
+/** `localhost`, or a name below it, in any letter case. */
+export function isLoopbackName(host: string): boolean {
+  return /^(?:.*\.)?localhost\.?$/i.test(host);
+}
+
+/** 127.0.0.0/8, also in the IPv4-mapped form of an IPv6 socket, and ::1. */
+export function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || /^(?:::ffff:)?127\./i.test(address);
 }
 
 function parseSocketPath(path: string): Parsed<ListenAddress> {
@@ -111,8 +120,9 @@ export function isRemotelyReachable(address: ListenAddress): boolean {
   return address.kind === 'tcp' && !isLoopbackHost(address.host);
 }
 
-function boundAddresses(host: string): readonly string[] {
-  return host.toLowerCase() === 'localhost' ? ['127.0.0.1', '::1'] : [host.toLowerCase()];
+/** Where a listener binds: at both loopback addresses, as far as they exist, for a name that means this machine. */
+export function boundHosts(host: string): readonly string[] {
+  return isLoopbackName(host) ? ['127.0.0.1', '::1'] : [host.toLowerCase()];
 }
 
 /** `::` includes IPv4 (dual stack), `0.0.0.0` every IPv4 address. */
@@ -126,7 +136,7 @@ export function clash(a: ListenAddress, b: ListenAddress): boolean {
     return a.kind === 'unix' && b.kind === 'unix' && a.path === b.path;
   }
   if (a.port !== b.port || a.port === 0) return false;
-  return boundAddresses(a.host).some((one) =>
-    boundAddresses(b.host).some((other) => covers(one, other) || covers(other, one)),
+  return boundHosts(a.host).some((one) =>
+    boundHosts(b.host).some((other) => covers(one, other) || covers(other, one)),
   );
 }

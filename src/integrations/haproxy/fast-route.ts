@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
-import { bareHost, isLoopbackHost } from '../../config/values/addresses.ts';
+import { bareHost, isLoopbackName } from '../../config/values/addresses.ts';
 import { hostOf, type Lanes } from '../../routes/lanes.ts';
 import type { Route } from '../../routes/route-table.ts';
 import type { RoutesByHost } from '../../routes/routes-by-host.ts';
@@ -58,7 +58,7 @@ function fastRoute(route: Route, credential: CredentialConfig, before: readonly 
   const at = route.upstreamAddress;
   const host = at?.host ?? bareHost(hostname);
   // localhost may also be ::1. If nothing listens at 127.0.0.1, the request goes to bearerd, which tries both.
-  const isLocal = isLoopbackHost(host) && isIP(host) === 0;
+  const isLocal = isLoopbackName(host);
   const slug = slugOf(route);
   const taken = before.filter(({ name }) => name === `to-${slug}` || name.startsWith(`to-${slug}.`)).length;
   return {

@@ -2,6 +2,7 @@ import type { ConfigFault } from '../../base/config-error.ts';
 import type { Config } from '../../config/config.ts';
 import { type HaproxySinkConfig, retriesPath } from '../../config/sections/sink-config.ts';
 import {
+  boundHosts,
   clash,
   formatAddress,
   isRemotelyReachable,
@@ -116,6 +117,7 @@ function refuseListen(config: Config, listen: readonly ListenAddress[], refuse: 
 export function slowLane({ listen }: Config): string | undefined {
   const found = listen.find((address) => address.kind === 'tcp' && address.port !== 0);
   if (found?.kind !== 'tcp') return undefined;
-  const anywhere = { localhost: '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[found.host];
-  return formatAddress({ ...found, host: anywhere ?? found.host });
+  const [host = ''] = boundHosts(found.host);
+  const anywhere = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host];
+  return formatAddress({ ...found, host: anywhere ?? host });
 }

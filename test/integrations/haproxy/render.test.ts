@@ -106,6 +106,11 @@ for (const [name, yaml] of [
   );
 }
 
+t.test('bearerd at a name like localhost is found at 127.0.0.1, wherever the name leads', async (t) => {
+  for (const host of ['localhost', 'LOCALHOST', 'proxy.localhost'])
+    t.match(await rendered(`${SIMPLE}\nlisten: ${host}:9300`), /server bearerd 127\.0\.0\.1:9300\n/, host);
+});
+
 t.test('each setting that HAProxy would treat otherwise is refused, with what would be right', async (t) => {
   const callers = 'callerKey: 0123456789abcdef';
   t.match(await refused(`${SIMPLE}\n${callers}`), ['callerKey: HAProxy would let everybody in']);
