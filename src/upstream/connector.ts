@@ -4,7 +4,7 @@ import { ConnectTimeoutError } from '../base/errors.ts';
 import { ConnectionTimes } from '../base/journey.ts';
 import type { Config } from '../config/config.ts';
 import { bareHost, formatUpstreamAddress, type UpstreamAddress } from '../config/values/addresses.ts';
-import { dial, type Lookup } from './dial.ts';
+import { dial, type Lookup, onlyLoopback } from './dial.ts';
 import { onAbort } from './on-abort.ts';
 import { outboundWay, portOf } from './outbound-proxy.ts';
 import { openTunnel, outboundProxyError } from './outbound-tunnel.ts';
@@ -41,6 +41,8 @@ interface ConnectorOptions {
   readonly secureContext: () => SecureContext;
   readonly outboundProxy: Config['outboundProxy'];
   readonly lookup: Lookup;
+  /** Without TLS, connections may go to other machines. */
+  readonly allowInsecure: boolean;
   /** Where to connect in place of the origin's host. The certificate must still be for the origin's host. */
   readonly address?: UpstreamAddress | undefined;
 }
@@ -62,10 +64,13 @@ export function createConnectors(origin: string, options: ConnectorOptions): Con
   const server = new URL(origin);
   const to = destinationOf(server, options.address);
   const { proxy } = outboundWay(origin, options.outboundProxy, options.address);
-  const base = proxy === undefined ? directly(to, options.lookup) : through(proxy, to, options);
+  const inClear = server.protocol === 'http:';
+  // The configuration names a loopback host then, and the system may resolve it to any address.
+  const lookup = inClear && !options.allowInsecure ? onlyLoopback(options.lookup) : options.lookup;
+  const base = proxy === undefined ? directly(to, lookup) : through(proxy, to, options);
   const connector = (protocols: string[]) =>
     inTime(then(base, secured(server, options, protocols)), options.timeoutMs, isIP(to.host) === 0);
-  const plain = proxy === undefined && server.protocol === 'http:';
+  const plain = proxy === undefined && inClear;
   return { http1: connector(['http/1.1']), http2: connector(['h2', 'http/1.1']), plain };
 }
 

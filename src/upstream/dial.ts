@@ -1,6 +1,7 @@
 import { ADDRCONFIG, type LookupAddress, lookup } from 'node:dns';
 import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
 import type { ConnectionTimes } from '../base/journey.ts';
+import { isLoopbackAddress } from '../config/values/addresses.ts';
 import { onAbort } from './on-abort.ts';
 
 /** Finds the addresses of a host name. */
@@ -11,6 +12,17 @@ export type Lookup = (
 ) => void;
 
 export const systemLookup: Lookup = lookup;
+
+/** Drops all addresses that are not loopback. If none is left, the code of the error is ERR_NOT_LOOPBACK. */
+export function onlyLoopback(find: Lookup): Lookup {
+  return (hostname, options, callback) =>
+    find(hostname, options, (error, addresses) => {
+      if (error !== null || addresses.length === 0) return callback(error, addresses);
+      const own = addresses.filter(({ address }) => isLoopbackAddress(address));
+      if (own.length > 0) return callback(null, own);
+      callback(Object.assign(new Error('it leads to another machine'), { code: 'ERR_NOT_LOOPBACK' }), own);
+    });
+}
 
 /** RFC 8305 §5: how long an attempt runs before the next address is tried beside it. */
 const ATTEMPT_DELAY_MS = 250;

@@ -175,7 +175,7 @@ export class UpstreamPools {
     connectTimeoutMs: number,
     { cert, key }: { readonly cert: Secret; readonly key: Secret },
   ): Pick<UpstreamPool, 'origin' | 'host' | 'headerSizeBytes' | 'connect'> {
-    const { tls, outboundProxy, limits, upstreamAddresses } = this.#config;
+    const { tls, outboundProxy, limits, upstreamAddresses, allowInsecureUpstream } = this.#config;
     const secureContext = lazySecureContext({ ...tls, cert, key });
     secureContext();
     const { http1 } = createConnectors(origin, {
@@ -183,6 +183,7 @@ export class UpstreamPools {
       secureContext,
       outboundProxy,
       lookup: this.#lookup,
+      allowInsecure: allowInsecureUpstream,
       address: upstreamAddresses.get(origin),
     });
     return {
@@ -214,12 +215,13 @@ export class UpstreamPools {
   }
 
   #create(origin: string, connectTimeoutMs: number, address: UpstreamAddress | undefined): UpstreamPool {
-    const { outboundProxy, limits, upstreamHttp2 } = this.#config;
+    const { outboundProxy, limits, upstreamHttp2, allowInsecureUpstream } = this.#config;
     const connectors = createConnectors(origin, {
       timeoutMs: connectTimeoutMs,
       secureContext: this.#secureContext,
       outboundProxy,
       lookup: this.#lookup,
+      allowInsecure: allowInsecureUpstream,
       address,
     });
     const options = { connectTimeoutMs, headerSizeBytes: limits.headerSizeBytes, http2: upstreamHttp2 };
@@ -228,6 +230,7 @@ export class UpstreamPools {
 }
 
 /** The settings, other than TLS, that a pool is made with. */
-function connectionSettings({ outboundProxy, limits, upstreamHttp2 }: Config): object {
-  return { outboundProxy, headerSizeBytes: limits.headerSizeBytes, upstreamHttp2 };
+function connectionSettings({ outboundProxy, limits, upstreamHttp2, allowInsecureUpstream }: Config): object {
+  const { headerSizeBytes } = limits;
+  return { outboundProxy, headerSizeBytes, upstreamHttp2, allowInsecureUpstream };
 }

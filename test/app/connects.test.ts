@@ -1,6 +1,7 @@
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { CONNECTION_FAILURES } from '../../src/base/failures/words.ts';
 import type { Lookup } from '../../src/upstream/dial.ts';
 import { UpstreamPools } from '../../src/upstream/pools.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
@@ -93,6 +94,55 @@ t.test('a cancelled login does not go on connecting', async (t) => {
   await until(() => looked === 1, 'the name is not looked up');
   abort.abort(new Error('no longer'));
   t.match(await within(PATIENCE_MS, error, () => 'the attempt goes on'), { message: 'no longer' });
+});
+
+/** Resolves to an address that is not loopback, though a connection to it comes to this machine. */
+const elsewhere: Lookup = (_hostname, _options, callback) =>
+  setImmediate(() => callback(null, [address('0.0.0.0')]));
+
+t.test('over http:// a name like localhost leads to no other machine', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const yaml =
+    'credentials: { key: { type: apiKey, key: k } }\nroutes: [{ prefix: /t, credential: token }, { prefix: /k, credential: key }]';
+  const { what, remedy } = CONNECTION_FAILURES['dns-elsewhere'];
+  const places = [
+    ...['localhost', 'api.localhost', 'API.Localhost.'].map((host) => ({ host, env: {} })),
+    { host: 'api.example', env: { BEARERD_UPSTREAM_ADDRESS: 'api.localhost' } },
+  ];
+  for (const { host, env } of places) {
+    const options = { baseUrl: `http://${host}:${upstream.port}`, env, yaml, lookup: elsewhere };
+    const { ask, get, events } = await gatewayFor(t, { ...options, loggedIn: false });
+    await until(() => events.some(({ type }) => type === 'login-failed'), 'the login does not fail');
+    const [failed] = events.flatMap((event) => (event.type === 'login-failed' ? [event.error] : []));
+    t.ok(failed?.message.endsWith(`/session ${what} (ERR_NOT_LOOPBACK). ${remedy}`), `${failed?.message}`);
+    const response = await get('/k');
+    t.equal(response.status, 502);
+    t.equal(response.header('proxy-status'), 'bearerd; error=destination_ip_prohibited');
+    t.match(JSON.parse(response.text), { code: 'upstream-unreachable', detail: `The upstream ${what}.` });
+    t.match(
+      events.find(({ type }) => type === 'upstream-failed'),
+      { remedy },
+    );
+    t.equal((await ask(request('GET', '/k', ...UPGRADE))).status, 502, 'an upgrade');
+  }
+  t.same([upstream.open, upstream.logins, upstream.requests], [0, 0, []]);
+});
+
+t.test('a name like localhost may lead anywhere where clear text is allowed, until a reload', async (t) => {
+  const upstream = await RawUpstream.startedFor(t);
+  const options = { baseUrl: `http://api.localhost:${upstream.port}`, lookup: elsewhere };
+  const env = { BEARERD_ALLOW_INSECURE_UPSTREAM: 'true' };
+  const { gateway, get } = await gatewayFor(t, { ...options, env });
+  t.equal((await get('/x')).status, 200);
+  gateway.reconfigure(await configOf(options));
+  t.equal((await get('/x')).status, 502, 'an open connection is not used again');
+});
+
+t.test('with https:// the certificate decides where a name like localhost may lead', async (t) => {
+  const upstream = await Http2Upstream.startedFor(t);
+  const baseUrl = `https://localhost:${upstream.port}`;
+  const { get } = await gatewayFor(t, { baseUrl, env: upstream.env, lookup: elsewhere });
+  t.equal((await get('/x')).status, 200);
 });
 
 /** An API over HTTP/1.1 that records the server name and the Host of each request. */

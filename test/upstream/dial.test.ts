@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { dial, inTurns, type Lookup } from '../../src/upstream/dial.ts';
+import { dial, inTurns, type Lookup, onlyLoopback } from '../../src/upstream/dial.ts';
 import { until } from '../support/raw-client.ts';
 import { StallingRelay } from '../support/stalling-relay.ts';
 
@@ -110,6 +110,23 @@ t.test('a name without an address is an error, and so is an unknown name', async
   await t.rejects(dial({ host: 'other.example', port: 1 }, resolvesTo(), { signal: never }), {
     message: 'other.example',
   });
+});
+
+t.test('in clear text only loopback addresses of a name are used', async (t) => {
+  const found = (...addresses: string[]) =>
+    new Promise((resolve) =>
+      onlyLoopback(resolvesTo(...addresses))('two.example', { all: true, hints: 0 }, (error, kept) =>
+        resolve(error ?? kept.map(({ address }) => address)),
+      ),
+    );
+  const own = ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'];
+  const others = ['192.0.2.1', '0.0.0.0', '::', '::ffff:192.0.2.1', 'fe80::1', '2001:db8::127'];
+  t.same(await found(...others, ...own), own);
+  for (const other of others) t.match(await found(other), { code: 'ERR_NOT_LOOPBACK' }, other);
+  const to = (host: string) => ({ host, port: 1 });
+  const find = (...addresses: string[]) => onlyLoopback(resolvesTo(...addresses));
+  await t.rejects(dial(to('two.example'), find(), { signal: never }), { code: 'ENOTFOUND' });
+  await t.rejects(dial(to('other.example'), find(), { signal: never }), { message: 'other.example' });
 });
 
 t.test('an IP address needs no lookup', async (t) => {

@@ -7,6 +7,7 @@ const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   EAI_AGAIN: 'dns-unavailable',
   EAI_FAIL: 'dns-unavailable',
   ENODATA: 'dns',
+  ERR_NOT_LOOPBACK: 'dns-elsewhere',
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unroutable',
   ENETUNREACH: 'unroutable',

@@ -42,6 +42,13 @@ export const CONNECTION_FAILURES = {
     what: "can't be reached: its host name was not resolved in time",
     remedy: "Check this machine's DNS and its network.",
   },
+  'dns-elsewhere': {
+    ...UNREACHABLE,
+    proxyStatus: 'destination_ip_prohibited',
+    what: "can't be reached: its host name means this machine, but leads to another one",
+    remedy:
+      "Lead the name to 127.0.0.1 or ::1 (in the hosts file, or in this machine's DNS). If another machine is meant, write https://, or set BEARERD_ALLOW_INSECURE_UPSTREAM=true to send credentials in clear text.",
+  },
   refused: {
     ...UNREACHABLE,
     proxyStatus: 'connection_refused',

@@ -13,6 +13,7 @@ const STEP_OF: Readonly<Record<ConnectionFailure, Step>> = {
   dns: 'dns',
   'dns-unavailable': 'dns',
   'dns-timeout': 'dns',
+  'dns-elsewhere': 'dns',
   refused: 'connect',
   unroutable: 'connect',
   'connect-timeout': 'connect',

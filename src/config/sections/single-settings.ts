@@ -47,7 +47,6 @@ export function settingsInForce(values: Values) {
     configFile,
     upstream,
     upstreamAddress,
-    allowInsecureUpstream,
     routes,
     scrub,
     listenCertFile,
