@@ -7,8 +7,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { CONNECTION_FAILURES, type ConnectionFailure } from '../../src/base/failures/words.ts';
 import type { Finding } from '../../src/cli/online/check-result.ts';
 import { onlineChecks } from '../../src/cli/online/checks.ts';
+import { secretFilesCheck } from '../../src/cli/online/secret-files.ts';
 import { visit } from '../../src/cli/online/server-visit.ts';
 import { UpstreamPools } from '../../src/upstream/pools.ts';
+import { loadYaml } from '../config/load-from.ts';
 import { BROKEN_SERVERS, CA, listening, plain, tlsFile, tlsPath } from '../support/broken-servers.ts';
 import { connectProxy } from '../support/connect-proxy.ts';
 import { freePort } from '../support/free-port.ts';
@@ -464,3 +466,12 @@ t.test(
     t.notMatch(text(), /"bearerd:(?!probe)/, 'only the check of Redis itself writes there');
   },
 );
+
+t.test('a key that signs both assertions of a login is one file', async (t) => {
+  const config = await loadYaml(
+    'baseUrl: https://h\ncredentials: { token: { type: oauth2, tokenUrl: https://h/t, grant: jwtBearer, clientAuthentication: privateKeyJwt, clientId: i, privateKey: { file: /not/there } } }\n',
+  );
+  const { detail } = await secretFilesCheck(config);
+  t.match(detail, /not\/there/);
+  t.notMatch(detail, '; ');
+});

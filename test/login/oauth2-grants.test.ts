@@ -108,6 +108,29 @@ t.test('an assertion from a file is sent unchanged as the grant', async (t) => {
   t.same(form, { grant_type: JWT_BEARER, assertion: 'aaa.bbb.ccc', scope: 'read' });
 });
 
+t.test(
+  'jwtBearer with privateKeyJwt signs an assertion for the client and another one as the grant',
+  async (t) => {
+    const client = 'grant: jwtBearer, clientAuthentication: privateKeyJwt, clientId: robot, privateKey: KEY';
+    const { result, form } = await logIn(
+      t,
+      `${client}, keyId: k1, assertionAudience: https://idp.example, assertionLifetime: 1h, assertionClaims: { sub: ada }`,
+    );
+    t.match(result, { token: 'tok-1' });
+    t.match(form, { grant_type: JWT_BEARER, client_id: 'robot', client_assertion_type: /:jwt-bearer$/ });
+    const [proof, grant] = [await verified(form.client_assertion), await verified(form.assertion)];
+    const common = { iss: 'robot', aud: 'https://idp.example', header: { kid: 'k1' } };
+    t.match(proof, { ...common, sub: 'robot' });
+    t.match(grant, { ...common, sub: 'ada' });
+    t.equal(proof.exp, proof.iat! + 60);
+    t.equal(grant.exp, grant.iat! + 3600);
+    t.not(proof.jti, grant.jti);
+    const fromFile = await logIn(t, `${client}, assertion: JWT`);
+    t.equal(fromFile.form.assertion, 'aaa.bbb.ccc');
+    t.match(await verified(fromFile.form.client_assertion), { iss: 'robot', sub: 'robot' });
+  },
+);
+
 t.test('the password grant sends user name and password beside the client authentication', async (t) => {
   const owner = "grant: password, username: ada@example.com, password: 'p&w=1%41', scope: read";
   const confidential = await logIn(t, `${owner}, clientId: id, clientSecret: s`);
@@ -144,9 +167,15 @@ t.test('a missing field of a grant, or a field of another grant, is a fault', as
       /^\.assertionClaims\.exp cannot be given here/,
     ],
     [`${key}, clientId: i, assertionLifetime: 2h`]: [/^\.assertionLifetime /],
-    [`${key}, clientId: i, clientAuthentication: privateKeyJwt`]: [
-      /^\.clientAuthentication cannot be privateKeyJwt/,
+    'grant: jwtBearer, clientId: i, clientAuthentication: assertion, assertion: { file: /a }': [
+      /^\.clientAuthentication cannot be assertion/,
     ],
+    'grant: jwtBearer, clientAuthentication: privateKeyJwt': [
+      /^\.clientId is missing/,
+      /^\.privateKey is missing/,
+    ],
+    [`${key}, clientId: i, clientAuthentication: privateKeyJwt, assertion: { file: /a }, assertionLifetime: 1h`]:
+      [/^\.assertionLifetime is for an assertion that/],
     'grant: jwtBearer, assertion: { file: /a }, assertionClaims: { sub: x }': [
       /^\.assertionClaims is for an assertion that/,
     ],
@@ -159,5 +188,9 @@ t.test('a missing field of a grant, or a field of another grant, is a fault', as
     ],
     'grant: passwort, clientId: i, clientSecret: s': [/^\.grant must be one of .*did you mean password/],
   };
-  for (const [entry, expected] of Object.entries(cases)) t.match(await faults(entry), expected, entry);
+  for (const [entry, expected] of Object.entries(cases)) {
+    const found = await faults(entry);
+    t.match(found, expected, entry);
+    t.equal(found?.length, expected.length, entry);
+  }
 });

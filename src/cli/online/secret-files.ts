@@ -53,11 +53,7 @@ function loginFilesOf(credential: CredentialConfig): LoginFile[] {
         : [];
   const granted =
     assertionGrant && ('assertion' in assertionGrant ? assertionGrant.assertion : assertionGrant.privateKey);
-  return [
-    ...proof,
-    granted ?? [],
-    exchange?.subjectToken ?? [],
-    tls?.certFile ?? [],
-    tls?.keyFile ?? [],
-  ].flat();
+  // One key may sign both.
+  const signing = new Set([...proof, granted ?? []].flat());
+  return [...signing, exchange?.subjectToken ?? [], tls?.certFile ?? [], tls?.keyFile ?? []].flat();
 }

@@ -77,31 +77,31 @@ export const GRANT_FIELDS = {
 
 type DeclaredGrant = Declared<typeof GRANT_FIELDS & typeof CLIENT_FIELDS>;
 
-const ONLY_SIGNED = [
-  'privateKey',
-  'keyId',
-  'algorithm',
-  'assertionAudience',
-  'assertionClaims',
-  'assertionLifetime',
-];
+const OF_KEY = ['privateKey', 'keyId', 'algorithm', 'assertionAudience'];
+const OF_SIGNED_GRANT = ['assertionClaims', 'assertionLifetime'];
 
-/** The assertion of `jwtBearer` comes from a file, or is signed here. It also identifies the client. */
+/**
+ * The assertion of `jwtBearer` comes from a file, or is signed here. The client may authenticate beside it (RFC 7523 §2.1),
+ * and then the same key signs both assertions. A file holds one of the two.
+ */
 export function checkAssertionGrant(
   { grant, clientAuthentication, assertionClaims }: DeclaredGrant,
   { has, report }: Entry,
 ): void {
   if (grant !== 'jwtBearer') return;
-  if (clientAuthentication === 'assertion' || clientAuthentication === 'privateKeyJwt') {
-    const problem = `cannot be ${clientAuthentication} with grant: jwtBearer, whose assertion says who asks`;
-    report('clientAuthentication', problem);
+  if (clientAuthentication === 'assertion') {
+    report('clientAuthentication', 'cannot be assertion with grant: jwtBearer, whose assertion is the grant');
     return;
   }
+  const byKey = clientAuthentication === 'privateKeyJwt';
   if (has('assertion')) {
     const reason = 'is for an assertion that bearerd signs, and assertion names one from a file';
-    for (const key of ONLY_SIGNED.filter(has)) report(key, reason);
+    const unused = byKey ? OF_SIGNED_GRANT : [...OF_KEY, ...OF_SIGNED_GRANT];
+    for (const key of unused.filter(has)) report(key, reason);
     return;
   }
+  // These two are needed for `privateKeyJwt` itself.
+  if (byKey) return;
   if (!has('privateKey')) {
     report('privateKey', 'is missing; grant: jwtBearer needs it, or assertion: { file: PATH }');
   } else if (!has('clientId') && assertionClaims?.iss === undefined) {
