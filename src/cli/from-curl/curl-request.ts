@@ -172,3 +172,8 @@ export function decoded(text: string): string {
     return text;
   }
 }
+
+/** The same of a name or a value of a form or a query, where a plus stands for a blank. */
+export function formDecoded(text: string): string {
+  return decoded(text.replaceAll('+', ' '));
+}

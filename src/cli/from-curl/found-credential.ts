@@ -4,7 +4,7 @@ import { isKeyAsName, looksLikeKey, mayBeNoPassword } from '../../config/values/
 import { namesCredential, namesSession } from '../../config/values/credential-names.ts';
 import { type FoundCredential, secret } from './credential-entry.ts';
 import { type CurlLine, EXPANSION_BASE } from './curl-line.ts';
-import { type CurlRequest, decoded, type Field } from './curl-request.ts';
+import { type CurlRequest, decoded, type Field, formDecoded } from './curl-request.ts';
 import { loginOf } from './token-request.ts';
 
 /** One place of the line where a credential may stand. */
@@ -32,11 +32,15 @@ export function findCredential(line: CurlLine, request: CurlRequest): FoundCrede
   throw new UsageError(`it has no credential that bearerd can send${inBody(request)}`);
 }
 
-/** Whether a header, a parameter or a cookie stays out of the call that is printed. */
+/**
+ * Whether a header or a parameter stays out of the call that is printed.
+ *
+ * @param name as it is written: that of a parameter may hold escapes
+ */
 export function isCredential(kind: 'header' | 'query', name: string): boolean {
   return kind === 'header'
     ? /^(?:proxy-)?authorization$/i.test(name) || namesCredential(name)
-    : namesCredential(name);
+    : namesCredential(formDecoded(name));
 }
 
 function candidates(line: CurlLine, request: CurlRequest): Candidate[] {
@@ -54,7 +58,7 @@ function candidates(line: CurlLine, request: CurlRequest): Candidate[] {
     if (namesCredential(field.name) && field !== authorization && !/^proxy-/i.test(field.name))
       found.push({ where: `header ${field.name}`, read: () => inHeader(field, line) });
   for (const field of query)
-    if (namesCredential(field.name))
+    if (isCredential('query', field.name))
       found.push({ where: `query parameter ${field.name}`, read: () => inPlace('query', field, line) });
   const first = cookies.find(({ name }) => namesSession(name));
   for (const field of first === undefined ? cookies : [first, ...cookies.filter((each) => each !== first)])
@@ -126,9 +130,10 @@ function inPlace(
   { name, value }: Field,
   line: CurlLine,
 ): Pick<FoundCredential, 'name' | 'fields'> {
-  const text = place === 'query' ? decoded(value.replaceAll('+', '%20')) : value;
+  const [sentName, text] =
+    place === 'query' ? [formDecoded(name), formDecoded(value)] : [decoded(name), value];
   const key = secret(text, line, `${place} ${name}`);
-  return { name: 'apiKey', fields: { type: 'apiKey', key, in: place, name: decoded(name) } };
+  return { name: 'apiKey', fields: { type: 'apiKey', key, in: place, name: sentName } };
 }
 
 function inBody({ body = '' }: CurlRequest): string {

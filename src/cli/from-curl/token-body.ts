@@ -1,4 +1,4 @@
-import { decoded, fieldsOf } from './curl-request.ts';
+import { fieldsOf, formDecoded } from './curl-request.ts';
 
 /** The body of a request that may be a login. */
 export interface TokenBody {
@@ -15,8 +15,9 @@ export function tokenBody(body: string): TokenBody | undefined {
 
 function formBody(body: string): TokenBody | undefined {
   if (!/^[\w.%-]+=[^\n]*$/.test(body)) return undefined;
-  const plus = (text: string) => decoded(text.replaceAll('+', ' '));
-  const pairs = fieldsOf(body, '&').map(({ name, value }) => [plus(name), plus(value)] as const);
+  const pairs = fieldsOf(body, '&').map(
+    ({ name, value }) => [formDecoded(name), formDecoded(value)] as const,
+  );
   const fields = new Map(pairs);
   const names = pairs.map(([name]) => name);
   const lost = names.filter((name, index) => names.indexOf(name, index + 1) !== -1);

@@ -4,7 +4,7 @@ import { ownParameterProblem } from '../../config/sections/credentials/oauth2.ts
 import { namesCredential } from '../../config/values/credential-names.ts';
 import { type FoundCredential, secret, type Value } from './credential-entry.ts';
 import type { CurlLine } from './curl-line.ts';
-import type { CurlRequest } from './curl-request.ts';
+import { type CurlRequest, formDecoded } from './curl-request.ts';
 import { plainText } from './given-value.ts';
 import { type TokenBody, tokenBody } from './token-body.ts';
 
@@ -106,7 +106,7 @@ function oauth2Login(line: CurlLine, request: CurlRequest, body: TokenBody): Fou
 
 /** The URL stands in the file, so that it may hold no secret. */
 function tokenUrlOf(line: CurlLine, { origin, path, query }: CurlRequest): string {
-  const found = query.find(({ name, value }) => isSecret(name, value));
+  const found = query.find(({ name, value }) => isSecret(formDecoded(name), formDecoded(value)));
   if (found !== undefined)
     throw new UsageError(
       `the token request has ${found.name} in the URL, and bearerd sends a secret in the body or in the Authorization header: give it there, if the API takes it there`,

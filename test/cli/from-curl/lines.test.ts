@@ -33,9 +33,24 @@ t.test('names that only sound like credentials are left alone', async (t) => {
     const { call } = read(`curl https://h/ ${KEY} -H '${name}: v'`);
     t.match(call, `-H '${name}: v'`);
   }
-  const { call } = read(`curl 'https://h/x?nextToken=n&pageKey=p&q=a%20b' ${KEY}`);
-  t.match(call, "'http://localhost:9180/x?nextToken=n&pageKey=p&q=a%20b'");
+  const query = 'nextToken=n&pageKey=p&nextPageToken=n&sort%2Dkey=s&monkey=m&csrftoken=c&q=a%20b';
+  const { call } = read(`curl 'https://h/x?${query}' ${KEY}`);
+  t.match(call, `'http://localhost:9180/x?${query}'`);
 });
+
+t.test(
+  'the name of a credential is known without separators, behind other words, and with escapes',
+  async (t) => {
+    const NAMES = ['XAPIKEY', 'myapikey', 'acmeaccesstoken', 'userauthtoken', 'awssecretkey', 'clientsecret'];
+    for (const name of [...NAMES, 'api%5Fkey', 'api+key', '%6bey']) {
+      const { found, call } = read(`curl 'https://h/x?${name}=k-2&a=b' ${KEY}`);
+      t.same(found.others, [`query parameter ${name}`], name);
+      t.equal(call, "curl 'http://localhost:9180/x?a=b'", name);
+    }
+    t.match(read("curl 'https://h/x?api%5Fkey=k-2'").yaml, '\n    name: api_key\n');
+    for (const name of NAMES) t.notMatch(read(`curl https://h/ -u a:b -H '${name}: k-2'`).call, 'k-2', name);
+  },
+);
 
 t.test(
   'TLS options become settings, other connection options are named, and the rest stays in the printed call',

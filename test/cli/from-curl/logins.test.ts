@@ -42,6 +42,7 @@ const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
   [`${TOKEN} -d subject_token_type=k-1`, /with subject_token_type is not/],
   [`${TOKEN} -d ..%2Fpass=k-1`, /a name that no file can have/],
   [TOKEN.replace('token', 'token?key=k-1'), /has key in the URL/],
+  [TOKEN.replace('token', 'token?client%5Fsecret=k-1'), /has client%5Fsecret in the URL/],
   [`${TOKEN} --url-query client_secret=k-1`, /has client_secret in the URL/],
   [TOKEN.replace('token', 'token?assertion=eyJk-1'), /has assertion in the URL/],
   [`${TOKEN} -d client_secret=`, /client_secret is empty/],
