@@ -99,8 +99,13 @@ function readUrl(line: CurlLine): Pick<CurlRequest, 'origin' | 'path' | 'query' 
     origin: url.origin,
     path: plainText(path === '' ? '/' : path, line, 'the path of the URL'),
     query: query === undefined ? [] : fieldsOf(query, '&'),
-    user: at === -1 ? undefined : decoded(authority.slice(0, at)),
+    user: at === -1 ? undefined : userOf(authority.slice(0, at)),
   };
+}
+
+/** curl sends an empty password if the URL has none; `-u` would ask for it. */
+function userOf(information: string): string {
+  return decoded(information.includes(':') ? information : `${information}:`);
 }
 
 /** `Name: value`; `Name;` is an empty one, and `Name:` takes one of curl's own away. */

@@ -201,6 +201,22 @@ t.test('a password that is a common word is a secret, unless the user name looks
   t.equal(key.secrets.length, 1);
 });
 
+t.test('a user name alone in the URL has an empty password, as in curl', async (t) => {
+  const SENT: readonly (readonly [url: string, user: string, password: RegExp])[] = [
+    ['https://KEY@h/', 'KEY', /password: ""\n/],
+    ['https://KEY:@h/', 'KEY', /password: ""\n/],
+    ['https://a%3Ab@h/', 'a', /password: \{ file: \S+ \}\n/],
+  ];
+  for (const [url, user, password] of SENT) {
+    const { yaml, secrets } = read(`curl ${url}`);
+    t.match(yaml, password, url);
+    t.ok(yaml.includes(`username: ${user}\n`) || secrets[0]?.text === user, url);
+    await t.resolves(checked(`curl ${url}`), url);
+  }
+  t.match(read('curl https://a%3Ab@h/').secrets, [{ text: 'b:' }]);
+  t.match(read('curl "https://$KEY@h/"').yaml, /username: \{ env: KEY \}\n {4}password: ""\n/);
+});
+
 t.test('a variable becomes { env: NAME }, without a file', async (t) => {
   const { secrets, yaml } = read('curl -u "$USER_ID:$PW" https://h/');
   t.match(yaml, /username: \{ env: USER_ID \}\n {4}password: \{ env: PW \}\n/);
