@@ -7,13 +7,12 @@ import { EXIT } from '../exit-codes.ts';
 import { assertNew, writeNewFiles } from '../new-files.ts';
 import { questions } from '../questions.ts';
 import type { FoundCredential } from './credential-entry.ts';
-import { type CurlLine, optionValue, readCurlLine } from './curl-line.ts';
+import { type CurlLine, readCurlLine } from './curl-line.ts';
 import { type CurlRequest, requestOf } from './curl-request.ts';
 import { findCredential } from './found-credential.ts';
-import { plainText } from './given-value.ts';
 import { secretNotes, urlNotes } from './notes.ts';
 import { filledUrl, placeholdersIn, unfilled } from './placeholders.ts';
-import { headersLeftOut, optionsLeftOut, quoted, sameCall, targetOf } from './same-call.ts';
+import { headersLeftOut, optionsLeftOut, proxyVariable, quoted, sameCall, targetOf } from './same-call.ts';
 import { readShellLine } from './shell-line.ts';
 import { checkFiles } from './written-check.ts';
 import { filesOf, type WrittenFiles } from './written-files.ts';
@@ -37,7 +36,7 @@ export async function fromCurl(given: string, output: string, isTried: boolean):
   named(() => checkLoginUrl(found, request));
   const files = named(() => filesOf(line, request, found, output));
   const call = named(() => sameCall(line, request, found, SETTINGS.listen.default));
-  const proxy = named(() => proxyWords(line, request));
+  const proxy = named(() => proxyVariable(line, request));
   await checkFiles(files, line, output).catch((error: unknown) => {
     throw ofLine(error);
   });
@@ -100,19 +99,6 @@ function leftOut(line: CurlLine, request: CurlRequest, { others, isLogin }: Foun
     ...optionsLeftOut(line),
     ...line.leftOut,
   ];
-}
-
-/** Of a proxy only the address is shown: who logs in there is the environment's business. */
-function proxyWords(line: CurlLine, { origin }: CurlRequest): string {
-  const given = optionValue(line.options, 'proxy');
-  if (given === undefined || given === '') return '';
-  const [, scheme = 'http://', user, host = ''] = /^([a-z0-9]+:\/\/)?(?:([^@]*)@)?([^/]*)/i.exec(given)!;
-  if (!/^https?:\/\/$/i.test(scheme))
-    throw new UsageError('-x: bearerd uses http:// and https:// proxies only; give one of those');
-  const login =
-    user !== undefined || optionValue(line.options, 'proxy-user') !== undefined ? 'USER:PASSWORD@' : '';
-  const variable = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  return `${variable}=${scheme}${login}${plainText(host, line, '-x')} `;
 }
 
 interface Reported {

@@ -1,5 +1,6 @@
+import { UsageError } from '../../base/errors.ts';
 import type { FoundCredential } from './credential-entry.ts';
-import type { CurlLine, CurlOption } from './curl-line.ts';
+import { type CurlLine, type CurlOption, optionValue } from './curl-line.ts';
 import { NOT_CARRIED } from './curl-options.ts';
 import { type CurlRequest, isData, isEscaped } from './curl-request.ts';
 import { isCredential } from './found-credential.ts';
@@ -99,6 +100,29 @@ export function targetOf(line: CurlLine, { path }: CurlRequest): string {
   if (query === undefined) return path;
   const kept = withoutCredential(query);
   return kept === '' && query !== '' ? path : `${path}?${plainText(kept, line, 'the query')}`;
+}
+
+/**
+ * `-x` as a variable in front of a command; empty without it. Only the address is shown: who logs in there is the
+ * environment's business.
+ */
+export function proxyVariable(line: CurlLine, { origin }: CurlRequest): string {
+  const given = optionValue(line.options, 'proxy');
+  if (given === undefined || given === '') return '';
+  const [, scheme = 'http://', authority = '', rest = ''] =
+    /^([a-z][a-z0-9+.-]*:\/\/)?([^/?#]*)([\s\S]*)$/i.exec(given)!;
+  if (!/^https?:\/\/$/i.test(scheme))
+    throw new UsageError('-x: bearerd uses http:// and https:// proxies only; give one of those');
+  const at = authority.lastIndexOf('@');
+  const host = plainText(authority.slice(at + 1), line, '-x');
+  // Behind a "/" in a password there is another "@", and then the host would be a part of the login.
+  if (rest.includes('@') || URL.parse(`${scheme}${host}`) === null)
+    throw new UsageError(
+      '-x has no host: in a user name or a password, write / ? # and @ as %2F %3F %23 and %40',
+    );
+  const login = at !== -1 || optionValue(line.options, 'proxy-user') !== undefined ? 'USER:PASSWORD@' : '';
+  const variable = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  return `${variable}=${quoted(`${scheme}${login}${host}`)} `;
 }
 
 /** For a POSIX shell. */

@@ -117,6 +117,39 @@ t.test('the scheme OAuth carries a token, unless the request is signed', async (
     );
 });
 
+t.test('of a proxy only the address is printed, for a shell', async (t) => {
+  const PROXIES: readonly (readonly [given: string, proxy: string])[] = [
+    ['', ''],
+    ['proxy:3128', 'HTTPS_PROXY=http://proxy:3128 '],
+    ['https://proxy/', 'HTTPS_PROXY=https://proxy '],
+    ['http://u:k-2@proxy:3128', 'HTTPS_PROXY=http://USER:PASSWORD@proxy:3128 '],
+    ['http://u:p@k-2@proxy:3128', 'HTTPS_PROXY=http://USER:PASSWORD@proxy:3128 '],
+    ['$U:$P@proxy', 'HTTPS_PROXY=http://USER:PASSWORD@proxy '],
+    ['[::1]:3128', "HTTPS_PROXY='http://[::1]:3128' "],
+    ['proxy;id', "HTTPS_PROXY='http://proxy;id' "],
+  ];
+  for (const [given, proxy] of PROXIES)
+    t.equal(read(`curl https://h/ ${KEY} -x "${given}"`).proxy, proxy, given);
+  t.equal(
+    read(`curl http://localhost/ ${KEY} -x proxy -U u:k-2`).proxy,
+    'HTTP_PROXY=http://USER:PASSWORD@proxy ',
+  );
+  for (const given of [
+    'u:k-2/w@proxy:3128',
+    'u:1k-2#w@proxy',
+    'u:1/k-2@proxy',
+    'http://k-2:p',
+    'socks5://k-2',
+    'h$X',
+  ]) {
+    const refused = t.throws(() => read(`curl https://h/ ${KEY} -x "${given}"`), {
+      code: 'usage',
+      message: /^-x/,
+    });
+    t.notMatch((refused as Error).message, 'k-2', given);
+  }
+});
+
 t.test('a client certificate alone makes a route without a credential', async (t) => {
   const { yaml, secrets } = read('curl https://h/x -E client.pem');
   t.match(yaml, /tls:\n {2}certFile: client\.pem\n {2}keyFile: client\.pem\n/);
