@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { UsageError } from '../../base/errors.ts';
 
 /** A piece of a word: text, a variable (`$NAME`), or a command whose output would stand here (`$(…)`). */
@@ -23,10 +24,12 @@ const TYPOGRAPHIC = /[\u2018\u2019\u201c\u201d\u00a0]/;
 const NAME = /[A-Za-z_]\w*/y;
 /** What ends the command. Digits right before `>` are the number of what is redirected (POSIX, §2.7), and no word. */
 const BEHIND = /[|;\n]|\d*>/y;
+/** What a shell replaces at the beginning of a word by a home directory (POSIX, §2.6.1); with a quote in it, nothing. */
+const TILDE = /~([\w.+-]*)(?=[/\s|;>]|$)/y;
 
 /**
  * Reads one command in the quoting of a POSIX shell (POSIX.1-2024, Shell Command Language §2.2) with `$'…'`, as it is
- * copied from documentation. Nothing is expanded or run. Pure.
+ * copied from documentation. Nothing but `~` is expanded, and nothing is run.
  *
  * @throws UsageError that says what can't be read; it quotes no more than a character or a variable's name.
  */
@@ -67,6 +70,8 @@ function readWord(cursor: Cursor): Word {
     else pieces.push(piece);
   };
   const { text } = cursor;
+  const home = homeAt(cursor);
+  if (home !== '') add(home);
   while (cursor.at < text.length && !/[ \t\n|;>]/.test(text[cursor.at]!)) {
     const char = text[cursor.at]!;
     if (char === "'") add(singleQuoted(cursor));
@@ -77,6 +82,15 @@ function readWord(cursor: Cursor): Word {
     else add(plain(cursor));
   }
   return pieces;
+}
+
+/** The home directory for a `~` at the beginning of a word; empty if there is none. */
+function homeAt(cursor: Cursor): string {
+  TILDE.lastIndex = cursor.at;
+  const [found = '', name] = TILDE.exec(cursor.text) ?? [];
+  if (name) throw new UsageError('a "~" with a name stands for a directory: write its whole path');
+  cursor.at += found.length;
+  return found && homedir();
 }
 
 /** One character outside of quotes that stands for itself. */

@@ -104,6 +104,8 @@ function tls(line: CurlLine, output: string): string {
     const value = optionValue(line.options, name);
     if (value === undefined) return undefined;
     const file = name === 'cert' ? certificateFile(value) : value;
+    if (file.startsWith('~/'))
+      throw new UsageError(`--${name}: a shell replaces no "~" there, nor does curl: write the whole path`);
     return relativePath(plainText(file, line, `--${name}`), output);
   };
   const type = optionValue(line.options, 'cert-type') ?? optionValue(line.options, 'key-type') ?? 'PEM';

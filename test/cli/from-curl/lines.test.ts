@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import t from 'tap';
 import { checked, read } from './read.ts';
 
@@ -156,6 +158,21 @@ t.test('a client certificate alone makes a route without a credential', async (t
   t.match(yaml, /credential: none/);
   t.notMatch(yaml, /credentials:/);
   t.same(secrets, []);
+});
+
+t.test('a file below ~ is one of the home directory, as for a shell', async (t) => {
+  const { yaml, call } = read(
+    `curl https://h/ ${KEY} --cacert ~/ca.pem --cert ~/c.pem --key ~/k.pem -o ~/out`,
+    join(homedir(), 'conf/bearerd.yaml'),
+  );
+  t.match(yaml, /caFile: "\.\.\/ca\.pem"\n {2}certFile: "\.\.\/c\.pem"\n {2}keyFile: "\.\.\/k\.pem"\n/);
+  t.match(call, `${homedir()}/out`);
+  for (const given of ["--cacert '~/ca.pem'", '--cacert=~/ca.pem', '-E~/c.pem', '-E c.pem --key "~/k.pem"'])
+    t.throws(
+      () => read(`curl https://h/ ${KEY} ${given}`),
+      { code: 'usage', message: /write the whole path/ },
+      given,
+    );
 });
 
 t.test('the passphrase of a certificate is told from its file as curl does', async (t) => {

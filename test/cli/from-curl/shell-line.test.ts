@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import t from 'tap';
 import { readShellLine } from '../../../src/cli/from-curl/shell-line.ts';
 
@@ -24,6 +25,13 @@ const READ: readonly (readonly [line: string, words: readonly unknown[], behind?
     'curl "Bearer $(gcloud auth print-access-token)"',
     ['curl', ['Bearer ', { command: 'gcloud auth print-access-token' }]],
   ],
+  ['curl ~/a -d @~/a --cacert=~/a', ['curl', `${homedir()}/a`, '-d', '@~/a', '--cacert=~/a']],
+  ['curl ~ a~/b', ['curl', homedir(), 'a~/b']],
+  [
+    'curl \'~/a\' "~/a" \\~/a ~"/a" ~\\/a ~$X',
+    ['curl', '~/a', '~/a', '~/a', '~/a', '~/a', ['~', { variable: 'X' }]],
+  ],
+  ['curl ~/"$X"', ['curl', [`${homedir()}/`, { variable: 'X' }]]],
   ['curl a # a comment', ['curl', 'a']],
   ['# a comment\ncurl a', ['curl', 'a']],
   ['curl a#b', ['curl', 'a#b']],
@@ -64,6 +72,8 @@ const REFUSED: readonly (readonly [line: string, says: RegExp])[] = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what a shell reads
   ['curl ${X:-secret}', /holds more than a name/],
   ['curl $1', /"\$1" is a shell's own variable/],
+  ['curl -T ~ada/a', /"~" with a name/],
+  ['curl ~+/a', /"~" with a name/],
   ['curl ^\n -H a', /for Windows/],
   ['curl “a”', /typographic quotes/],
   ['curl\u00a0a', /blanks of a web page/],
