@@ -1,11 +1,12 @@
 import { UsageError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
 import { SETTINGS } from '../../config/declaration/settings.ts';
 import { ownParameterProblem } from '../../config/sections/credentials/oauth2.ts';
 import { namesCredential } from '../../config/values/credential-names.ts';
 import { type FoundCredential, secret, type Value } from './credential-entry.ts';
 import type { CurlLine } from './curl-line.ts';
 import { type CurlRequest, formDecoded } from './curl-request.ts';
-import { plainText } from './given-value.ts';
+import { plainText, replaceExpansions } from './given-value.ts';
 import { type TokenBody, tokenBody } from './token-body.ts';
 
 /** What the keys of an `oauth2` credential make of a token request. */
@@ -19,6 +20,10 @@ const OWN = new Set([
   'audience',
 ]);
 const AS_FORM = 'The line sends the token request as JSON; bearerd sends it as the form that RFC 6749 has.';
+const WAS_ENCODED =
+  'The line has the client ID and secret form-encoded (RFC 6749, section 2.3.1). They are written decoded, since bearerd encodes them for each login.';
+const WILL_BE_ENCODED =
+  'The line sends the client ID and secret as they are, and bearerd form-encodes them (RFC 6749, section 2.3.1). If the login is refused, try clientAuthentication: body.';
 const ONE_ORIGIN = 'The API is taken to be where the login is: change baseUrl if it is elsewhere.';
 
 /**
@@ -100,7 +105,7 @@ function oauth2Login(line: CurlLine, request: CurlRequest, body: TokenBody): Fou
     },
     isLogin: true,
     others: [...unusedFields(grant, client, fields), ...body.lost, ...notSent(line, request, client.by)],
-    notes: body.isJson ? [AS_FORM, ONE_ORIGIN] : [ONE_ORIGIN],
+    notes: [...(body.isJson ? [AS_FORM] : []), ...client.notes, ONE_ORIGIN],
   };
 }
 
@@ -141,22 +146,33 @@ interface Client {
   readonly secret: string | undefined;
   /** Where the secret stands. */
   readonly by: 'body' | 'header' | '-u' | undefined;
+  readonly notes: readonly string[];
 }
 
 /** ID and secret, by the form or by Basic (RFC 6749 §2.3.1). */
 function clientOf({ user, headers }: CurlRequest, fields: TokenBody['fields']): Client {
   const id = fields.get('client_id');
-  if (fields.has('client_secret')) return { id, secret: fields.get('client_secret'), by: 'body' };
+  if (fields.has('client_secret')) return { id, secret: fields.get('client_secret'), by: 'body', notes: [] };
   const header = headers.find(({ name }) => name.toLowerCase() === 'authorization')?.value;
   const basic = /^Basic +([\w+/-]+=*)$/i.exec(header ?? '')?.[1];
   const pair = basic === undefined ? user : Buffer.from(basic, 'base64').toString('utf8');
   const colon = pair?.indexOf(':') ?? -1;
-  if (pair === undefined || colon === -1) return { id, secret: undefined, by: undefined };
-  return {
-    id: pair.slice(0, colon),
-    secret: pair.slice(colon + 1),
-    by: basic === undefined ? '-u' : 'header',
-  };
+  if (pair === undefined || colon === -1) return { id, secret: undefined, by: undefined, notes: [] };
+  const by = basic === undefined ? '-u' : 'header';
+  return { ...ofBasic(pair.slice(0, colon), pair.slice(colon + 1)), by };
+}
+
+/** Decoded if bearerd then sends what the line sends: it form-encodes both. */
+function ofBasic(id: string, secret: string): Pick<Client, 'id' | 'secret' | 'notes'> {
+  if (![id, secret].every(isFormEncoded)) return { id, secret, notes: [WILL_BE_ENCODED] };
+  const sent = { id: formDecoded(id), secret: formDecoded(secret) };
+  return { ...sent, notes: sent.id === id && sent.secret === secret ? [] : [WAS_ENCODED] };
+}
+
+/** Whether form-encoding gives the text again after it was decoded. What a variable holds is not known. */
+function isFormEncoded(text: string): boolean {
+  const known = replaceExpansions(text, () => '').replaceAll(/%[\da-f]{2}/gi, (byte) => byte.toUpperCase());
+  return new Secret(formDecoded(known)).formEncoded().equals(new Secret(known));
 }
 
 /** Fields that the grant or the client's Basic leaves without a use. */

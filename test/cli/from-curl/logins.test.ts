@@ -64,6 +64,41 @@ t.test('an empty field of the form is left out', async (t) => {
   await t.resolves(checked(line));
 });
 
+const GRANT = 'curl https://h/token -d grant_type=client_credentials';
+const ENCODED = /form-encoded .* written decoded/;
+const AS_IS = /bearerd form-encodes them .* try clientAuthentication: body/;
+const BASIC: readonly (readonly [pair: string, id: string, secret: string, note?: RegExp])[] = [
+  ['id-1:s_2.3*', 'id-1', 's_2.3*'],
+  ['id:s%2Bt', 'id', 's+t', ENCODED],
+  ['a%3ab:s%2f', 'a:b', 's/', ENCODED],
+  ['id:a+b', 'id', 'a b', ENCODED],
+  ['id:s+c/==', 'id', 's+c/==', AS_IS],
+  ['id:s%2Bt/', 'id', 's%2Bt/', AS_IS],
+  ['a%2Bb:%', 'a%2Bb', '%', AS_IS],
+  ['i\u00e9:s', 'i\u00e9', 's', AS_IS],
+];
+
+t.test(
+  'a client of Basic is written so that bearerd sends what the line sends, or a note says what differs',
+  async (t) => {
+    for (const [pair, id, secret, note] of BASIC)
+      for (const given of [
+        `-u '${pair}'`,
+        `-H 'Authorization: Basic ${Buffer.from(pair).toString('base64')}'`,
+      ]) {
+        const { found, secrets } = read(`${GRANT} ${given}`);
+        t.equal(found.fields.clientId, id, given);
+        t.same(secrets, [{ path: 'bearerd-secret', text: secret }], given);
+        t.equal(found.notes.length, note === undefined ? 1 : 2, given);
+        if (note !== undefined) t.match(found.notes[0], note, given);
+      }
+    const { found, yaml } = read(`${GRANT} -u "a%2Bb:$SECRET"`);
+    t.match(yaml, 'clientId: a+b\n    clientSecret: { env: SECRET }');
+    t.match(found.notes, [ENCODED]);
+    t.match(read(`${GRANT} -d client_id=a -d client_secret=s%2Ft`).found.notes, [/^The API is taken/]);
+  },
+);
+
 const BESIDES: readonly (readonly [line: string, others: readonly string[]])[] = [
   [`${TOKEN} -H 'Accept: */*' -H 'Content-Type: application/x-www-form-urlencoded' -H 'Host: h'`, []],
   [`${TOKEN} -H 'X-Tenant: t' -A me -b a=b -e r`, ['header X-Tenant', 'cookie a', '-A', '-e']],
