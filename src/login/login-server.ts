@@ -24,10 +24,11 @@ export interface TokenServers {
   readonly timeoutMs?: number;
 }
 
-/** A request. Headers alternate name and value. */
-interface Question {
+/** A request. */
+export interface Question {
   readonly method: string;
   readonly path: string;
+  /** Name and value alternate. One of them replaces ours of that name. */
   readonly headers: readonly string[];
   readonly body?: Buffer;
 }
@@ -56,11 +57,7 @@ export function answerOf(
       .request({
         method,
         path,
-        headers: [
-          ...['host', server.host, 'connection', 'close', 'user-agent', USER_AGENT],
-          // Most servers then send no content coding.
-          ...['accept-encoding', 'identity', ...headers],
-        ],
+        headers: [...ownHeaders(server, headers), ...headers],
         setHost: false,
         maxHeaderSize: server.headerSizeBytes,
         insecureHTTPParser: false, // NODE_OPTIONS may set it for the process.
@@ -81,6 +78,19 @@ export function answerOf(
       .on('error', (error) => reject(withoutBytes(error)))
       .end(body);
   });
+}
+
+function ownHeaders({ host }: LoginServer, given: readonly string[]): string[] {
+  const names = new Set(given.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+  const own: Readonly<Record<string, string>> = {
+    host,
+    connection: 'close',
+    'user-agent': USER_AGENT,
+    'accept-encoding': 'identity', // Most servers then send no content coding.
+  };
+  return Object.entries(own)
+    .filter(([name]) => !names.has(name))
+    .flat();
 }
 
 /** A parser attaches the bytes that it could not read to its error, and they may hold the token. */

@@ -13,7 +13,9 @@ export interface CurlRequest {
   readonly method: string;
   readonly origin: string;
   readonly path: string;
-  /** In their order, as written: escapes stay. */
+  /** As curl sends it; empty if there is none. */
+  readonly queryText: string;
+  /** Its parameters in their order, as written: escapes stay. */
   readonly query: readonly Field[];
   readonly headers: readonly Field[];
   readonly cookies: readonly Field[];
@@ -42,30 +44,33 @@ const FORMS = new Set(['form', 'form-string']);
 /** @throws UsageError if the URL can't be called, or a variable stands where no secret does. */
 export function requestOf(line: CurlLine): CurlRequest {
   const { options } = line;
-  const { origin, path, query, user } = readUrl(line);
+  const { user, queryText: inUrl, ...target } = readUrl(line);
   const data = options.filter(({ name }) => isData(name));
   const inQuery = has(options, 'get') ? data : [];
   const more = [...options.filter(({ name }) => name === 'url-query'), ...inQuery];
   const headers = options
     .filter(({ name }) => name === 'header')
     .flatMap((option) => readHeader(option, line));
-  const cookies = [
-    ...headers.filter(({ name }) => name.toLowerCase() === 'cookie').map(({ value }) => value),
-    ...options
-      .filter(({ name, value }) => name === 'cookie' && value!.includes('='))
-      .map(({ value }) => value!),
-  ];
+  const isCookie = ({ name }: Field) => name.toLowerCase() === 'cookie';
+  // A header takes the place of -b.
+  const cookies = headers.some(isCookie) ? headers.filter(isCookie) : options.filter(isCookieText);
+  const queryText = [inUrl, ...more.map(queryTextOf)].filter((text) => text !== '').join('&');
   return {
     method: methodOf(line, data.length > inQuery.length),
-    origin,
-    path,
-    query: [...query, ...more.flatMap(queryFields)],
-    headers: headers.filter(({ name }) => name.toLowerCase() !== 'cookie'),
-    cookies: cookies.flatMap((value) => fieldsOf(value, ';')),
+    ...target,
+    queryText,
+    query: fieldsOf(queryText, '&'),
+    headers: headers.filter((header) => !isCookie(header)),
+    cookies: cookies.flatMap(({ value }) => fieldsOf(value!, ';')),
     user: optionValue(options, 'user') ?? user,
     bearer: optionValue(options, 'oauth2-bearer'),
     body: data.length === inQuery.length ? undefined : bodyOf(data),
   };
+}
+
+/** `-b` with cookies, and not the name of a file. */
+export function isCookieText({ name, value }: CurlOption): boolean {
+  return name === 'cookie' && value!.includes('=');
 }
 
 function has(options: readonly CurlOption[], name: string): boolean {
@@ -80,8 +85,8 @@ function methodOf(line: CurlLine, hasData: boolean): string {
   return hasData || options.some(({ name }) => FORMS.has(name)) ? 'POST' : 'GET';
 }
 
-function readUrl(line: CurlLine): Pick<CurlRequest, 'origin' | 'path' | 'query' | 'user'> {
-  const [, scheme, authority = '', path = '', query] =
+function readUrl(line: CurlLine): Pick<CurlRequest, 'origin' | 'path' | 'queryText' | 'user'> {
+  const [, scheme, authority = '', path = '', queryText = ''] =
     /^([a-z][a-z0-9+.-]*:\/\/)?([^/?#]*)([^?#]*)(?:\?([^#]*))?/is.exec(line.url)!;
   if (scheme !== undefined && !/^https?:\/\/$/i.test(scheme))
     throw new UsageError('the URL is not https:// (or http://)');
@@ -95,12 +100,18 @@ function readUrl(line: CurlLine): Pick<CurlRequest, 'origin' | 'path' | 'query' 
       `the URL ${why}: write https://, since credentials go to another machine over TLS only`,
     );
   }
+  const sentPath = plainText(path === '' ? '/' : path, line, 'the path of the URL');
   return {
     origin: url.origin,
-    path: plainText(path === '' ? '/' : path, line, 'the path of the URL'),
-    query: query === undefined ? [] : fieldsOf(query, '&'),
+    path: has(line.options, 'path-as-is') ? sentPath : withoutDots(sentPath),
+    queryText,
     user: at === -1 ? undefined : userOf(authority.slice(0, at)),
   };
+}
+
+/** curl removes the segments `.` and `..` (RFC 3986 §5.2.4). */
+function withoutDots(path: string): string {
+  return /\/\.\.?(?:\/|$)/.test(path) ? new URL(`http://h${path}`).pathname : path;
 }
 
 /** curl sends an empty password if the URL has none; `-u` would ask for it. */
@@ -109,20 +120,15 @@ function userOf(information: string): string {
 }
 
 /** `Name: value`; `Name;` is an empty one, and `Name:` takes one of curl's own away. */
-function readHeader({ value, flag }: CurlOption, line: CurlLine): Field[] {
-  const text = value!;
+function readHeader({ value: text = '', flag }: CurlOption, line: CurlLine): Field[] {
   if (text.startsWith('@'))
     throw new UsageError(`${flag}: the headers stand in another file: write them into the line`);
   const colon = text.indexOf(':');
   if (colon === -1 && !text.endsWith(';'))
     throw new UsageError(`${flag}: a header has no ":" (is a quote missing?)`);
-  if (colon === -1 || text.slice(colon + 1).trim() === '') return [];
-  return [
-    {
-      name: plainText(text.slice(0, colon).trim(), line, 'the name of a header'),
-      value: text.slice(colon + 1).trim(),
-    },
-  ];
+  const name = plainText(text.slice(0, colon).trim(), line, 'the name of a header');
+  const value = colon === -1 ? '' : text.slice(colon + 1).trim();
+  return colon !== -1 && value === '' ? [] : [{ name, value }];
 }
 
 export function fieldsOf(text: string, separator: '&' | ';'): Field[] {
@@ -141,32 +147,47 @@ export function isEscaped(name: string): boolean {
   return name === 'data-urlencode' || name === 'url-query';
 }
 
-/** As they go into the query; `--url-query +TEXT` goes as it is. */
-function queryFields({ name, value = '' }: CurlOption): Field[] {
-  if (name === 'url-query' && value.startsWith('+')) return fieldsOf(value.slice(1), '&');
-  return fieldsOf((isEscaped(name) ? urlencoded(value) : value) ?? '', '&');
+/** `--url-query +TEXT`, of which curl escapes nothing. */
+export function isPlainQuery({ name, value = '' }: CurlOption): boolean {
+  return name === 'url-query' && value.startsWith('+');
 }
 
-/** Texts of several `-d` are joined by `&`; the text of a file is not known. */
+/** Whether what the option gives stands in a file. */
+export function readsFile(option: CurlOption): boolean {
+  const { name, value = '' } = option;
+  if (isEscaped(name)) return value.includes('@') && !value.includes('=') && !isPlainQuery(option);
+  return isData(name) && name !== 'data-raw' && value.startsWith('@');
+}
+
+/** As it goes into the query. What stands in a file is not known. */
+function queryTextOf(option: CurlOption): string {
+  const { name, value = '' } = option;
+  if (readsFile(option)) return '';
+  if (isPlainQuery(option)) return value.slice(1);
+  return isEscaped(name) ? urlencoded(value) : value;
+}
+
+/** Texts of several `-d` are joined by `&`, and those of `--json` by nothing. Undefined if one stands in a file. */
 function bodyOf(data: readonly CurlOption[]): string | undefined {
-  const texts = data.map(({ name, value = '' }) => {
-    if (name === 'data-urlencode') return urlencoded(value);
-    return name !== 'data-raw' && value.startsWith('@') ? undefined : value;
-  });
-  return texts.includes(undefined) ? undefined : texts.join('&');
+  if (data.some(readsFile)) return undefined;
+  return data.reduce((body, { name, value = '' }) => {
+    const text = isEscaped(name) ? urlencoded(value) : value;
+    return body === '' || name === 'json' ? body + text : `${body}&${text}`;
+  }, '');
 }
 
-function urlencoded(value: string): string | undefined {
-  const [, name = '', sign, content = ''] = /^([^=@]*)([=@])?([\s\S]*)$/.exec(value)!;
-  if (sign === '@') return undefined;
-  return sign === undefined
-    ? encodeURIComponent(name)
-    : `${name === '' ? '' : `${name}=`}${encoded(content)}`;
+function urlencoded(value: string): string {
+  const at = value.indexOf('=');
+  // "=TEXT" is a text that may hold "=" itself.
+  return (at < 1 ? '' : value.slice(0, at + 1)) + encoded(value.slice(at + 1));
 }
 
-/** Expansions are characters that no escape may take apart. */
+/** With all escapes of curl. Expansions are characters that no escape may take apart. */
 function encoded(text: string): string {
-  return text.replaceAll(/[^\u{f0000}-\u{ffffd}]+/gu, encodeURIComponent);
+  return text
+    .replaceAll(/[^\u{f0000}-\u{ffffd}]+/gu, encodeURIComponent)
+    .replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+');
 }
 
 /** Percent escapes undone; what is none stays. */

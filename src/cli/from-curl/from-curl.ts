@@ -13,6 +13,7 @@ import { findCredential } from './found-credential.ts';
 import { secretNotes, urlNotes } from './notes.ts';
 import { filledUrl, placeholdersIn, unfilled } from './placeholders.ts';
 import { headersLeftOut, optionsLeftOut, proxyVariable, quoted, sameCall, targetOf } from './same-call.ts';
+import { unknownPart } from './sent-requests.ts';
 import { readShellLine } from './shell-line.ts';
 import { checkFiles } from './written-check.ts';
 import { filesOf, type WrittenFiles } from './written-files.ts';
@@ -132,10 +133,9 @@ async function tried(
   found: FoundCredential,
   output: string,
 ): Promise<number> {
-  if (found.isLogin || !/^(?:GET|HEAD)$/.test(request.method)) {
-    await print(
-      `\nNot tried: ${found.isLogin ? 'it is a login' : `a ${request.method} may change something`}; only GET and HEAD are sent.\n`,
-    );
+  const why = whyNotTried(line, request, found);
+  if (why !== undefined) {
+    await print(`\nNot tried: ${why}.\n`);
     return EXIT.done;
   }
   const { tryBoth } = await import('./try-both.ts');
@@ -143,4 +143,15 @@ async function tried(
   const { equal, words } = await tryBoth(line, request, await source.load());
   await print(`\nTried both, ${equal ? 'and the answers are equal' : 'and the answers differ'}:\n${words}`);
   return equal ? EXIT.done : EXIT.failed;
+}
+
+function whyNotTried(
+  line: CurlLine,
+  { method }: CurlRequest,
+  { isLogin }: FoundCredential,
+): string | undefined {
+  if (isLogin) return 'it is a login; only GET and HEAD are sent';
+  if (!/^(?:GET|HEAD)$/.test(method)) return `a ${method} may change something; only GET and HEAD are sent`;
+  const flag = unknownPart(line);
+  return flag && `what ${flag} gives does not stand in the line; only what stands there is sent`;
 }

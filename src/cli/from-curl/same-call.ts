@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { FoundCredential } from './credential-entry.ts';
 import { type CurlLine, type CurlOption, optionValue } from './curl-line.ts';
 import { NOT_CARRIED } from './curl-options.ts';
-import { type CurlRequest, isData, isEscaped } from './curl-request.ts';
+import { type CurlRequest, isCookieText, isData, isEscaped, isPlainQuery } from './curl-request.ts';
 import { isCredential } from './found-credential.ts';
 import { plainText } from './given-value.ts';
 
@@ -37,9 +37,9 @@ export function headersLeftOut({ headers }: CurlRequest): string[] {
 
 /** Options that the printed call lacks, with the reasons; what became of the others, the configuration says. */
 export function optionsLeftOut({ options }: CurlLine): string[] {
-  return options.flatMap(({ name, flag, value }) => {
-    const why = name === 'cookie' && value!.includes('=') ? undefined : WHY_DROPPED[name];
-    return why === undefined ? [] : [`${flag}: ${why}`];
+  return options.flatMap((option) => {
+    const why = isCookieText(option) ? undefined : WHY_DROPPED[option.name];
+    return why === undefined ? [] : [`${option.flag}: ${why}`];
   });
 }
 
@@ -58,7 +58,7 @@ export function sameCall(
   const args = line.options.filter(isKept).flatMap((option) => {
     const { name, flag } = option;
     if (option.value === undefined) return [flag];
-    const value = isQuery(option, line) ? queryKept(name, option.value) : option.value;
+    const value = isQuery(option, line) ? queryKept(option) : option.value;
     if (value === '') return [];
     return [flag, quoted(plainText(value, line, `the value of ${flag} (--${name})`))];
   });
@@ -79,17 +79,19 @@ function isQuery({ name }: CurlOption, { options }: CurlLine): boolean {
   return name === 'url-query' || (isData(name) && options.some((option) => option.name === 'get'));
 }
 
-/** What is escaped is one pair, whatever it holds; with a `+` before it, `--url-query` escapes nothing. */
-function queryKept(name: string, query: string): string {
-  if (name === 'url-query' && query.startsWith('+')) {
-    const kept = withoutCredential(query.slice(1));
+/** What is escaped is one pair, whatever it holds. */
+function queryKept(option: CurlOption): string {
+  const { name, value = '' } = option;
+  if (isPlainQuery(option)) {
+    const kept = withoutCredential(value.slice(1));
     return kept && `+${kept}`;
   }
-  if (!isEscaped(name)) return withoutCredential(query);
-  return isCredential('query', query.replace(/=[\s\S]*/, '')) ? '' : query;
+  if (!isEscaped(name)) return withoutCredential(value);
+  return isCredential('query', value.replace(/=[\s\S]*/, '')) ? '' : value;
 }
 
-function withoutCredential(query: string): string {
+/** A query without the pairs whose names say that they hold a credential. */
+export function withoutCredential(query: string): string {
   const kept = query.split('&').filter((pair) => !isCredential('query', pair.replace(/=[\s\S]*/, '')));
   return kept.join('&');
 }

@@ -110,14 +110,13 @@ function oauth2Login(line: CurlLine, request: CurlRequest, body: TokenBody): Fou
 }
 
 /** The URL stands in the file, so that it may hold no secret. */
-function tokenUrlOf(line: CurlLine, { origin, path, query }: CurlRequest): string {
+function tokenUrlOf(line: CurlLine, { origin, path, query, queryText }: CurlRequest): string {
   const found = query.find(({ name, value }) => isSecret(formDecoded(name), formDecoded(value)));
   if (found !== undefined)
     throw new UsageError(
       `the token request has ${found.name} in the URL, and bearerd sends a secret in the body or in the Authorization header: give it there, if the API takes it there`,
     );
-  const text = query.map(({ name, value }) => `${name}=${value}`).join('&');
-  return plainText(`${origin}${path}${text && `?${text}`}`, line, 'the URL');
+  return plainText(`${origin}${path}${queryText && `?${queryText}`}`, line, 'the URL');
 }
 
 /** Whatever may be one: the names of keys, a code of one time, a token under any name. */

@@ -2,19 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import { Gateway } from '../../app/gateway.ts';
-import { asBytes } from '../../base/bytes.ts';
-import { UsageError } from '../../base/errors.ts';
 import { type Event, EventBus } from '../../base/events.ts';
 import type { Config } from '../../config/config.ts';
-import { answerOf, type LoginServer } from '../../login/login-server.ts';
+import { decodeContent } from '../../login/content-coding.ts';
+import { answerOf, type LoginServer, type Question } from '../../login/login-server.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
 import { forOneRequest } from '../online/request-check.ts';
 import { endingInOrder } from '../signals.ts';
 import type { CurlLine } from './curl-line.ts';
-import type { CurlRequest, Field } from './curl-request.ts';
-import { isCredential } from './found-credential.ts';
-import { givenValue, replaceExpansions } from './given-value.ts';
-import { isHeaderKept } from './same-call.ts';
+import type { CurlRequest } from './curl-request.ts';
+import { lineQuestion, printedQuestion } from './sent-requests.ts';
 
 const LIMIT_MS = 60_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -41,13 +38,8 @@ export async function tryBoth(line: CurlLine, request: CurlRequest, config: Conf
   try {
     const server = pools.ofOrigin(request.origin, config.timeouts.connectMs);
     const [direct, proxied] = await endingInOrder(async () => [
-      await answer(
-        server,
-        request.method,
-        targetWith(line, request, request.query),
-        directHeaders(line, request),
-      ),
-      await throughBearerd(config, request, line),
+      await answer(server, lineQuestion(line, request)),
+      await throughBearerd(config, printedQuestion(line, request)),
     ]);
     return compare(direct, proxied);
   } finally {
@@ -55,11 +47,7 @@ export async function tryBoth(line: CurlLine, request: CurlRequest, config: Conf
   }
 }
 
-async function throughBearerd(
-  config: Config,
-  request: CurlRequest,
-  line: CurlLine,
-): Promise<Answer | string> {
+async function throughBearerd(config: Config, question: Question): Promise<Answer | string> {
   const key = randomBytes(32).toString('hex');
   let failure: string | undefined;
   const events = new EventBus((event: Event) => {
@@ -68,14 +56,8 @@ async function throughBearerd(
   const gateway = new Gateway({ config: forOneRequest(config, key), events });
   try {
     await gateway.start();
-    // What is printed as the same call.
-    const target = targetWith(
-      line,
-      request,
-      request.query.filter(({ name }) => !isCredential('query', name)),
-    );
-    const headers = [...otherHeaders(line, request), 'x-bearerd-key', key];
-    const answered = await answer(local(gateway.urls[0]!), request.method, target, headers);
+    const headers = [...question.headers, 'x-bearerd-key', key];
+    const answered = await answer(local(gateway.urls[0]!), { ...question, headers });
     return failure ?? answered;
   } finally {
     await gateway.destroy();
@@ -97,16 +79,11 @@ function local(url: string): LoginServer {
 }
 
 /** @returns the answer, or in words why there is none */
-async function answer(
-  server: LoginServer,
-  method: string,
-  path: string,
-  headers: readonly string[],
-): Promise<Answer | string> {
+async function answer(server: LoginServer, question: Question): Promise<Answer | string> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     const steps = { connected: false, answered: false };
-    const response = await answerOf(server, { method, path, headers }, steps, signal);
+    const response = await answerOf(server, question, steps, signal);
     const contentType = response.headers['content-type'] ?? '';
     return { status: response.statusCode!, contentType, body: await bodyOf(response) };
   } catch (error) {
@@ -116,7 +93,7 @@ async function answer(
   }
 }
 
-/** As much of the body as is compared: one that never ends is cut here. */
+/** As much of the body as is compared, without its coding: one that never ends is cut here. */
 async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -125,60 +102,12 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
     length += piece.length;
     if (length > MAX_BODY_BYTES) break;
   }
-  return Buffer.concat(pieces);
-}
-
-/** What a client chooses by itself: both sides get the same. */
-const OWN =
-  /^(?:host|connection|accept-encoding|user-agent|authorization|content-length|expect|te|origin|sec-fetch-.*)$/i;
-
-function otherHeaders(line: CurlLine, { headers }: CurlRequest): string[] {
-  return headers
-    .filter(({ name }) => !OWN.test(name) && isHeaderKept(name))
-    .flatMap(({ name, value }) => [name, resolved(value, line)]);
-}
-
-/** The headers of the line, with the credential if it is in them. */
-function directHeaders(line: CurlLine, request: CurlRequest): string[] {
-  const { headers, user, bearer, cookies } = request;
-  const given = headers.filter(({ name }) => /^authorization$/i.test(name) || !OWN.test(name));
-  const sent = given.flatMap(({ name, value }) => [name, asBytes(resolved(value, line))]);
-  const isAuthorized = given.some(({ name }) => /^authorization$/i.test(name));
-  const pair = user === undefined ? undefined : resolved(user, line);
-  if (!isAuthorized && pair !== undefined)
-    sent.push('Authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
-  else if (!isAuthorized && bearer !== undefined)
-    sent.push('Authorization', asBytes(`Bearer ${resolved(bearer, line)}`));
-  if (cookies.length > 0)
-    sent.push('Cookie', asBytes(cookies.map((cookie) => pairOf(cookie, line)).join('; ')));
-  return sent;
-}
-
-function targetWith(line: CurlLine, { path }: CurlRequest, query: readonly Field[]): string {
-  const pairs = query.map(({ name, value }) => `${name}=${encodeRest(resolved(value, line))}`);
-  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
-}
-
-/** The value of a variable may hold any character; what was written stays as it was. */
-function encodeRest(text: string): string {
-  return text.replaceAll(/[^\x21-\x7e]|[#"<>]/g, encodeURIComponent);
-}
-
-function pairOf({ name, value }: Field, line: CurlLine): string {
-  return `${name}=${resolved(value, line)}`;
-}
-
-/** With what its variables hold. */
-function resolved(text: string, line: CurlLine): string {
-  return replaceExpansions(text, (char) => {
-    const given = givenValue(char, line, 'the secret');
-    if ('text' in given) return given.text;
-    if ('command' in given)
-      throw new UsageError('--try does not run a command: use "bearerd check --online GET PATH"');
-    const value = process.env[given.variable];
-    if (value === undefined) throw new UsageError(`${given.variable} is not set`);
-    return value;
-  });
+  const body = Buffer.concat(pieces);
+  try {
+    return Buffer.from(decodeContent(body, response.headers['content-encoding'], MAX_BODY_BYTES));
+  } catch {
+    return body;
+  }
 }
 
 /** Pure. */

@@ -110,6 +110,10 @@ t.test('--try compares the answer to the curl line with the answer through beare
     code: 0,
     stdout: /Not tried: a POST may change something; only GET and HEAD are sent/,
   });
+  t.match(await tried(`curl -X GET ${api}/me ${key} -d @file`), {
+    code: 0,
+    stdout: /\nNot tried: what -d gives does not stand in the line; only what stands there is sent\.\n/,
+  });
 });
 
 t.test('what a login does not send is named, without its value', async (t) => {

@@ -18,6 +18,7 @@ export function read(text: string, output = 'bearerd.yaml') {
   const found = findCredential(line, request);
   return {
     line,
+    request,
     found,
     leftOut: [...headersLeftOut(request), ...optionsLeftOut(line), ...line.leftOut],
     call: sameCall(line, request, found, 'localhost:9180'),

@@ -89,6 +89,7 @@ t.test("the configuration from a vendor's line sends the same credential", async
       method: 'GET',
       path: '/x',
       headers: [],
+      queryText: '',
       query: [],
       cookies: [],
       user: undefined,
