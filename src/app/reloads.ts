@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   ConfigError,
   type ConfigFault,
@@ -8,6 +7,7 @@ import {
 } from '../base/config-error.ts';
 import type { Observe } from '../base/events.ts';
 import type { Config } from '../config/config.ts';
+import { plainFile } from '../config/reading/plain-file.ts';
 import type { ConfigurationSource } from '../config/source.ts';
 import { type SecretFileWatch, watchSecretFiles } from '../config/watch.ts';
 import type { Reloaded } from '../listen/admin-endpoints.ts';
@@ -59,7 +59,7 @@ export class Reloads {
     this.#watch = watchSecretFiles({
       files: source.changing(config),
       known: source.contents,
-      readFile: (path) => readFile(path, 'utf8'),
+      readFile: plainFile,
       onChange: (path, content) => this.#gather(path, content),
       onTrouble: (path, reason) => observe({ type: 'secret-trouble', path, reason }),
       onUsable: (path) => observe({ type: 'secret-usable', path }),

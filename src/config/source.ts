@@ -53,7 +53,7 @@ export class ConfigurationSource {
     options: Pick<SecretCommandsOptions, 'ran' | 'signal' | 'around' | 'onRun' | 'standIns'> = {},
   ): Promise<Config> {
     if (this.#inForce !== undefined) await this.#still();
-    return this.#read(this.#disk.read, options);
+    return this.#read(this.#fromDisk, options);
   }
 
   /**
@@ -70,7 +70,7 @@ export class ConfigurationSource {
     const isDue = (key: string) => credential === undefined || inUse.get(key) === credential;
     if (![...inUse.keys()].some(isDue)) return undefined;
     if (credential === undefined) await this.#still();
-    const readFile = credential === undefined ? this.#disk.read : this.#before(new Map());
+    const readFile = credential === undefined ? this.#fromDisk : this.#before(new Map());
     const commands = new SecretCommands({ ...options, isDue, given: this.#given });
     await loadConfig({ ...this.#input(readFile), commands }, this.#inForce);
     return commands;
@@ -85,12 +85,17 @@ export class ConfigurationSource {
   }
 
   loadListen(name: 'listen' | 'adminListen'): Promise<Config['listen']> {
-    return loadListen(name, this.#input(this.#disk.read));
+    return loadListen(name, this.#input(this.#fromDisk));
   }
 
   /** The configuration in use, with the new content of some files; reads nothing else from the disk. */
   loadWith(changed: ReadonlyMap<string, string>): Promise<Config> {
     return this.#read(this.#before(changed), { isDue: () => false });
+  }
+
+  /** Only the first reading may wait for the writer of a pipe: after it, requests are served. */
+  get #fromDisk(): (path: string) => string {
+    return this.#inForce === undefined ? this.#disk.read : this.#disk.readAgain;
   }
 
   #before(changed: ReadonlyMap<string, string>): (path: string) => string {
@@ -135,7 +140,7 @@ export class ConfigurationSource {
   #looks(): Map<string, string> {
     const look = (path: string) => {
       try {
-        return this.#disk.read(path);
+        return this.#disk.readAgain(path);
       } catch (error) {
         return readFailure(error).reason;
       }

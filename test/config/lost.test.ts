@@ -18,9 +18,18 @@ const ENV = { BEARERD_BASE_URL: 'https://api.example.com', BEARERD_API_KEY: 'key
 const ROUTES = 'routes:\n  - { prefix: /, credential: apiKey }\n  - { prefix: /admin, credential: deny }\n';
 const KEY = 'callerKey: caller-key-0001\n';
 
+const PIPE = 'it is a pipe or a device, and no file';
+
+/** Puts a named pipe without a writer at a path, in place of what was there. */
+function pipeAt(t: Test, path: string): void {
+  rmSync(path, { force: true });
+  t.equal(spawnSync('mkfifo', [path]).status, 0);
+}
+
 type Env = Readonly<Record<string, string>>;
 
 interface World {
+  readonly t: Test;
   readonly at: (name: string) => string;
   readonly put: (name: string, text: string) => void;
   /** Loads or reloads the configuration; gives the denied prefixes. */
@@ -41,7 +50,7 @@ function world(
   const dir = t.testdir(files);
   const at = (file: string) => join(dir, file);
   const source = new ConfigurationSource(env, { configFile: at(name) });
-  return { at, put: (file, text) => writeFileSync(at(file), text), load: () => denied(source) };
+  return { t, at, put: (file, text) => writeFileSync(at(file), text), load: () => denied(source) };
 }
 
 /** Each replaces a valid configuration with `deny` routes and a caller key. */
@@ -56,6 +65,10 @@ const LOSSES: Readonly<Record<string, [lose: (world: World) => void, words: RegE
       mkdirSync(at('bearerd.yaml'));
     },
     /bearerd\.yaml: it is a folder/,
+  ],
+  'a pipe in place of the file': [
+    ({ at, t }) => pipeAt(t, at('bearerd.yaml')),
+    new RegExp(`bearerd\\.yaml: ${PIPE}`),
   ],
   'a file cut off before its routes': [({ put }) => put('bearerd.yaml', KEY), /routes: are missing.*restart/],
   'a file cut off within a key': [({ put }) => put('bearerd.yaml', `${KEY}rou`), /bearerd\.yaml/],
@@ -155,7 +168,7 @@ t.test('a reload refuses a missing file that was in use, in a default place or .
 t.test('a reload keeps the first content of a pipe', AT_ONCE, async (t) => {
   const dir = t.testdir({ key: 'key-2' });
   const at = (name: string) => join(dir, name);
-  for (const name of ['config', 'secret']) t.equal(spawnSync('mkfifo', [at(name)]).status, 0);
+  for (const name of ['config', 'secret']) pipeAt(t, at(name));
   const writers = [
     ['config', `baseUrl: https://api.example.com\\n${ROUTES.replaceAll('\n', '\\n')}`],
     ['secret', 'key-1'],
@@ -177,6 +190,22 @@ t.test('a reload keeps the first content of a pipe', AT_ONCE, async (t) => {
   rmSync(at('secret'));
   renameSync(at('key'), at('secret'));
   t.equal(keyOf(await source.load()), 'key-2', 'a file in place of the pipe is read');
+  pipeAt(t, at('secret'));
+  await t.rejects(source.load(), { message: new RegExp(PIPE) }, 'the file was the last that it held');
+});
+
+t.test('a reload refuses a file that has become a pipe, and waits for no writer', AT_ONCE, async (t) => {
+  const { at, load, put } = world(t, {
+    'bearerd.yaml': `${ROUTES}callerKey: { file: ./key }\n`,
+    key: 'caller-key-1',
+  });
+  t.same(await load(), ['/admin']);
+  pipeAt(t, at('key'));
+  const faults = [{ key: 'callerKey', problem: `cannot read ./key: ${PIPE}` }];
+  await t.rejects(load(), { name: 'ConfigError', faults });
+  rmSync(at('key'));
+  put('key', 'caller-key-2');
+  t.same(await load(), ['/admin'], 'a file again');
 });
 
 t.test('a reload waits until a file is written completely', AT_ONCE, async (t) => {

@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 
 import { fileStamps } from '../../src/config/file-stamp.ts';
+import { plainFile } from '../../src/config/reading/plain-file.ts';
 import { type SecretFileWatch, type WatchOptions, watchSecretFiles } from '../../src/config/watch.ts';
 import { until } from '../support/raw-client.ts';
 
@@ -182,6 +184,23 @@ t.test(
     t.same(changes, [[file, 'two']]);
   },
 );
+
+t.test('a pipe in place of a file is a trouble, and its writer is left alone', async (t) => {
+  const file = join(t.testdir({ secret: 'one' }), 'secret');
+  const { changes, troubles, looks } = await watch(t, [file], { readFile: plainFile });
+  unlinkSync(file);
+  t.equal(spawnSync('mkfifo', [file]).status, 0);
+  const writer = spawn('sh', ['-c', 'echo two > "$0"', file]);
+  t.teardown(() => writer.kill());
+  await until(() => troubles.length > 0, 'no trouble is reported');
+  await looks(5);
+  t.same(troubles, [[file, 'it is a pipe or a device, and no file']]);
+  t.equal(writer.exitCode, null, 'it waits for a reader');
+  unlinkSync(file);
+  writeFileSync(file, 'three');
+  await until(() => changes.length > 0, 'no change is reported');
+  t.same(changes, [[file, 'three']]);
+});
 
 t.test('an empty file is a trouble, and never a change', async (t) => {
   const file = join(t.testdir({ secret: 'one' }), 'secret');

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { NOT_A_FILE } from './plain-file.ts';
 import type { Reading } from './reading.ts';
 
 /** Why a file can't be read. The words depend on the error's code only. */
@@ -17,6 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_ACCESS_DENIED: "Node's permissions don't allow it (--allow-fs-read)",
   ELOOP: 'its links go in a circle',
   ENAMETOOLONG: 'the path is too long',
+  [NOT_A_FILE]: 'it is a pipe or a device, and no file',
 };
 
 export function readFailure(error: unknown): ReadFailure {
