@@ -17,10 +17,10 @@ export function tokenServers(
     | { readonly cert: Secret; readonly key: Secret; readonly servers: Map<string, LoginServer> }
     | undefined;
   return {
-    async at(origin) {
+    async at(origin, signal) {
       const [cert, key] = await Promise.all([
-        readLoginFile(certificate.certFile, 'client certificate'),
-        readLoginFile(certificate.keyFile, 'key of the client certificate'),
+        readLoginFile(certificate.certFile, 'client certificate', signal),
+        readLoginFile(certificate.keyFile, 'key of the client certificate', signal),
       ]);
       // Kept, since each TLS context takes more than a megabyte.
       if (!last?.cert.equals(cert) || !last.key.equals(key)) last = { cert, key, servers: new Map() };

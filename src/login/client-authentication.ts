@@ -20,11 +20,15 @@ export interface ClientProof {
   readonly parameters: Readonly<Record<string, Secret>>;
 }
 
-/** @throws LoginError if a file that it needs can't be used. */
+/**
+ * @param signal ends the reading of files
+ * @throws LoginError if a file that it needs can't be used.
+ */
 export async function proveClient(
   config: OAuth2CredentialConfig,
   endpoint: TokenEndpoint,
   clock: Pick<Clock, 'wallMs'>,
+  signal: AbortSignal,
 ): Promise<ClientProof> {
   const named: Record<string, Secret> = config.clientId === undefined ? {} : { client_id: config.clientId };
   switch (config.clientAuthentication) {
@@ -33,10 +37,13 @@ export async function proveClient(
     case 'body':
       return { parameters: { ...named, client_secret: config.clientSecret } };
     case 'assertion':
-      return asserting(named, jwtOnly(await readLoginFile(config.assertion, 'assertion'), 'assertion'));
+      return asserting(
+        named,
+        jwtOnly(await readLoginFile(config.assertion, 'assertion', signal), 'assertion'),
+      );
     case 'privateKeyJwt': {
       const assertion = { claims: {}, lifetimeMs: CLIENT_ASSERTION_MS };
-      return asserting(named, await signedBy({ ...config, ...assertion }, endpoint, clock));
+      return asserting(named, await signedBy({ ...config, ...assertion }, endpoint, clock, signal));
     }
     case 'tls': // RFC 8705 §2: the certificate authenticates, and client_id is required.
     case 'none':
@@ -47,15 +54,18 @@ export async function proveClient(
 /**
  * An assertion signed with a configured key. The audience is the endpoint unless another one is configured; `iss` and
  * `sub` are the client ID unless the claims set them.
+ *
+ * @param signal ends the reading of the key
  */
 export async function signedBy(
   config: SigningKey & Pick<Assertion, 'claims' | 'lifetimeMs'> & { readonly clientId?: Secret | undefined },
   endpoint: TokenEndpoint,
   clock: Pick<Clock, 'wallMs'>,
+  signal: AbortSignal,
 ): Promise<Secret> {
   const { clientId, keyId, algorithm, assertionAudience, privateKey, lifetimeMs } = config;
   const audience = assertionAudience ?? endpoint.origin + endpoint.path;
-  const key = await readLoginFile(privateKey, 'private key');
+  const key = await readLoginFile(privateKey, 'private key', signal);
   return signAssertion(
     { client: clientId, claims: config.claims, lifetimeMs, audience, keyId, algorithm },
     key,

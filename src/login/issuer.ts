@@ -7,7 +7,7 @@ import { parseJsonObject } from './json-object.ts';
 import { limitedBody } from './login-request.ts';
 import { answerOf, type LoginServer, type Steps, type TokenServers } from './login-server.ts';
 
-/** The time limit of a discovery, from the first request to the last byte of an answer. */
+/** The time limit of a discovery, from the reading of a client certificate to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 /** How long metadata is cached. */
 const AGE_MS = 3_600_000;
@@ -47,10 +47,10 @@ async function discover(
   signal: AbortSignal,
 ): Promise<TokenEndpoint> {
   const { origin } = new URL(question.issuer);
-  const server = await servers.at(origin);
   const limitMs = servers.timeoutMs ?? DISCOVERY_TIMEOUT_MS;
   const timeout = AbortSignal.timeout(limitMs);
   const limit = AbortSignal.any([signal, timeout]);
+  const server = await servers.at(origin, limit);
   for (const path of metadataPaths(question.issuer)) {
     const steps = { connected: false, answered: false };
     const body = await ask(server, path, steps, limit).catch((cause: unknown) => {

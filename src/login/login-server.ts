@@ -18,8 +18,11 @@ export interface LoginServer {
 
 /** Connects to the servers of one credential: its token endpoint, and its issuer. */
 export interface TokenServers {
-  /** The server of an origin; uses the credential's client certificate if it has one. Rejects with a LoginError. */
-  at(origin: string): Promise<LoginServer>;
+  /**
+   * The server of an origin; uses the credential's client certificate if it has one, and reads its files until `signal`
+   * aborts. Rejects with a LoginError.
+   */
+  at(origin: string, signal: AbortSignal): Promise<LoginServer>;
   /** The time limit of a login, and of a discovery; 10 s unless a test sets less. */
   readonly timeoutMs?: number;
 }

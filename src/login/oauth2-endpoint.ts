@@ -8,7 +8,7 @@ import type { IssuedToken } from './issued-token.ts';
 import type { Discovery } from './issuer.ts';
 import { parseJsonObject } from './json-object.ts';
 import type { LoginAnswer } from './login-answer.ts';
-import type { LoginRequest } from './login-request.ts';
+import { LOGIN_TIMEOUT_MS, type LoginRequest } from './login-request.ts';
 import type { TokenServers } from './login-server.ts';
 import { grantParameters, isSigned } from './oauth2-grants.ts';
 import { ServerClock } from './server-clock.ts';
@@ -35,11 +35,14 @@ export function createOAuth2Login(
   };
   const login: Login = async (signal) => {
     const endpoint = tokenEndpoint ?? (await find(signal));
-    const proof = await proveClient(config, endpoint, time);
-    const request = encodeRequest(config, proof, await grantParameters(config, endpoint, time));
-    const { timeoutMs } = servers;
-    const server = await servers.at(endpoint.origin);
-    const at = { server, path: endpoint.path, ...(timeoutMs !== undefined && { timeoutMs }) };
+    const { timeoutMs = LOGIN_TIMEOUT_MS } = servers;
+    const timeout = AbortSignal.timeout(timeoutMs); // For its files, too.
+    const limit = AbortSignal.any([signal, timeout]);
+    const proof = await proveClient(config, endpoint, time, limit);
+    const grant = await grantParameters(config, endpoint, time, limit);
+    const request = encodeRequest(config, proof, grant);
+    const server = await servers.at(endpoint.origin, limit);
+    const at = { server, path: endpoint.path, timeoutMs, timeout };
     try {
       return await httpLogin(at, request, judge, clock)(signal);
     } catch (error) {

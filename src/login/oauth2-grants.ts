@@ -13,15 +13,17 @@ const JWT_BEARER_GRANT = new Secret('urn:ietf:params:oauth:grant-type:jwt-bearer
 /**
  * The form parameters of the grant in a token request. Reads its files at each call.
  *
+ * @param signal ends the reading of files
  * @throws LoginError if a file that it needs can't be used
  */
 export async function grantParameters(
   { exchange, assertionGrant, owner, clientId }: OAuth2CredentialConfig,
   endpoint: TokenEndpoint,
   clock: Pick<Clock, 'wallMs'>,
+  signal: AbortSignal,
 ): Promise<Readonly<Record<string, Secret>>> {
   if (exchange !== undefined) {
-    const subject_token = await readLoginFile(exchange.subjectToken, 'subject token');
+    const subject_token = await readLoginFile(exchange.subjectToken, 'subject token', signal);
     return {
       grant_type: TOKEN_EXCHANGE,
       subject_token,
@@ -31,8 +33,8 @@ export async function grantParameters(
   if (assertionGrant !== undefined) {
     const assertion =
       'assertion' in assertionGrant
-        ? jwtOnly(await readLoginFile(assertionGrant.assertion, 'assertion'), 'assertion')
-        : await signedBy({ ...assertionGrant, clientId }, endpoint, clock);
+        ? jwtOnly(await readLoginFile(assertionGrant.assertion, 'assertion', signal), 'assertion')
+        : await signedBy({ ...assertionGrant, clientId }, endpoint, clock, signal);
     return { grant_type: JWT_BEARER_GRANT, assertion };
   }
   if (owner !== undefined) {

@@ -1,13 +1,18 @@
+import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, EncryptJWT } from 'jose';
 import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
+import { WITHOUT_WAITING } from '../../src/config/reading/plain-file.ts';
 import type { OAuth2CredentialConfig } from '../../src/config/sections/credentials/oauth2.ts';
 import { type ClientProof, proveClient } from '../../src/login/client-authentication.ts';
+import { readLoginFile } from '../../src/login/login-file.ts';
 import { settled } from '../support/outcome.ts';
+import { until } from '../support/raw-client.ts';
 
 const ENDPOINT = { origin: 'https://login.example', path: '/token?v=1' };
 const common = {
@@ -20,7 +25,8 @@ const common = {
 } as const;
 const clientId = new Secret('id');
 
-const prove = (config: OAuth2CredentialConfig) => proveClient(config, ENDPOINT, systemClock);
+const { signal } = new AbortController();
+const prove = (config: OAuth2CredentialConfig) => proveClient(config, ENDPOINT, systemClock, signal);
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 t.test(
@@ -100,4 +106,49 @@ t.test('an assertion from a file is a signed or an encrypted JWT', async (t) => 
   }
   for (const text of ['a.b', 'a.b.c.d', 'a.b.c.d.', 'a.b.c..e', 'a.b.c.d.e.f', 'a.b.c d', '.b.c.d.e'])
     t.match(await sent(text), { code: 'unreachable', message: /three parts .* or five/ }, text);
+});
+
+t.test('a pipe is read to the end of its writer, and is empty without one', async (t) => {
+  const path = join(t.testdir({}), 'pipe');
+  t.equal(spawnSync('mkfifo', [path]).status, 0);
+  const config = {
+    ...common,
+    clientAuthentication: 'assertion',
+    assertion: { path, shown: 'pipe' },
+  } as const;
+  const message = "the assertion can't be read from pipe: the file is empty";
+  t.match(await settled(prove(config)), { code: 'unreachable', message });
+  const writer = openSync(path, constants.O_RDWR); // Opening it for writing alone waits for a reader.
+  const assertion = await readLoginFile(config.assertion, 'assertion', signal, async () => {
+    const file = await open(path, WITHOUT_WAITING);
+    setImmediate(() => {
+      writeSync(writer, 'aaa.bbb.ccc\n');
+      closeSync(writer);
+    });
+    return file;
+  });
+  t.equal(assertion.expose(), 'aaa.bbb.ccc');
+});
+
+t.test('a read that hangs ends with its login, and no later login begins another beside it', async (t) => {
+  const path = join(t.testdir({ jwt: 'aaa.bbb.ccc' }), 'jwt');
+  const opened: PromiseWithResolvers<FileHandle>[] = [];
+  const read = (signal: AbortSignal) =>
+    readLoginFile({ path, shown: 'jwt' }, 'assertion', signal, () => {
+      opened.push(Promise.withResolvers());
+      return opened.at(-1)!.promise;
+    });
+  const message = "the assertion can't be read from jwt: its content did not come in time";
+  for (const _login of ['first', 'second']) {
+    const login = new AbortController();
+    const failed = settled(read(login.signal));
+    login.abort();
+    t.match(await failed, { code: 'unreachable', message });
+  }
+  const third = read(signal);
+  t.equal(opened.length, 1);
+  opened[0]!.reject(new Error('the file system is back, and has lost the file'));
+  await until(() => opened.length === 2, 'the file is not read again');
+  opened[1]!.resolve(await open(path));
+  t.equal((await third).expose(), 'aaa.bbb.ccc');
 });

@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import type { LoginError } from '../../src/base/login-error.ts';
@@ -278,6 +281,18 @@ t.test('a login has a time limit, from its start to the last byte', async (t) =>
   });
   t.match(result, { code: 'refused', status: 401 }, 'a refusal without its whole body is a refusal');
   await endpoint.connections[0]?.closed;
+});
+
+t.test('a login fails if a file that it reads does not come in time', async (t) => {
+  const path = join(t.testdir({}), 'pipe');
+  t.equal(spawnSync('mkfifo', [path]).status, 0);
+  const writer = openSync(path, constants.O_RDWR); // It never writes.
+  const exchange = { subjectToken: { path, shown: 'pipe' }, subjectTokenType: 'jwt' };
+  const { result, endpoint } = await logIn(t, () => LOGIN, { client: { exchange }, timeoutMs: 100 });
+  const message = "the subject token can't be read from pipe: its content did not come in time";
+  t.match(result, { code: 'unreachable', message });
+  t.equal(endpoint.requests.length, 0);
+  closeSync(writer);
 });
 
 t.test('an endpoint that refuses or breaks the connection is unreachable', async (t) => {

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { CredentialConfig } from '../../config/sections/credentials/credential.ts';
 import type { LoginFile } from '../../config/shapes/login-file.ts';
 import { readLoginFile } from '../../login/login-file.ts';
+import { LOGIN_TIMEOUT_MS } from '../../login/login-request.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Finding, failed, passed, skipped } from './check-result.ts';
 
@@ -34,7 +35,7 @@ export function faultySecretFiles(faults: readonly ConfigFault[]): Finding | und
 
 async function problemWith(file: LoginFile): Promise<string[]> {
   try {
-    await readLoginFile(file, 'file');
+    await readLoginFile(file, 'file', AbortSignal.timeout(LOGIN_TIMEOUT_MS));
     return [];
   } catch (error) {
     if (error instanceof LoginError) return [error.message];

@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { LoginError } from '../../base/login-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { OAuth2CredentialConfig } from '../../config/sections/credentials/oauth2.ts';
+import { LOGIN_TIMEOUT_MS } from '../../login/login-request.ts';
 import type { LoginServer } from '../../login/login-server.ts';
 import { outboundWay } from '../../upstream/outbound-proxy.ts';
 import { UpstreamPools } from '../../upstream/pools.ts';
@@ -48,7 +49,9 @@ function serversOf(config: Config, pools: UpstreamPools): Server[] {
   for (const credential of config.credentials.values()) {
     if (credential.kind !== 'oauth2') continue;
     const origin = originOf(credential);
-    add(origin, '/', () => tokenServers(config, pools, credential.tls).at(origin));
+    add(origin, '/', () =>
+      tokenServers(config, pools, credential.tls).at(origin, AbortSignal.timeout(LOGIN_TIMEOUT_MS)),
+    );
   }
   return [...servers.values()];
 }
