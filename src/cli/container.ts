@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { exists } from '../base/exists.ts';
 import type { Config } from '../config/config.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
 
@@ -12,10 +12,10 @@ const MARKS = ['/.dockerenv', '/run/.containerenv'];
 export function containerNote(
   { listen }: Pick<Config, 'listen'>,
   env: NodeJS.ProcessEnv = process.env,
-  exists: (path: string) => boolean = existsSync,
+  isThere = exists,
 ): string | undefined {
   const onLoopback = listen.some(({ kind }) => kind === 'tcp') && !listen.some(isRemotelyReachable);
-  const alone = env.KUBERNETES_SERVICE_HOST === undefined && MARKS.some(exists);
+  const alone = env.KUBERNETES_SERVICE_HOST === undefined && MARKS.some(isThere);
   return onLoopback && alone ? NOTE : undefined;
 }
 

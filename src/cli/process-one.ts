@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { exists } from '../base/exists.ts';
 import type { Config } from '../config/config.ts';
 
 const SHELL = '/bin/sh';
@@ -30,7 +30,7 @@ const ENVIRONMENT = { ...process.env };
  * if this is not process 1, or if there is no shell.
  */
 export function leaveReapingToShell(): void {
-  if (process.pid !== 1 || process.execve === undefined || !existsSync(SHELL)) return;
+  if (process.pid !== 1 || process.execve === undefined || !exists(SHELL)) return;
   process.removeAllListeners('warning'); // Node's warning that `execve` is experimental.
   const [, main = '', ...args] = process.argv;
   const again = [process.execPath, ...process.execArgv, main, ...args];

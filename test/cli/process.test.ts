@@ -121,7 +121,10 @@ t.test('the proxy serves under the permission model of Node with few permissions
   t.ok(proxy.port > 0, proxy.output());
   t.equal((await ask(proxy.port, request('GET', '/'))).status, 200);
   t.equal(proxy.upstream.last.header('authorization'), `Bearer ${API_KEY}`);
-  t.notMatch(proxy.output(), /ERR_ACCESS_DENIED/);
+  t.notMatch(proxy.output(), /ERR_ACCESS_DENIED|restricted/);
+  proxy.child.kill('SIGTERM');
+  await until(() => proxy.child.exitCode === 0, 'it does not stop in order');
+  t.match(proxy.output(), /"msg":"stopped"/);
 });
 
 t.test('a configuration from standard input stays in force through a reload', async (t) => {
