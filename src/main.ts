@@ -46,7 +46,13 @@ process.on('SIGUSR1', () => {});
 // Too early for a reload: what is being read is the newest.
 if (serves) process.on('SIGHUP', () => {});
 
-process.exitCode = (await quick()) ?? (await (await import('./cli/run.ts')).run(process.argv.slice(2)));
+const code = await quick();
+if (code !== undefined) process.exitCode = code;
+else {
+  const { run } = await import('./cli/run.ts');
+  const { finish } = await import('./node/exit.ts');
+  finish(await run(process.argv.slice(2)));
+}
 
 /** What orchestrators start every few seconds; undefined for all else. */
 async function quick(): Promise<number | undefined> {

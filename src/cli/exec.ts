@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { formsOf } from '../config/declaration/setting.ts';
 import { SETTINGS } from '../config/declaration/settings.ts';
 import { isRemotelyReachable } from '../config/values/addresses.ts';
+import { exit } from '../node/exit.ts';
 import { childEnvironment } from './child-environment.ts';
 import { childVariables, filledIn } from './child-variables.ts';
 import { type Command, complain } from './command.ts';
@@ -77,7 +78,7 @@ stderr, at the level "warn" unless BEARERD_LOG_LEVEL says otherwise.
       await gateway.destroy();
       sent = await end();
     }
-    if (!sent) process.exit(code);
+    if (!sent) exit(code);
     return code;
   },
 };

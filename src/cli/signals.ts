@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { exit, leave } from '../node/exit.ts';
 
 /**
  * One event may bring a signal more than once: a terminal and `timeout` send it to the whole group, and a parent such as
@@ -15,10 +16,10 @@ export function stopOnSignal(stop: (signal: string) => Promise<number>, abandon 
   const signalled = (signal: string) => {
     if (firstMs === undefined) {
       firstMs = performance.now();
-      stop(signal).then(process.exit, () => process.exit(1));
+      stop(signal).then(leave, () => leave(1));
     } else if (performance.now() - firstMs >= ONE_EVENT_MS) {
       abandon();
-      process.exit(1);
+      exit(1);
     }
   };
   for (const signal of ENDING) process.on(signal, signalled);
@@ -28,15 +29,15 @@ const INTERRUPTING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Does work that may run a command for a token or a secret: a signal ends that command, too. */
 export async function endingInOrder<T>(work: () => Promise<T>): Promise<T> {
-  for (const signal of INTERRUPTING) process.on(signal, exit);
+  for (const signal of INTERRUPTING) process.on(signal, exitBySignal);
   try {
     return await work();
   } finally {
-    for (const signal of INTERRUPTING) process.off(signal, exit);
+    for (const signal of INTERRUPTING) process.off(signal, exitBySignal);
   }
 }
 
-/** `process.exit` ends such a command; the signal's default action would leave it running. */
-function exit(signal: NodeJS.Signals): never {
-  process.exit(128 + constants.signals[signal]);
+/** `exit` ends such a command; the signal's default action would leave it running. */
+function exitBySignal(signal: NodeJS.Signals): never {
+  exit(128 + constants.signals[signal]);
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -16,6 +16,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { MockApi } from '../../src/mock/mock-api.ts';
 import { MAIN, run, start } from '../support/cli.ts';
@@ -75,6 +76,15 @@ async function serving(t: Test, env: NodeJS.ProcessEnv, args: string[] = [], cwd
 function answers(url: string, options: http.RequestOptions = {}): Promise<boolean> {
   const look = () => get(url, options).then(({ status }) => status === 200);
   return until(() => look().catch(() => false), `${url} does not answer 200`);
+}
+
+/** For a process of which one thread reads from the beginning to the end, as from a file system that hangs. */
+function hanging(t: Test): NodeJS.ProcessEnv {
+  const dir = t.testdir({
+    'hang.mjs': `import { open } from 'node:fs'; open(new URL('pipe', import.meta.url), () => {});`,
+  });
+  t.equal(spawnSync('mkfifo', [join(dir, 'pipe')]).status, 0);
+  return { NODE_OPTIONS: `--import=${pathToFileURL(join(dir, 'hang.mjs'))}` };
 }
 
 /** An API that answers when it is told to, so that a request is under way for as long as a test wants it to be. */
@@ -151,9 +161,9 @@ t.test(
 );
 
 t.test(
-  'requests cut off at the drain timeout are logged and exit 1; a second signal stops at once',
+  'requests cut off at the drain timeout are logged and exit 1; a second signal stops at once, though a read hangs',
   async (t) => {
-    t.testdir({});
+    const hangs = hanging(t);
     const mock = await mockFor(t);
     mock.behave({ data: 'hang' });
     const proxy = await serving(t, account(mock, { BEARERD_DRAIN_TIMEOUT: '300ms' }));
@@ -165,7 +175,7 @@ t.test(
     t.match(proxy.output(), /stopped: 1 requests were cut off/);
     t.equal(await cut, 'cut');
 
-    const other = await serving(t, account(mock));
+    const other = await serving(t, account(mock, hangs));
     await other.ready();
     get(`${other.url}/echo`).catch(() => {});
     await other.busy();
@@ -173,7 +183,8 @@ t.test(
     await other.until(/"msg":"stopping/);
     await sleep(A_SECOND_EVENT_MS);
     other.child.kill('SIGINT');
-    t.equal((await other.finished).code, 1);
+    const ended = await other.finished;
+    t.same([ended.code, ended.signal], [1, null]);
   },
 );
 
@@ -201,6 +212,30 @@ t.test('SIGTERM ends an idle process at once even while a login hangs', async (t
   proxy.child.kill('SIGTERM');
   t.equal((await proxy.finished).code, 0);
   t.notMatch(proxy.output(), /session endpoint/, 'the stop did not wait for the login to fail');
+});
+
+t.test('a read that hangs keeps neither a proxy that is told to stop nor a command', async (t) => {
+  const mock = await mockFor(t);
+  const env = account(mock, hanging(t));
+  t.equal((await run(t, ['check'], env)).code, 0);
+  const proxy = await serving(t, env);
+  await proxy.ready();
+  proxy.child.kill('SIGTERM');
+  const { code, signal } = await proxy.finished;
+  t.same([code, signal], [0, null]);
+  t.match(proxy.output(), /"msg":"stopped"/);
+});
+
+t.test('a login whose file is a pipe without a writer fails, and holds up no stop', async (t) => {
+  const dir = t.testdir({});
+  t.equal(spawnSync('mkfifo', [join(dir, 'pipe')]).status, 0);
+  const mock = await mockFor(t);
+  const login = `{ type: oauth2, tokenUrl: '${mock.url}/token', clientAuthentication: assertion, assertion: { file: ./pipe } }`;
+  writeFileSync(join(dir, 'bearerd.yaml'), `baseUrl: '${mock.url}'\ncredentials: { token: ${login} }\n`);
+  const proxy = await serving(t, { BEARERD_LISTEN: '127.0.0.1:0', BEARERD_ADMIN_LISTEN: '127.0.0.1:0' });
+  await proxy.until(/the assertion can't be read from .*pipe: the file is empty/);
+  proxy.child.kill('SIGTERM');
+  t.equal((await proxy.finished).code, 0);
 });
 
 t.test(

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exists } from '../base/exists.ts';
+
+const SHELL = '/bin/sh';
+/** Work that a file system or a name server may never end, by the names of `process.getActiveResourcesInfo`. */
+const ENDLESS = /^(?:FSReq|GetAddrInfo|GetNameInfo)/;
+/** How long such work may take at the end: the last lines of a log are written by the pool, too. */
+const PATIENCE_MS = 1_000;
+const LOOK_MS = 5;
+
+/**
+ * Ends the process at once, as `process.exit` should. That waits for the threads of Node's pool, and one of them may read from
+ * a file system that hangs, or ask a name server that doesn't answer.
+ */
+export function exit(code: number): never {
+  // After the other listeners, which end what this process has started.
+  process.once('exit', () => {
+    if (isPoolBusy()) endThreads(code);
+  });
+  process.exit(code);
+}
+
+/** Ends the process when the pool is done, or after a second. */
+export async function leave(code: number): Promise<never> {
+  const endMs = performance.now() + PATIENCE_MS;
+  do await sleep(LOOK_MS);
+  while (isPoolBusy() && performance.now() < endMs);
+  return exit(code);
+}
+
+/** Sets the exit code of a process that ends by itself, unless the pool keeps it for more than a second. */
+export function finish(code: number): void {
+  process.exitCode = code;
+  setTimeout(() => isPoolBusy() && exit(code), PATIENCE_MS).unref();
+}
+
+/** Under the permission model Node also lists what that denied, and no program may be run: nothing is known there. */
+function isPoolBusy(): boolean {
+  return (
+    process.permission === undefined && process.getActiveResourcesInfo().some((name) => ENDLESS.test(name))
+  );
+}
+
+/** Only another program in place of this one ends all threads and keeps the exit code. Without a shell the code is lost. */
+function endThreads(code: number): void {
+  try {
+    // Where the file is missing, `execve` would abort, and write a core dump.
+    if (exists(SHELL)) process.execve?.(SHELL, ['sh', '-c', `exit ${code}`], {});
+  } catch {
+    // Windows has no such call.
+  }
+  process.kill(process.pid, 'SIGKILL');
+}
