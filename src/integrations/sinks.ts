@@ -5,6 +5,8 @@ import { createEnvoySdsSink, createFileSink } from './files/file-sink.ts';
 import { createHaproxySink } from './haproxy/haproxy-sink.ts';
 import type { PresentCredential, PresentOf, Sink } from './sink.ts';
 
+/** A file system that hangs must not keep the process: the longest wait for the last change of a sink. */
+const CLOSE_LIMIT_MS = 2_000;
 /** The pause after a failure. */
 const TRY_AGAIN_MS = 1_000;
 /**
@@ -28,12 +30,15 @@ interface SinksOptions {
 export class Sinks {
   readonly #options: SinksOptions;
   readonly #ended = new AbortController();
-  readonly #loops: readonly Promise<void>[];
+  readonly #loops: readonly (readonly [sink: string, loop: Promise<void>])[];
   #wake = new AbortController();
 
   constructor(options: SinksOptions) {
     this.#options = options;
-    this.#loops = options.sinks.map((config) => this.#keep(sinkLabel(config), createSink(config, options)));
+    this.#loops = options.sinks.map((config) => {
+      const sink = sinkLabel(config);
+      return [sink, this.#keep(sink, createSink(config, options))];
+    });
   }
 
   /** After a change of a token, checks the sinks at once. */
@@ -42,11 +47,18 @@ export class Sinks {
     this.check();
   };
 
-  /** Removes the credentials from all sinks. */
+  /** Removes the credentials from all sinks, and gives up on those that don't answer. */
   async close(): Promise<void> {
     this.#ended.abort();
     this.check();
-    await Promise.all(this.#loops);
+    await Promise.all(this.#loops.map(([sink, loop]) => this.#end(sink, loop)));
+  }
+
+  async #end(sink: string, loop: Promise<void>): Promise<void> {
+    const { clock, observe } = this.#options;
+    const over = new AbortController();
+    await Promise.race([loop.then(() => over.abort()), clock.sleep(CLOSE_LIMIT_MS, over.signal)]);
+    if (!over.signal.aborted) observe({ type: 'sink-failed', sink, code: 'ETIMEDOUT', again: false });
   }
 
   /** Checks all sinks now. */

@@ -14,6 +14,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Event } from '../../src/base/events.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { runtimeCommand } from '../../src/integrations/haproxy/runtime-api.ts';
 import { Sinks } from '../../src/integrations/sinks.ts';
@@ -236,6 +237,25 @@ t.test('a failing sink disturbs nothing, is reported once, and is tried again', 
   await until(() => read(join(dir, 'later/token')) === 'tok-1', 'the sink was not tried again');
   await gateway.drain(1_000, 'SIGTERM');
   t.notMatch(JSON.stringify(events), /tok-1/);
+});
+
+t.test('a sink that hangs holds up the end for two seconds at most, and is reported', async (t) => {
+  const clock = new FakeClock();
+  const events: Event[] = [];
+  const path = join(t.testdir(), 'no-haproxy');
+  const sinks = new Sinks({
+    sinks: [{ kind: 'haproxy', path, map: '/m', credentials: [] }],
+    present: () => undefined,
+    listenForRetries: () => new Promise(() => {}),
+    clock,
+    observe: (event) => events.push(event),
+  });
+  const closed = sinks.close();
+  await clock.advance(1_999);
+  t.same(events, []);
+  await clock.advance(1);
+  await closed;
+  t.same(events, [{ type: 'sink-failed', sink: `haproxy:${path}`, code: 'ETIMEDOUT', again: false }]);
 });
 
 /** A short path, as a socket needs one. */
