@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Environment } from '../base/environment.ts';
 import { defaultPlaces } from '../config/reading/default-places.ts';
+import { plainFileSync } from '../config/reading/plain-file.ts';
 import { type ListenAddress, parseAddress } from '../config/values/addresses.ts';
 import { reasonsUnready } from './admin-client.ts';
 import { complain } from './command.ts';
@@ -83,21 +84,17 @@ function given(value: string | undefined): string | undefined {
 function fileText(named: string | undefined, env: Environment, folder: () => string): string | undefined {
   try {
     const cwd = folder(); // It may be gone.
-    if (named !== undefined) return textOf(resolve(cwd, named));
+    // A pipe can be read only once, and not by us.
+    if (named !== undefined) return plainFileSync(resolve(cwd, named));
     if (existsSync(resolve(cwd, '.env'))) return undefined;
     const places = defaultPlaces(env, cwd);
     const found = places.find((path) => existsSync(path));
-    if (found !== undefined) return textOf(found);
+    if (found !== undefined) return plainFileSync(found);
     const isMisnamed = places.some((path) => existsSync(path.replace(/yaml$/, 'yml')));
     return isMisnamed ? undefined : '';
   } catch {
     return undefined;
   }
-}
-
-/** A pipe can be read only once, and not by us. */
-function textOf(path: string): string | undefined {
-  return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
 }
 
 function listenIn(file: string): string | undefined {
