@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TokenStatus } from '../tokens/token-status.ts';
+import { FileTimes } from './file-times.ts';
 
 const STATES = ['starting', 'fresh', 'renewing', 'degraded', 'expired', 'refused'] as const;
 
@@ -114,22 +114,17 @@ function registerFileGauges(registers: Registry[], view: MetricsView): void {
       this.inc(view.droppedLogLines());
     },
   });
+  const times = new FileTimes();
   new Gauge({
     name: 'bearerd_secret_file_mtime_timestamp_seconds',
     help: 'When a secret or TLS file was last changed (Unix time); absent while the file does not exist.',
     labelNames: ['path'],
     registers,
     async collect() {
-      const times = await Promise.all([...view.secretFiles()].map(changedAt));
+      const changed = async ([file, path]: [string, string]) => [path, await times.of(file)] as const;
+      const found = await Promise.all([...view.secretFiles()].map(changed));
       this.reset();
-      for (const time of times) if (time !== undefined) this.set({ path: time.path }, time.seconds);
+      for (const [path, ms] of found) if (ms !== undefined) this.set({ path }, ms / 1000);
     },
   });
-}
-
-async function changedAt([file, path]: [string, string]): Promise<
-  { path: string; seconds: number } | undefined
-> {
-  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: undefined }));
-  return mtimeMs === undefined ? undefined : { path, seconds: mtimeMs / 1000 };
 }
