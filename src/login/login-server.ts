@@ -43,7 +43,7 @@ export interface Steps {
 }
 
 /**
- * Sends a request on a new connection, and gives the head of the answer. Uses `node:http`, which skips each 1xx
+ * Sends a request on a new connection, and gives the head of the answer. Uses `node:http`, which skips each 1xx but 101
  * (RFC 9110 §15.2); undici fails at a 100. Follows no redirect. `steps` says how far it got if it fails.
  */
 export function answerOf(
@@ -56,6 +56,10 @@ export function answerOf(
     signal.throwIfAborted();
     // A request without a connection emits nothing when it is aborted. Deferred, since an error of `connect` says more.
     signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)), { once: true });
+    const answered = (answer: IncomingMessage) => {
+      steps.answered = true;
+      resolve(answer);
+    };
     http
       .request({
         method,
@@ -74,11 +78,15 @@ export function answerOf(
           return undefined;
         },
       })
-      .on('response', (answer) => {
-        steps.answered = true;
-        resolve(answer);
+      .on('response', answered)
+      // A 101 that names a protocol is no `response`. None was asked for, so it is an answer like any other.
+      .on('upgrade', (answer, socket) => {
+        socket.destroy();
+        answered(answer);
       })
       .on('error', (error) => reject(withoutBytes(error)))
+      // Changes nothing after the above. Without it, a request that ends in another way would never settle.
+      .on('close', () => reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' })))
       .end(body);
   });
 }

@@ -8,6 +8,7 @@ import { run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { inOneProcess } from '../support/one-process.ts';
 import { happens } from '../support/raw-client.ts';
+import { head, RawUpstream } from '../support/raw-upstream.ts';
 
 const call = inOneProcess(t);
 
@@ -187,6 +188,26 @@ t.test(
     t.match(downToken, { code: 69, stdout: '' });
     for (const { stdout, stderr } of [refusedCheck, refusedToken])
       t.notMatch(stdout + stderr, /wrong-secret/);
+  },
+);
+
+// Each in a process of its own, which nothing keeps alive but what it waits for.
+t.test(
+  'a 101 in answer to the login or to the HEAD does not end token and check --online early',
+  async (t) => {
+    t.testdir({});
+    const api = await RawUpstream.startedFor(t);
+    const switched = head('101 Switching Protocols', 'connection: upgrade', 'upgrade: x');
+    api.onRequest = () => switched;
+    api.onLogin = () => switched;
+    const env = { ...ACCOUNT, BEARERD_BASE_URL: api.url };
+    const [checked, failed] = await Promise.all([run(t, ['check', '--online'], env), run(t, ['token'], env)]);
+    t.match(checked, {
+      code: 69,
+      stdout: /✓ connect \S+: it answers \(status 101\)\n/,
+      stderr: /session gives no token \(status 101\)\. The fault is in the server/,
+    });
+    t.match(failed, { code: 69, stdout: '', stderr: /session gives no token \(status 101\)/ });
   },
 );
 

@@ -5,11 +5,11 @@ import { LoginError } from '../../src/base/login-error.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Login } from '../../src/login/http-login.ts';
 import type { LoginEndpoint } from '../../src/login/login-request.ts';
-import type { LoginServer } from '../../src/login/login-server.ts';
+import { answerOf, type LoginServer } from '../../src/login/login-server.ts';
 import { createOAuth2Login } from '../../src/login/oauth2-endpoint.ts';
 import { createSessionLogin } from '../../src/login/session-endpoint.ts';
 import { loginServer } from '../support/login-server.ts';
-import { outcomeOf } from '../support/outcome.ts';
+import { outcomeOf, settled } from '../support/outcome.ts';
 import { until } from '../support/raw-client.ts';
 import { head, ok, RawUpstream, type UpstreamRequest } from '../support/raw-upstream.ts';
 
@@ -99,6 +99,22 @@ for (const kind of Object.keys(KINDS)) {
     t.match(result, { code: 'refused', status: 401 }, 'the final status counts');
   });
 
+  t.test(`a 101 in answer to a login (${kind}) fails it at once, with that status`, async (t) => {
+    const upgrade = ['connection: upgrade', 'upgrade: x'];
+    const switched = {
+      'to a protocol': head('101 Switching Protocols', ...upgrade),
+      'with bytes of that protocol': `${head('101 Switching Protocols', ...upgrade)}canary`,
+      'with a length': `${head('101 Switching Protocols', ...upgrade, 'content-length: 6')}canary`,
+      'to none': head('101 Switching Protocols'),
+      'behind a 100': `HTTP/1.1 100 Continue\r\n\r\n${head('101 Switching Protocols', ...upgrade)}`,
+    };
+    for (const [name, answer] of Object.entries(switched)) {
+      const { result } = await logIn(t, kind, answer);
+      t.match(result, { code: 'server-error', status: 101, message: /\(status 101\)\. The fault is/ }, name);
+      t.notMatch((result as LoginError).message, /canary/);
+    }
+  });
+
   t.test(`an answer to a login (${kind}) with a content coding is decoded`, async (t) => {
     const text = Buffer.from(TOKEN);
     const coded: [codings: string, body: Buffer][] = [
@@ -173,4 +189,16 @@ t.test('the OAuth error in a refusal with a content coding is read', async (t) =
   const refusal = Buffer.concat([Buffer.from(head('500 Oh', ...lines)), body]);
   const { result } = await logIn(t, 'oauth2', refusal);
   t.match(result, { code: 'refused', status: 500, message: /invalid_client/ });
+});
+
+t.test('a request that ends without an answer and without an error fails', async (t) => {
+  const endpoint = await RawUpstream.startedFor(t);
+  endpoint.onRequest = () => ok('');
+  const steps = { connected: false, answered: false };
+  // Node has an event of its own for the answer to a CONNECT.
+  const question = { method: 'CONNECT', path: 'a.example:1', headers: [] };
+  const signal = new AbortController().signal;
+  const outcome = answerOf(loginServer(endpoint.url), question, steps, signal);
+  t.match(await settled(outcome), { code: 'ECONNRESET' });
+  t.same(steps, { connected: true, answered: false });
 });
