@@ -168,7 +168,7 @@ const NUMBERS: readonly (readonly [words: string, file: string, place: RegExp, u
   ['or up to # KiB while there is no reader', 'src/listen/joined-request.ts', /BLOCK_BYTES = (.+);/, 1_024],
   ['the end for # seconds', 'src/integrations/otel/open-telemetry.ts', /CLOSE_LIMIT_MS = (\S+);/, 1_000],
   ['at most # MiB wait', 'src/observe/log-output.ts', /MAX_HELD_BYTES = (.+);/, 1_024 ** 2],
-  ['at most # KiB of it', 'src/login/login-request.ts', /MAX_ANSWER_BYTES = (.+);/, 1_024],
+  ['at most # KiB of it', 'src/login/whole-answer.ts', /MAX_ANSWER_BYTES = (.+);/, 1_024],
   ['one line of 1 to # harmless', 'src/listen/request-id.ts', /\{1,(\d+)\}/],
   ['# MiB of young objects and one heap', 'Dockerfile', /--max-semi-space-size=(\d+)/],
   ['Node # and 26.10, each', 'package.json', /"node": "\^(\d+\.\d+)\./],

@@ -19,17 +19,32 @@ export function answerFailure(
 
 /** The same by the status of the answer and its OAuth error, if it has one. Pure. */
 export function failureOf(
-  { status, headers, redirect, receivedWallMs }: LoginAnswer,
+  answer: LoginAnswer,
   error: OAuthError | undefined,
   whenRefused: RefusalWords,
 ): LoginError {
-  const retryAfterMs = parseRetryAfter(headers.retryAfter, parseHttpDate(headers.date) ?? receivedWallMs);
+  const saysWhen = retryAfterOf(answer) !== undefined;
   const means = error?.means === 'refused' ? whenRefused : error && 'server-error';
-  const failure = kindOf(status, retryAfterMs !== undefined, means);
-  const notes = [`status ${status}`];
-  if (error !== undefined) notes.push(error.name);
+  return statusFailure(answer, kindOf(answer.status, saysWhen, means), error?.name);
+}
+
+/** The same for an answer of an issuer, who was asked without a credential: none is refused. Pure. */
+export function metadataFailure(answer: LoginAnswer): LoginError {
+  const { status } = answer;
+  if (status === 200) return statusFailure(answer, 'no-metadata', 'no JSON object with an issuer');
+  const kind = kindOf(status, retryAfterOf(answer) !== undefined, undefined);
+  return statusFailure(answer, OF_METADATA[kind] ?? kind);
+}
+
+function statusFailure(answer: LoginAnswer, failure: AnswerFailure, note?: string): LoginError {
+  const { status, redirect } = answer;
+  const notes = [`status ${status}`, note ?? []].flat();
   if (failure === 'redirected') notes.push(REDIRECTS[redirect ?? 'nowhere']);
-  return answerFailure(failure, notes, { status, retryAfterMs });
+  return answerFailure(failure, notes, { status, retryAfterMs: retryAfterOf(answer) });
+}
+
+function retryAfterOf({ headers, receivedWallMs }: LoginAnswer): number | undefined {
+  return parseRetryAfter(headers.retryAfter, parseHttpDate(headers.date) ?? receivedWallMs);
 }
 
 function kindOf(status: number, saysWhen: boolean, means: AnswerFailure | undefined): AnswerFailure {
@@ -47,6 +62,15 @@ const BY_STATUS: Readonly<Record<number, AnswerFailure>> = {
   404: 'no-such-place',
   405: 'no-such-place',
   410: 'no-such-place',
+};
+
+/** What they are for an issuer; the others are the same. */
+const OF_METADATA: Partial<Record<AnswerFailure, AnswerFailure>> = {
+  'bad-request': 'metadata-refused',
+  unauthorized: 'metadata-refused',
+  forbidden: 'metadata-refused',
+  'no-such-place': 'no-metadata',
+  'server-error': 'metadata-failed',
 };
 
 const REDIRECTS: Readonly<Record<RedirectTarget, string>> = {

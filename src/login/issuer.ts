@@ -2,15 +2,18 @@ import type { Clock } from '../base/clock.ts';
 import { type Deadline, deadlineIn, untilMs } from '../base/deadline.ts';
 import { LoginError } from '../base/login-error.ts';
 import { isInsecure, parseTokenUrl, type TokenEndpoint } from '../config/values/urls.ts';
-import { connectionError, withSubject } from './connection-failure.ts';
+import { answerFailure, metadataFailure } from './answer-failure.ts';
+import { withSubject } from './connection-failure.ts';
 import { parseJsonObject } from './json-object.ts';
-import { limitedBody } from './login-request.ts';
-import { answerOf, type LoginServer, type Steps, type TokenServers } from './login-server.ts';
+import type { LoginServer, TokenServers } from './login-server.ts';
+import { type TimeLimit, timeLimit, wholeAnswer } from './whole-answer.ts';
 
 /** The time limit of a discovery, from the reading of a client certificate to the last byte of an answer. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 /** How long metadata is cached. */
 const AGE_MS = 3_600_000;
+
+type Metadata = Readonly<Record<string, unknown>>;
 
 interface Question {
   readonly issuer: string;
@@ -31,7 +34,7 @@ export function createDiscovery(question: Question, servers: TokenServers, clock
   return {
     async find(signal) {
       if (known !== undefined && untilMs(known.until, clock) > 0) return known.endpoint;
-      const endpoint = await discover(question, servers, signal);
+      const endpoint = await discover(question, servers, clock, signal);
       known = { endpoint, until: deadlineIn(AGE_MS, clock) };
       return endpoint;
     },
@@ -41,29 +44,55 @@ export function createDiscovery(question: Question, servers: TokenServers, clock
   };
 }
 
+/**
+ * Asks at both paths. If neither has metadata, the answer to the second one counts unless it is a 404: a server may answer
+ * anything at a path that it doesn't know.
+ */
 async function discover(
   question: Question,
   servers: TokenServers,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<TokenEndpoint> {
   const { origin } = new URL(question.issuer);
-  const limitMs = servers.timeoutMs ?? DISCOVERY_TIMEOUT_MS;
-  const timeout = AbortSignal.timeout(limitMs);
-  const limit = AbortSignal.any([signal, timeout]);
-  const server = await servers.at(origin, limit);
-  for (const path of metadataPaths(question.issuer)) {
-    const steps = { connected: false, answered: false };
-    const body = await ask(server, path, steps, limit).catch((cause: unknown) => {
-      const progress = { ...steps, late: timeout.aborted, limitMs };
-      throw withSubject(`the issuer ${origin}${path}`, connectionError(cause, origin, progress), {});
-    });
-    const metadata = body === undefined ? undefined : parseJsonObject(body);
-    if (metadata?.issuer !== undefined) return tokenEndpointOf(metadata, question);
+  const limit = timeLimit(servers.timeoutMs ?? DISCOVERY_TIMEOUT_MS);
+  const server = await servers.at(origin, AbortSignal.any([signal, limit.signal]));
+  const paths = metadataPaths(question.issuer);
+  const failures: LoginError[] = [];
+  for (const path of paths) {
+    try {
+      return tokenEndpointOf(await metadataAt(path, server, limit, clock, signal), question);
+    } catch (error) {
+      if (!(error instanceof LoginError)) throw error;
+      const failure = withSubject(`the issuer ${origin}${path}`, error, {});
+      if (endsDiscovery(failure)) throw failure;
+      failures.push(failure);
+    }
   }
-  throw new LoginError(
-    'server-error',
-    'the issuer gives no metadata, neither by RFC 8414 nor by OpenID discovery',
-  );
+  const notes = paths.map((path) => `status 404 at ${origin}${path}`);
+  const nowhere = answerFailure('no-metadata', notes, { status: 404 });
+  throw failures.findLast(({ status }) => status !== 404) ?? withSubject(`the issuer ${origin}`, nowhere, {});
+}
+
+/** No answer, metadata that is of no use, or an answer that says that the server has enough. */
+function endsDiscovery({ status }: LoginError): boolean {
+  return status === undefined || status === 429 || status === 503;
+}
+
+/** @throws LoginError if there is none */
+async function metadataAt(
+  path: string,
+  server: LoginServer,
+  limit: TimeLimit,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Metadata> {
+  const question = { method: 'GET', path, headers: ['accept', 'application/json'] };
+  const asked = { server, question, limit, unreadable: 'no-metadata' } as const;
+  const answer = await wholeAnswer(asked, clock, signal);
+  const metadata = answer.status === 200 ? parseJsonObject(answer.body) : undefined;
+  if (metadata?.issuer === undefined) throw metadataFailure(answer);
+  return metadata;
 }
 
 /** RFC 8414 §3.1 puts the well-known path between the host and the issuer's path; OpenID Connect Discovery §4 appends it. */
@@ -77,16 +106,8 @@ export function metadataPaths(issuer: string): readonly string[] {
  *
  * @throws LoginError if it is of another issuer (RFC 8414 §3.3), or has no endpoint to which a secret may be sent
  */
-export function tokenEndpointOf(
-  metadata: Readonly<Record<string, unknown>>,
-  { issuer, withCertificate }: Question,
-): TokenEndpoint {
-  if (metadata.issuer !== issuer) {
-    throw new LoginError(
-      'unusable',
-      "the issuer's metadata is of another issuer: compare every character of issuer",
-    );
-  }
+export function tokenEndpointOf(metadata: Metadata, { issuer, withCertificate }: Question): TokenEndpoint {
+  if (metadata.issuer !== issuer) throw useless('of another issuer', 'Compare every character of issuer.');
   const aliases = withCertificate ? metadata.mtls_endpoint_aliases : undefined;
   const alias =
     typeof aliases === 'object' && aliases !== null && 'token_endpoint' in aliases
@@ -95,26 +116,19 @@ export function tokenEndpointOf(
   const url = alias ?? metadata.token_endpoint;
   const parsed = typeof url === 'string' ? parseTokenUrl(url) : undefined;
   if (parsed === undefined || 'problem' in parsed) {
-    throw new LoginError('unusable', "the issuer's metadata names no token endpoint that is a URL");
+    throw useless('that names no token endpoint with a URL', GIVE_TOKEN_URL);
   }
   // Metadata may lead neither to clear text, nor from a remote issuer to this machine.
   const { origin } = parsed.value;
   if (isInsecure(origin) || (origin.startsWith('http:') && !issuer.startsWith('http:'))) {
-    throw new LoginError('unusable', "the issuer's metadata names a token endpoint that is not https://");
+    throw useless('that names a token endpoint without https://', GIVE_TOKEN_URL);
   }
   return parsed.value;
 }
 
-/** The body of a 200; undefined for any other answer, and if it is larger than 64 KiB. Follows no redirect. */
-async function ask(
-  server: LoginServer,
-  path: string,
-  steps: Steps,
-  signal: AbortSignal,
-): Promise<Uint8Array | undefined> {
-  const question = { method: 'GET', path, headers: ['accept', 'application/json'] };
-  const answer = await answerOf(server, question, steps, signal);
-  if (answer.statusCode === 200) return limitedBody(answer);
-  answer.on('error', () => {}).destroy();
-  return undefined;
+const GIVE_TOKEN_URL = 'Tell those who run the issuer; or set tokenUrl in place of issuer.';
+
+/** The error for metadata that is of no use. `withSubject` adds its subject. */
+function useless(which: string, remedy: string): LoginError {
+  return new LoginError('unusable', `gives metadata ${which}`, { remedy });
 }

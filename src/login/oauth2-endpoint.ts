@@ -14,6 +14,7 @@ import { grantParameters, isSigned } from './oauth2-grants.ts';
 import { ServerClock } from './server-clock.ts';
 import { signedLogin } from './signed-login.ts';
 import { tokenInAnswer } from './token-in-answer.ts';
+import { timeLimit } from './whole-answer.ts';
 
 /** A login at a token endpoint (RFC 6749 §3.2). Refresh tokens are not used. */
 export function createOAuth2Login(
@@ -35,14 +36,13 @@ export function createOAuth2Login(
   };
   const login: Login = async (signal) => {
     const endpoint = tokenEndpoint ?? (await find(signal));
-    const { timeoutMs = LOGIN_TIMEOUT_MS } = servers;
-    const timeout = AbortSignal.timeout(timeoutMs); // For its files, too.
-    const limit = AbortSignal.any([signal, timeout]);
-    const proof = await proveClient(config, endpoint, time, limit);
-    const grant = await grantParameters(config, endpoint, time, limit);
+    const limit = timeLimit(servers.timeoutMs ?? LOGIN_TIMEOUT_MS); // For its files, too.
+    const ended = AbortSignal.any([signal, limit.signal]);
+    const proof = await proveClient(config, endpoint, time, ended);
+    const grant = await grantParameters(config, endpoint, time, ended);
     const request = encodeRequest(config, proof, grant);
-    const server = await servers.at(endpoint.origin, limit);
-    const at = { server, path: endpoint.path, timeoutMs, timeout };
+    const server = await servers.at(endpoint.origin, ended);
+    const at = { server, path: endpoint.path, limit };
     try {
       return await httpLogin(at, request, judge, clock)(signal);
     } catch (error) {

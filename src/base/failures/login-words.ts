@@ -3,7 +3,9 @@ import type { FailureWords } from './words.ts';
 
 type AnswerWords = Pick<FailureWords, 'what' | 'remedy'> & { readonly login: LoginFailure };
 
-/** Why an answer was not a login. docs/answers.md shows this table. */
+const SERVER_FAULT = 'The fault is in the server, whose log says more. bearerd tries again.';
+
+/** Why an answer was not a login, or an issuer's no metadata. docs/answers.md shows this table. */
 export const ANSWER_FAILURES = {
   'bad-request': {
     login: 'refused',
@@ -51,7 +53,7 @@ export const ANSWER_FAILURES = {
   'server-error': {
     login: 'server-error',
     what: 'gives no token',
-    remedy: 'The fault is in the server, whose log says more. bearerd tries again.',
+    remedy: SERVER_FAULT,
   },
   'no-token': {
     login: 'unusable',
@@ -70,6 +72,19 @@ export const ANSWER_FAILURES = {
     remedy:
       "Compare this machine's clock with the server's. If both are right, tell those who run the login server.",
   },
+  'metadata-refused': {
+    login: 'refused',
+    what: 'refuses to give its metadata',
+    remedy:
+      'It needs no credential by RFC 8414. Check issuer, and ask those who run the server whether it may be called from this network; tokenUrl in place of issuer needs no metadata.',
+  },
+  'no-metadata': {
+    login: 'server-error',
+    what: 'gives no metadata',
+    remedy:
+      "Check issuer: it is the URL that the provider's own metadata has as issuer. If the provider has no metadata, set tokenUrl in its place.",
+  },
+  'metadata-failed': { login: 'server-error', what: 'gives no metadata', remedy: SERVER_FAULT },
 } as const satisfies Readonly<Record<string, AnswerWords>>;
 
 export type AnswerFailure = keyof typeof ANSWER_FAILURES;
