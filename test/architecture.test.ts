@@ -168,6 +168,13 @@ const EXPOSES: Readonly<Record<string, string>> = {
   'config/reading/secret-commands.ts': 'the output of a command, to be checked like any value',
 };
 
+t.test('only one function writes to stderr, so that a reader that has gone ends no command', async (t) => {
+  const writing = files.filter((file) =>
+    /process\.stderr\.write\(/.test(readFileSync(join(SRC, file), 'utf8')),
+  );
+  t.same(writing, ['main.ts'], 'main.ts ends at once behind it');
+});
+
 t.test('only the listed files call expose() on a secret', async (t) => {
   const exposing = files.filter((file) => /\.expose\(\)/.test(readFileSync(join(SRC, file), 'utf8')));
   t.same(exposing.sort(), Object.keys(EXPOSES).sort());

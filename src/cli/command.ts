@@ -43,7 +43,17 @@ export function textOptions(values: OptionValues, name: string): readonly string
 
 /** Tells a person on stderr. What it quotes of a file or an argument can't act on the terminal. */
 export function complain(message: string): void {
-  process.stderr.write(`bearerd: ${message.split('\n').map(visible).join('\n')}\n`);
+  printToStderr(`bearerd: ${message.split('\n').map(visible).join('\n')}\n`);
+}
+
+/**
+ * Writes to stderr as it is. A reader that has gone (`2> >(true)`) is no fault of ours. The listener is added here and not
+ * at the start, because opening `process.stderr` makes a pipe non-blocking for all programs that share it.
+ */
+export function printToStderr(text: string): void {
+  const { stderr } = process;
+  if (stderr.listenerCount('error') === 0) stderr.on('error', () => {});
+  stderr.write(text);
 }
 
 /**

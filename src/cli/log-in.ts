@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { IssuedToken } from '../login/issued-token.ts';
 import { UpstreamPools } from '../upstream/pools.ts';
+import { complain } from './command.ts';
 import { REVEALING_WORDS, revealingOptions } from './hardening.ts';
 import { endingInOrder } from './signals.ts';
 
@@ -25,5 +26,5 @@ export async function logIn(config: Config, credential: LoginCredentialConfig): 
 
 function warnOfRevealingOptions(): void {
   const revealing = revealingOptions();
-  if (revealing.length > 0) process.stderr.write(`bearerd: ${REVEALING_WORDS} (${revealing.join(', ')})\n`);
+  if (revealing.length > 0) complain(`${REVEALING_WORDS} (${revealing.join(', ')})`);
 }

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { ConfigError } from '../base/config-error.ts';
 import { NotWrittenError, UsageError } from '../base/errors.ts';
+import { printToStderr } from './command.ts';
 
 /** Asks a person on the terminal. */
 export interface Questions {
@@ -33,7 +34,7 @@ export function questions(): Questions | undefined {
         return answer;
       } catch (error) {
         if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
-        process.stderr.write(`  ${problemOf(error)}\n`);
+        printToStderr(`  ${problemOf(error)}\n`);
       }
     }
   };

@@ -3,7 +3,7 @@ import { UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { nearest } from '../config/values/nearest.ts';
 import { commandIndex, flagProblem, parseArguments, unexpected, unknownFlag } from './arguments.ts';
-import { complain, print, usageOf } from './command.ts';
+import { complain, print, printToStderr, usageOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { commandHelp, overview } from './help.ts';
@@ -28,7 +28,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     } else {
       complain(error instanceof Error ? error.message : String(error));
     }
-    if (error instanceof UsageError) process.stderr.write('Try "bearerd --help".\n');
+    if (error instanceof UsageError) printToStderr('Try "bearerd --help".\n');
     return code ?? EXIT.failed;
   }
 }

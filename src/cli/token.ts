@@ -4,7 +4,7 @@ import { UsageError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import type { CredentialConfig } from '../config/sections/credentials/credential.ts';
 import { didYouMean, nearest } from '../config/values/nearest.ts';
-import { type Command, print, textOption } from './command.ts';
+import { type Command, complain, print, textOption } from './command.ts';
 import { configurationOf } from './configuration.ts';
 import { EXIT } from './exit-codes.ts';
 import { logIn } from './log-in.ts';
@@ -67,7 +67,7 @@ async function obtain(
 ): Promise<{ value: string; expiresAt: string | null }> {
   if (!logsIn(credential)) return { value: sentOf(credential).expose(), expiresAt: null };
   const { token, lifetimeMs, warnings } = await logIn(config, credential);
-  for (const warning of warnings) process.stderr.write(`bearerd: ${warning}\n`);
+  for (const warning of warnings) complain(warning);
   return { value: token.expose(), expiresAt: new Date(Date.now() + lifetimeMs).toISOString() };
 }
 

@@ -8,7 +8,7 @@ import { run, start } from '../support/cli.ts';
 import { accountOf, mockFor } from '../support/mock.ts';
 import { inOneProcess } from '../support/one-process.ts';
 import { happens } from '../support/raw-client.ts';
-import { head, RawUpstream } from '../support/raw-upstream.ts';
+import { head, ok, RawUpstream } from '../support/raw-upstream.ts';
 
 const call = inOneProcess(t);
 
@@ -210,6 +210,28 @@ t.test(
     t.match(failed, { code: 69, stdout: '', stderr: /session gives no token \(status 101\)/ });
   },
 );
+
+t.test('a reader of stderr that has gone changes neither the exit code nor stdout', async (t) => {
+  t.testdir({});
+  const ready = createHttpServer((_request, response) => response.end('{"ready":true,"credentials":{}}'));
+  await new Promise<void>((resolve) => ready.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => ready.close());
+  const { port } = ready.address() as { port: number };
+  const api = await RawUpstream.startedFor(t);
+  api.onLogin = () => ok('{"accessToken":"tok-1"}'); // The missing expiry is a warning.
+  const cases: readonly [args: readonly string[], code: number, stdout: string][] = [
+    [['wait', '--admin-listen', `127.0.0.1:${port}`], 0, ''],
+    [['token'], 0, 'tok-1\n'],
+    [['exec', '--', 'no-such-command'], 127, ''],
+    [['routes', '--nonsense'], 64, ''],
+    [['routes', '--drain-timeout', '7'], 78, ''],
+  ];
+  for (const [args, code, stdout] of cases) {
+    const { child, finished } = start(t, args, { ...ACCOUNT, BEARERD_BASE_URL: api.url });
+    child.stderr!.destroy();
+    t.match(await finished, { code, stdout }, args.join(' '));
+  }
+});
 
 t.test('token prints the token and nothing else on stdout, in three forms', async (t) => {
   t.testdir({});
