@@ -342,6 +342,13 @@ t.test(
     await proxy.get('/');
     await until(() => told('traces-lost').length === 2, 'a new loss is not logged');
     t.match(told('traces-lost')[1], { why: 'refuses them (401): check OTEL_EXPORTER_OTLP_HEADERS' });
+    collector.answer = 200;
+    await proxy.get('/');
+    await until(() => told('traces-resumed').length === 2, 'the end of the loss is not logged');
+    collector.answer = 'switches';
+    await proxy.get('/');
+    await until(() => told('traces-lost').length === 3, 'a 101 is not logged');
+    t.match(told('traces-lost')[2], { why: 'answers with the status 101' });
   },
 );
 

@@ -22,11 +22,12 @@ export interface ReceivedSpan {
 
 const KINDS: Readonly<Record<number, ReceivedSpan['kind']>> = { 2: 'server', 3: 'client' };
 const ERROR = 2;
+const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
 
 /** What takes traces by OTLP over HTTP, as JSON; and does so well, badly or never, by script. */
 export class OtlpCollector {
-  /** The status of the next answers; `hangs` gives none at all. */
-  answer: number | 'hangs' = 200;
+  /** The status of the next answers; `hangs` gives none at all, `switches` a 101 to a protocol that nobody asked for. */
+  answer: number | 'hangs' | 'switches' = 200;
   readonly spans: ReceivedSpan[] = [];
   readonly requests: {
     readonly path: string;
@@ -43,6 +44,7 @@ export class OtlpCollector {
         const text = Buffer.concat(pieces).toString();
         this.requests.push({ path: request.url!, headers: request.headers, text });
         if (this.answer === 'hangs') return;
+        if (this.answer === 'switches') return void request.socket.end(SWITCHED);
         if (this.answer === 200) this.spans.push(...spansIn(text));
         response.writeHead(this.answer, { 'content-type': 'application/json' }).end('{}');
       });

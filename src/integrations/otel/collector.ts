@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -11,6 +12,9 @@ import { Secret } from '../../base/secret.ts';
 import { lazySecureContext } from '../../upstream/secure-context.ts';
 import { specific } from './wish.ts';
 
+/** A channel of `node:http`. */
+const REQUEST_STARTS = 'http.client.request.start';
+
 /**
  * The SDK's exporter. It reports once when spans begin to be lost, and once when the collector accepts them again. It
  * has its own connections: credentials and outbound proxies of the upstream are not used for it.
@@ -20,6 +24,7 @@ export class Collector implements SpanExporter {
   readonly #observe: Observe;
   readonly #address: string;
   readonly #mostQueued: number;
+  readonly #stopWatching: () => void;
   /** Spans that have ended and are not being sent yet. */
   #queued = 0;
   #overflowed = false;
@@ -35,6 +40,7 @@ export class Collector implements SpanExporter {
     this.#mostQueued = mostQueued;
     this.#observe = observe;
     const agent = agentFor(new URL(address).protocol);
+    this.#stopWatching = failAtSwitch(agent);
     this.#exporter = new OTLPTraceExporter({ httpAgentOptions: () => agent });
   }
 
@@ -79,8 +85,9 @@ export class Collector implements SpanExporter {
     this.#observe({ type: 'traces-lost', collector: this.#address, why });
   }
 
-  shutdown(): Promise<void> {
-    return this.#exporter.shutdown();
+  async shutdown(): Promise<void> {
+    await this.#exporter.shutdown();
+    this.#stopWatching();
   }
 
   forceFlush(): Promise<void> {
@@ -98,6 +105,25 @@ function agentFor(protocol: string): http.Agent {
     ...(key !== undefined && { key: new Secret(key) }),
   })();
   return new https.Agent({ keepAlive: true, rejectUnauthorized: true, secureContext });
+}
+
+/**
+ * Fails the agent's requests that are answered with a 101, of which Node tells by `upgrade` alone. The SDK does not listen
+ * to that: it would wait for ever, and after 30 such answers export nothing any more.
+ *
+ * @returns stops that
+ */
+function failAtSwitch(agent: http.Agent): () => void {
+  const watch = (message: unknown) => {
+    const { request } = message as { readonly request: http.ClientRequest & { readonly agent?: http.Agent } };
+    if (request.agent !== agent) return;
+    request.once('upgrade', ({ statusCode }, socket) => {
+      socket.destroy();
+      request.emit('error', Object.assign(new Error('a 101'), { code: statusCode }));
+    });
+  };
+  subscribe(REQUEST_STARTS, watch);
+  return () => unsubscribe(REQUEST_STARTS, watch);
 }
 
 function fileNamedBy(name: string): string | undefined {
