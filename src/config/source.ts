@@ -19,15 +19,22 @@ const LOOKS = 20;
 export class ConfigurationSource {
   readonly #env: Environment;
   readonly #commandLine: CommandLine;
+  readonly #pause: (ms: number) => Promise<unknown>;
   readonly #disk = new Disk();
   #contents = new Map<string, string>();
   /** What commands printed for the configuration in use. */
   #given: ReadonlyMap<string, Given> = new Map();
   #inForce: Config | undefined;
 
-  constructor(env: Environment, commandLine: CommandLine = {}) {
+  /** @param pause between two looks at a file; the time that it says unless a test sets another one */
+  constructor(
+    env: Environment,
+    commandLine: CommandLine = {},
+    pause: (ms: number) => Promise<unknown> = sleep,
+  ) {
     this.#env = env;
     this.#commandLine = commandLine;
+    this.#pause = pause;
   }
 
   /** The content of each file when the configuration in use was read. */
@@ -127,7 +134,7 @@ export class ConfigurationSource {
     let changing: string | undefined;
     let before = this.#looks();
     for (let look = 1; look < LOOKS; look++) {
-      await sleep(STILL_MS);
+      await this.#pause(STILL_MS);
       const now = this.#looks();
       changing = [...now.keys()].find((path) => now.get(path) !== before.get(path));
       if (changing === undefined) return;
