@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { exists } from '../base/exists.ts';
 
 const SHELL = '/bin/sh';
@@ -23,7 +23,7 @@ export function exit(code: number): never {
 /** Ends the process when the pool is done, or after a second. */
 export async function leave(code: number): Promise<never> {
   const endMs = performance.now() + PATIENCE_MS;
-  do await sleep(LOOK_MS);
+  do await pause(LOOK_MS);
   while (isPoolBusy() && performance.now() < endMs);
   return exit(code);
 }
@@ -31,7 +31,13 @@ export async function leave(code: number): Promise<never> {
 /** Sets the exit code of a process that ends by itself, unless the pool keeps it for more than a second. */
 export function finish(code: number): void {
   process.exitCode = code;
-  setTimeout(() => isPoolBusy() && exit(code), PATIENCE_MS).unref();
+  void pause(PATIENCE_MS, false).then(() => isPoolBusy() && exit(code));
+}
+
+/** On a busy machine the event loop may have stood still: what the pool has done is heard of before it is asked for. */
+async function pause(ms: number, keepsProcess = true): Promise<void> {
+  await sleep(ms, undefined, { ref: keepsProcess });
+  await turn();
 }
 
 /** Under the permission model Node also lists what that denied, and no program may be run: nothing is known there. */

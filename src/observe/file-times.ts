@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 
 /** The longest wait of a scrape for a file system. */
 const LIMIT_MS = 1_000;
@@ -22,7 +22,13 @@ export class FileTimes {
   /** Epoch milliseconds; undefined if there is no file, or if its file system does not answer in time. */
   of(path: string): Promise<number | undefined> {
     const asked = this.#asked.get(path) ?? this.#ask(path);
-    return Promise.race([asked, sleep(this.#limitMs, undefined, { ref: false })]);
+    return Promise.race([asked, this.#late()]);
+  }
+
+  async #late(): Promise<undefined> {
+    await sleep(this.#limitMs, undefined, { ref: false });
+    await turn(); // An answer that came while the event loop stood still counts first.
+    return undefined;
   }
 
   #ask(path: string): Promise<number | undefined> {
