@@ -28,10 +28,10 @@ export async function leave(code: number): Promise<never> {
   return exit(code);
 }
 
-/** Sets the exit code of a process that ends by itself, unless the pool keeps it for more than a second. */
+/** Sets the exit code of a process that ends by itself. If after a second the pool alone still keeps it, it is ended. */
 export function finish(code: number): void {
   process.exitCode = code;
-  void pause(PATIENCE_MS, false).then(() => isPoolBusy() && exit(code));
+  void pause(PATIENCE_MS, false).then(() => isPoolBusy() && working().every(isOfPool) && exit(code));
 }
 
 /** On a busy machine the event loop may have stood still: what the pool has done is heard of before it is asked for. */
@@ -42,9 +42,16 @@ async function pause(ms: number, keepsProcess = true): Promise<void> {
 
 /** Under the permission model Node also lists what that denied, and no program may be run: nothing is known there. */
 function isPoolBusy(): boolean {
-  return (
-    process.permission === undefined && process.getActiveResourcesInfo().some((name) => ENDLESS.test(name))
-  );
+  return process.permission === undefined && working().some(isOfPool);
+}
+
+/** What keeps the process, but for our own pauses. */
+function working(): string[] {
+  return process.getActiveResourcesInfo().filter((name) => name !== 'Immediate');
+}
+
+function isOfPool(name: string): boolean {
+  return ENDLESS.test(name);
 }
 
 /** Only another program in place of this one ends all threads and keeps the exit code. Without a shell the code is lost. */

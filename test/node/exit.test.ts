@@ -42,6 +42,11 @@ t.test('a process ends with its code while a thread of the pool hangs', async (t
     t.same(ends(path, pending), { ...orderly, said: 'done\nlistener 3\n' }, `${end} lets work end`);
   }
   t.same(
+    ends(path, 'fs.open(path, () => {}); finish(3); setTimeout(() => exit(4), 1_500);'),
+    { ...orderly, status: 4, said: 'listener 4\n' },
+    'finish(3) leaves a process that other work keeps',
+  );
+  t.same(
     ends(path, 'fs.open(path, () => {}); process.execve = undefined; exit(3);'),
     { status: null, signal: 'SIGKILL', said: 'listener 3\n' },
     'without another program to run, by a signal',
