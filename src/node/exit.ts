@@ -45,9 +45,10 @@ function isPoolBusy(): boolean {
   return process.permission === undefined && working().some(isOfPool);
 }
 
-/** What keeps the process, but for our own pauses. */
+/** What keeps the process. Our own pauses don't, nor do stdout and stderr; a channel to a parent does. */
 function working(): string[] {
-  return process.getActiveResourcesInfo().filter((name) => name !== 'Immediate');
+  const idle = process.channel ? /^Immediate$/ : /^(?:Immediate|PipeWrap|TTYWrap)$/;
+  return process.getActiveResourcesInfo().filter((name) => !idle.test(name));
 }
 
 function isOfPool(name: string): boolean {
