@@ -1,4 +1,5 @@
 import { LoginError } from '../base/login-error.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import type { SourceLogin } from '../tokens/source-login.ts';
 
 /** Runs the commands of a credential's secrets, and applies changed secrets. Never rejects. */
@@ -26,11 +27,6 @@ export function withRenewedSecrets(login: SourceLogin, renew: () => Promise<void
 }
 
 /** Waits for the commands, or until the login is abandoned. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => resolve();
-  signal.addEventListener('abort', end, { once: true });
-  await Promise.race([work, promise]);
-  signal.removeEventListener('abort', end);
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return unlessAborted(work, signal).catch(() => {});
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../base/failures/kind.ts';
 import { LoginError } from '../base/login-error.ts';
 import { Secret } from '../base/secret.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { WITHOUT_WAITING } from '../config/reading/plain-file.ts';
 import { readFailure } from '../config/reading/text-file.ts';
 import type { LoginFile } from '../config/shapes/login-file.ts';
@@ -59,19 +60,6 @@ async function inTurn<T>(path: string, signal: AbortSignal, read: () => Promise<
     reading.catch(() => {}),
   );
   return unlessAborted(reading, signal);
-}
-
-/** What a promise gives, or the rejection of an abort before it. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** Undefined if the file is too large, as an endless device is. */
