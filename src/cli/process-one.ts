@@ -1,7 +1,5 @@
-import { exists } from '../base/exists.ts';
 import type { Config } from '../config/config.ts';
-
-const SHELL = '/bin/sh';
+import { becomeShell } from '../node/shell.ts';
 
 /**
  * Process 1 must also reap each process that has lost its parent. A shell does that while it waits.
@@ -30,15 +28,9 @@ const ENVIRONMENT = { ...process.env };
  * if this is not process 1, or if there is no shell.
  */
 export function leaveReapingToShell(): void {
-  if (process.pid !== 1 || process.execve === undefined || !exists(SHELL)) return;
-  process.removeAllListeners('warning'); // Node's warning that `execve` is experimental.
+  if (process.pid !== 1) return;
   const [, main = '', ...args] = process.argv;
-  const again = [process.execPath, ...process.execArgv, main, ...args];
-  try {
-    process.execve(SHELL, ['sh', '-c', SCRIPT, 'bearerd', ...again], ENVIRONMENT);
-  } catch {
-    // Zombies are better than no proxy.
-  }
+  becomeShell(SCRIPT, ['bearerd', process.execPath, ...process.execArgv, main, ...args], ENVIRONMENT);
 }
 
 /** Whether programs of others run beside the proxy. */

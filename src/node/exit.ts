@@ -1,7 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { exists } from '../base/exists.ts';
+import { becomeShell } from './shell.ts';
 
-const SHELL = '/bin/sh';
 /** Work that a file system or a name server may never end, by the names of `process.getActiveResourcesInfo`. */
 const ENDLESS = /^(?:FSReq|GetAddrInfo|GetNameInfo)/;
 /** How long such work may take at the end: the last lines of a log are written by the pool, too. */
@@ -57,11 +56,6 @@ function isOfPool(name: string): boolean {
 
 /** Only another program in place of this one ends all threads and keeps the exit code. Without a shell the code is lost. */
 function endThreads(code: number): void {
-  try {
-    // Where the file is missing, `execve` would abort, and write a core dump.
-    if (exists(SHELL)) process.execve?.(SHELL, ['sh', '-c', `exit ${code}`], {});
-  } catch {
-    // Windows has no such call.
-  }
+  becomeShell(`exit ${code}`, [], {});
   process.kill(process.pid, 'SIGKILL');
 }
