@@ -119,6 +119,11 @@ function userOf(information: string): string {
   return decoded(information.includes(':') ? information : `${information}:`);
 }
 
+/** The name in the value of `-H`, of whichever form. */
+export function headerNameOf(text: string): string {
+  return text.replace(/[:;][\s\S]*/, '').trim();
+}
+
 /** `Name: value`; `Name;` is an empty one, and `Name:` takes one of curl's own away. */
 function readHeader({ value: text = '', flag }: CurlOption, line: CurlLine): Field[] {
   if (text.startsWith('@'))

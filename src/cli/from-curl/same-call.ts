@@ -2,7 +2,14 @@ import { UsageError } from '../../base/errors.ts';
 import type { FoundCredential } from './credential-entry.ts';
 import { type CurlLine, type CurlOption, optionValue } from './curl-line.ts';
 import { NOT_CARRIED } from './curl-options.ts';
-import { type CurlRequest, isCookieText, isData, isEscaped, isPlainQuery } from './curl-request.ts';
+import {
+  type CurlRequest,
+  headerNameOf,
+  isCookieText,
+  isData,
+  isEscaped,
+  isPlainQuery,
+} from './curl-request.ts';
 import { isCredential } from './found-credential.ts';
 import { plainText } from './given-value.ts';
 
@@ -67,7 +74,7 @@ export function sameCall(
 
 function isKept({ name, value = '' }: CurlOption): boolean {
   if (DROPPED.has(name) || NOT_CARRIED.has(name)) return false;
-  return name !== 'header' || isHeaderKept(value.replace(/[:;][\s\S]*/, '').trim());
+  return name !== 'header' || isHeaderKept(headerNameOf(value));
 }
 
 /** Whether the call by bearerd has it: `--try` sends what the printed call sends. */

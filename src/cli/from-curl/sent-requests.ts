@@ -2,7 +2,7 @@ import { asBytes } from '../../base/bytes.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Question } from '../../login/login-server.ts';
 import { type CurlLine, type CurlOption, optionValue } from './curl-line.ts';
-import { type CurlRequest, type Field, isCookieText, readsFile } from './curl-request.ts';
+import { type CurlRequest, type Field, headerNameOf, isCookieText, readsFile } from './curl-request.ts';
 import { givenValue, replaceExpansions } from './given-value.ts';
 import { isHeaderKept, withoutCredential } from './same-call.ts';
 
@@ -81,12 +81,7 @@ function addedHeaders({ options }: CurlLine, { body }: CurlRequest): Field[] {
   const inLine = new Set(
     options
       .filter(({ name }) => name === 'header')
-      .map(({ value }) =>
-        value!
-          .replace(/[:;][\s\S]*/, '')
-          .trim()
-          .toLowerCase(),
-      ),
+      .map(({ value = '' }) => headerNameOf(value).toLowerCase()),
   );
   const has = (option: string) => options.some(({ name }) => name === option);
   const range = optionValue(options, 'range');
