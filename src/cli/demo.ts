@@ -18,8 +18,8 @@ export const demo: Command = {
   async run(values) {
     const mock = await startMockApi();
     // Files that lie around belong to a real account.
-    const noFile = textOption(values, 'config') === undefined && { content: {} };
-    const source = configurationSource(values, demoEnvironment(mock), { ...noFile });
+    const more = textOption(values, 'config') === undefined ? { content: {} } : {};
+    const source = configurationSource(values, demoEnvironment(mock), more);
     try {
       return await serve({ source, onListening: (gateway) => print(invitation(gateway, mock)) });
     } catch (error) {

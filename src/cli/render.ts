@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { ConfigError } from '../base/config-error.ts';
 import { UsageError } from '../base/errors.ts';
-import { isLoopbackName, type ListenAddress } from '../config/values/addresses.ts';
+import { boundHosts, isLoopbackName, type ListenAddress } from '../config/values/addresses.ts';
 import { addresses } from '../config/values/vocabulary.ts';
 import { type Command, print, textOption } from './command.ts';
 import { configurationWithoutSecrets } from './configuration.ts';
@@ -51,6 +51,7 @@ function listenOf(text: string): readonly ListenAddress[] {
   );
   return parsed.value.flatMap((address) => {
     if (address.kind !== 'tcp' || !isLoopbackName(address.host)) return [address];
-    return (hasV6 ? ['127.0.0.1', '::1'] : ['127.0.0.1']).map((host) => ({ ...address, host }));
+    const hosts = boundHosts(address.host).filter((host) => hasV6 || host !== '::1');
+    return hosts.map((host) => ({ ...address, host }));
   });
 }
